@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Listed is a page of a listing, with its newest revision.
+// Listed is a page in a listing, with its newest revision.
 type Listed struct {
 	Title string
 	RevID int64
@@ -31,12 +31,11 @@ type Rendered struct {
 	HTML  []byte
 }
 
-// batch is the number of titles in one request; more need the right apihighlimits.
+// batch is the maximum number of titles in one request; more would require the right apihighlimits.
 const batch = 50
 
-// List returns the pages whose titles begin with prefix, in order of title. The prefix includes the name of the
-// namespace ("Wikidata:Request a query/Archive/"). It leaves out redirects, and pages that are moved or deleted while
-// the listing runs.
+// List returns the pages whose titles begin with prefix, sorted by title. The prefix includes the name of the namespace
+// ("Wikidata:Request a query/Archive/"). List leaves out redirects, and pages that are moved or deleted while it runs.
 func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	if err := checkTitle("list", prefix); err != nil {
 		return nil, err
@@ -76,12 +75,12 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	return out, nil
 }
 
-// maxParts is the largest number of parts of an answer: enough for a listing of 250,000 pages, or 25,000 edits of a
-// page.
+// maxParts is the maximum number of parts of an answer. It is enough for a listing of 250,000 pages, or for 25,000
+// edits of a page.
 const maxParts = 500
 
-// parts sends a reading request and, while the wiki says that its answer continues, asks for the next part. It calls
-// read for each part. If the wiki repeats a part, or sends more than maxParts, the error is Refused.
+// parts sends a reading request, and requests the next part as long as the wiki's answer continues. It calls read for
+// each part. If the wiki repeats a part or sends more than maxParts, the error is Refused.
 func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error {
 	fail := func(info string) error {
 		return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: info}
@@ -108,7 +107,7 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 }
 
 // namespace splits the beginning of a title into the number of its namespace on this wiki and the rest. If the title
-// begins with no known name, it is in the main namespace (0).
+// does not begin with the name of a namespace, it is in the main namespace (0).
 func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
 	name, rest, ok := strings.Cut(title, ":")
 	if !ok {
@@ -150,9 +149,9 @@ func (c *Client) namespace(ctx context.Context, title string) (number int, rest 
 // about="https://…/Special:Redirect/revision/123">.
 var revisionOf = regexp.MustCompile(`<html[^>]*\babout="[^"]*/revision/(\d+)"`)
 
-// HTML returns a page as Parsoid renders its newest revision, through the wiki's REST API, whose path is next to that
+// HTML returns a page's newest revision as rendered by Parsoid. It uses the wiki's REST API, whose path is next to that
 // of api.php. It is retried like every read. If the wiki has no such API or cannot render the page, the error is
-// Refused or Blocked: read the wikitext instead.
+// Refused or Blocked; the caller should then read the wikitext instead.
 //
 // Source: https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML.
 func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
@@ -164,7 +163,7 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "no-rest",
 			Info: "WIKI_API does not end in api.php, so the REST API's address is not known"}
 	}
-	// A slash inside the title must be %2F, otherwise the router looks for another path.
+	// A slash inside the title must be written as %2F; otherwise the router looks up another path.
 	addr := base + "rest.php/v1/page/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) + "/html"
 	for attempt := 1; ; attempt++ {
 		body, err := c.fetch(ctx, title, addr)
@@ -203,7 +202,7 @@ func rendered(title string, body []byte) (*Rendered, error) {
 	return &Rendered{RevID: rev, HTML: body}, nil
 }
 
-// fetch makes one request of the REST API.
+// fetch sends one request to the REST API.
 func (c *Client) fetch(ctx context.Context, title, addr string) ([]byte, error) {
 	r := request{op: "html", title: title}
 	if err := c.rest(ctx, r); err != nil {

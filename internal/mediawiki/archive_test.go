@@ -17,7 +17,7 @@ import (
 const parsoid = `<!DOCTYPE html>
 <html prefix="dc: http://purl.org/dc/terms/" about="http://wiki.example/wiki/Special:Redirect/revision/41"><head></head><body>x</body></html>`
 
-// openHandler opens a client without an account on a wiki that f plays.
+// openHandler opens a client without an account, for a wiki that f plays.
 func openHandler(t *testing.T, f http.HandlerFunc) (*Client, *politehttp.ManualClock, string) {
 	t.Helper()
 	srv := httptest.NewServer(f)
@@ -72,8 +72,8 @@ func TestHTMLRetries(t *testing.T) {
 	}
 }
 
-// A listing is read to its end, in order, without pages that vanished meanwhile. The namespace is found by any of its
-// names.
+// A listing is read to its end, in order, without pages that disappeared in the meantime. The namespace is found by any
+// of its names.
 func TestList(t *testing.T) {
 	for _, prefix := range []string{"Wikidata:R/", "project:R/", "WD:R/"} {
 		client, _, _ := openHandler(t, func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswersEnd checks a wiki whose answer always continues, and one that never answers with JSON.
+// TestEndlessAnswersEnd checks that the client stops if a wiki's answers always continue, or are never JSON.
 func TestEndlessAnswersEnd(t *testing.T) {
 	since := start.Add(-time.Hour)
 	calls := map[string]func(*Client) error{

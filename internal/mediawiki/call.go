@@ -22,14 +22,14 @@ type request struct {
 	title  string // for errors
 	params params.Values
 	post   bool
-	save   bool      // it changes the wiki: it never waits, and a missing answer is Unknown
-	anon   bool      // asserts no account, as the login
-	before time.Time // if not zero, it is not sent later
+	save   bool      // the request changes the wiki: it never waits, and a missing answer is Unknown
+	anon   bool      // asserts no account, like the login
+	before time.Time // if not zero, the request is not sent after this time
 
-	in *mwclient.Client // with the cookies of another session; nil: the client's own
+	in *mwclient.Client // a client with the cookies of another session; nil: our own
 }
 
-// envelope contains what any answer may have besides its result.
+// envelope contains the parts that any answer may have besides its result.
 type envelope struct {
 	Error    *apiError `json:"error"`
 	Warnings map[string]struct {
@@ -37,12 +37,12 @@ type envelope struct {
 	} `json:"warnings"`
 }
 
-// maxGarbage is the maximum number of answers in a row that may be something other than JSON before a reading request
-// fails.
+// maxGarbage is the maximum number of consecutive answers that may be something other than JSON before a reading
+// request fails.
 const maxGarbage = 3
 
-// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out. It stops
-// after the configured number of attempts, or earlier if the answers are not JSON.
+// query sends a reading request until it succeeds, and decodes the answer into out. Between attempts, it waits as long
+// as the wiki requests. It stops after the configured number of attempts, or earlier if the answers are not JSON.
 func (c *Client) query(ctx context.Context, r request, out any) error {
 	relogged, garbage := false, 0
 	for attempt := 1; ; attempt++ {
@@ -137,11 +137,11 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 	return c.judge(r, x, body, out)
 }
 
-// noRedirect returns a redirect to the caller unfollowed. A POST that follows one becomes a GET, or goes to another
-// server.
+// noRedirect returns a redirect to the caller instead of following it. A POST that follows a redirect could become a
+// GET, or go to another server.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// complete copies the parameters and adds those of every request. go-mwclient changes the map that it is passed, and
+// complete copies the parameters and adds those of every request. go-mwclient modifies the map that it is passed, and
 // adds format and formatversion.
 func (c *Client) complete(r request) params.Values {
 	p := params.Values{"maxlag": strconv.Itoa(c.cfg.MaxLag)}
@@ -161,8 +161,8 @@ func (c *Client) complete(r request) params.Values {
 	return p
 }
 
-// noAnswer returns the error of a request without a complete HTTP answer. It does not use the library's own error,
-// which can hold the parameters.
+// noAnswer returns the error for a request without a complete HTTP answer. It does not use the library's own error,
+// which may contain the parameters.
 func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 	e := &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "network", Err: c.scrub.Error(x.err)}
 	var refused *politehttp.RefusedError
@@ -191,9 +191,9 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 	return e
 }
 
-// neverThere reports whether nothing listens at the wiki's address and nothing has done so since this client was
-// created. Then the address is wrong or the wiki is off, and waiting is useless. A wiki that has answered before may
-// just be restarting.
+// neverThere reports whether no server listens at the wiki's address, and none has since this client was created. In
+// that case, the address is wrong or the wiki is down, and waiting is useless. A wiki that has answered before may only
+// be restarting.
 func (c *Client) neverThere(e *Error) bool {
 	return e.Code == noServer && !c.reached.Load()
 }

@@ -18,29 +18,29 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Config names the wiki and the account.
+// Config specifies the wiki and the account.
 type Config struct {
-	API       string   // URL of api.php, "https://www.wikidata.org/w/api.php"
-	User      string   // bot password's login name, "SpinachBot@answers"
+	API       string   // URL of api.php, such as "https://www.wikidata.org/w/api.php"
+	User      string   // login name of the bot password, such as "SpinachBot@answers"
 	Password  string   // bot password
 	OAuth     OAuth    // instead of User and Password
 	Bearer    string   // access token of an owner-only OAuth 2 consumer, instead of User and Password
-	Account   string   // the account's name, to check it; "": the name that the wiki returns at login
-	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
+	Account   string   // the expected account name; "": the name that the wiki returns at login
+	UserAgent string   // such as "SpinachBot/1.0 (https://…; mail@…)"; the library's name is appended
 	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
 	Anonymous bool     // read without an account; nothing can be saved
-	Bot       bool     // mark edits as a bot's (needs the right) and assert the right
+	Bot       bool     // mark edits as bot edits (requires the right), and assert the right
 	MaxLag    int      // seconds; 0: 5
-	Attempts  int      // of a read; 0: 6
+	Attempts  int      // for a read; 0: 6
 	Timeout   time.Duration
-	// Session is the path of a file that stores the current session. A client that logs in with a password uses it to end
-	// late requests; see session.go. Only one client may use it. "": none.
+	// Session is the path of a file that stores the current session. A client that logs in with a password uses it to make
+	// late requests ineffective; see session.go. Only one client may use the file. "": none.
 	Session string
-	// shared with the other clients of the wiki; nil: a Retry-After is known to this client only
+	// shared with the other clients of the wiki; if nil, only this client knows of a Retry-After
 	Pauses politehttp.Pauses
 }
 
-// OAuth holds the four tokens of an owner-only OAuth 1.0a consumer (Special:OAuthConsumerRegistration/propose).
+// OAuth contains the four tokens of an owner-only OAuth 1.0a consumer (Special:OAuthConsumerRegistration/propose).
 type OAuth struct {
 	ConsumerToken, ConsumerSecret, AccessToken, AccessSecret string
 }
@@ -49,8 +49,8 @@ type OAuth struct {
 const (
 	maxAnswer  = 32 << 20        // bytes of one answer: a page is at most 2 MB, JSON at most six times that
 	maxSummary = 500             // characters; MediaWiki silently cuts longer ones, and the ledger's key is at the end
-	maxWait    = 2 * time.Minute // longer waits are left to the caller
-	firstWait  = 5 * time.Second // doubled with each attempt, if the wiki names no time
+	maxWait    = 2 * time.Minute // the caller handles longer waits
+	firstWait  = 5 * time.Second // doubled with each attempt, if the wiki does not specify a time
 )
 
 // Client is a logged-in account on one wiki. It is safe for concurrent use; it sends one request at a time.
@@ -58,22 +58,22 @@ type Client struct {
 	lg    *slog.Logger
 	cfg   Config
 	clock politehttp.Clock
-	base  http.RoundTripper // OAuth over the host guard over the network
+	base  http.RoundTripper // OAuth, on top of the host guard, on top of the network
 
 	turn chan struct{} // holds one token; only its holder may send
 	door chan struct{} // holds one token; only its holder may log in or forget a login
 
-	scrub *politehttp.Scrubber // knows the password and the tokens
+	scrub *politehttp.Scrubber // removes the password and the tokens
 
-	mu      sync.Mutex       // guards what follows
-	mw      *mwclient.Client // holds the cookies
+	mu      sync.Mutex       // guards the fields below
+	mw      *mwclient.Client // stores the cookies
 	account string           // as the wiki writes it; "" until logged in
-	csrf    string           // token for saving; "" when it must be fetched
-	reached atomic.Bool      // the wiki has answered something
+	csrf    string           // token for saving; "" if it must be fetched
+	reached atomic.Bool      // whether the wiki has ever answered
 }
 
-// New returns a client. It checks the settings and sends nothing: the first request logs in. A nil transport means the
-// plain one of politehttp, which reaches loopback addresses only if the settings name one.
+// New returns a client. It checks the settings but sends nothing; the first request logs in. A nil transport means
+// politehttp's default transport, which reaches loopback addresses only if the settings contain one.
 func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politehttp.Clock) (*Client, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	return c, nil
 }
 
-// check returns what is wrong with the settings, with what to do about it.
+// check returns an error that describes what is wrong with the settings and how to fix it.
 func (cfg *Config) check() error {
 	api, err := url.Parse(cfg.API)
 	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") ||
@@ -133,7 +133,7 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// setDefaults fills in what may be left out.
+// setDefaults fills in the settings that may be left out.
 func (cfg *Config) setDefaults() {
 	if len(cfg.Hosts) == 0 {
 		cfg.Hosts = []string{cfg.API}
@@ -149,8 +149,8 @@ func (cfg *Config) setDefaults() {
 	}
 }
 
-// scrubber returns a scrubber of every secret that a request can carry, so that errors contain none even if a wiki or a
-// proxy echoes the request.
+// scrubber returns a scrubber for every secret that a request can contain, so that errors contain no secrets even if a
+// wiki or a proxy echoes the request.
 func scrubber(cfg Config) *politehttp.Scrubber {
 	o := cfg.OAuth
 	secrets := append(politehttp.URLSecrets(cfg.API), cfg.Password, cfg.Bearer,
@@ -158,7 +158,7 @@ func scrubber(cfg Config) *politehttp.Scrubber {
 	return politehttp.NewScrubber(secrets...)
 }
 
-// Account returns the name of the account as the wiki writes it, "" before the first request.
+// Account returns the name of the account as the wiki writes it, or "" before the first request.
 func (c *Client) Account() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,8 +183,8 @@ func (c *Client) setAccount(name string) {
 	c.account, c.csrf = name, ""
 }
 
-// forget drops the session with its cookies. MediaWiki refuses a login with a bot password in a session that such a
-// login started.
+// forget drops the session with its cookies. MediaWiki refuses a bot password login in a session that was itself
+// started by such a login.
 func (c *Client) forget() error {
 	mw, err := mwclient.New(c.cfg.API, c.cfg.UserAgent)
 	if err != nil {
@@ -198,14 +198,14 @@ func (c *Client) forget() error {
 	return nil
 }
 
-// library returns a copy of the library's client for one call. The copy shares the cookies.
+// library returns a copy of the library's client for one call. The copies share their cookies.
 func (c *Client) library() mwclient.Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return *c.mw
 }
 
-// noteTime limits how long looking up or recording a pause may take.
+// noteTime is the time limit for looking up or recording a pause.
 const noteTime = 5 * time.Second
 
 // silence returns the remaining time of the pause that the wiki requested.
@@ -214,7 +214,7 @@ func (c *Client) silence(ctx context.Context) time.Duration {
 	defer cancel()
 	left, err := c.cfg.Pauses.Paused(ctx, c.server())
 	if err != nil {
-		c.lg.Warn("cannot tell whether the wiki wants a pause", "err", err)
+		c.lg.Warn("cannot find out whether the wiki requested a pause", "err", err)
 	}
 	return left
 }
@@ -223,9 +223,9 @@ func (c *Client) keepSilent(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
 	if err := c.cfg.Pauses.Pause(ctx, c.server(), d); err != nil {
-		c.lg.Warn("the pause that the wiki wants was not recorded", "err", err)
+		c.lg.Warn("the pause that the wiki requested was not recorded", "err", err)
 	}
 }
 
-// server returns the wiki's name among the servers that request pauses.
+// server returns the name under which the wiki's pauses are recorded.
 func (c *Client) server() string { return "wiki " + politehttp.ShownURL(c.cfg.API) }

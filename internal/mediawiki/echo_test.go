@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoSecret: a wiki or a proxy sends the request back. Neither an error nor the log may hold a
-// password or a token.
+// TestEchoedRequestsRevealNoSecret has a wiki or a proxy send the request back. Neither an error nor the log may
+// contain a password or a token.
 func TestEchoedRequestsRevealNoSecret(t *testing.T) {
 	secrets := []string{"h3kq8vn2s0d9fj4mcl7p5rt6ua1gebio", "f9/qk2+xw7m4/zp6ht3vb", "r8 ny5&jd1 ce7wq2us9ag",
 		"l4\"oi6<fx0tk3mz8hb5p", "y7%vj2#sd9gn4rc1we6u"}
@@ -28,7 +28,7 @@ func TestEchoedRequestsRevealNoSecret(t *testing.T) {
 	for name, echo := range testutil.Echoes() {
 		for way, configure := range configs {
 			t.Run(name+" "+way, func(t *testing.T) {
-				// The token of a login must come, or the password is never sent.
+				// The password is sent only after the wiki has returned a login token.
 				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if r.URL.Query().Get("type") == "login" {
 						fmt.Fprint(w, `{"query":{"tokens":{"logintoken":"abc+\\"}}}`)

@@ -9,24 +9,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Kind is the kind of a request's failure, by what the caller has to do.
+// Kind is the kind of a request's failure. It determines what the caller must do.
 type Kind int
 
 const (
-	// Transient: nothing happened (lag, rate limit, read-only, network). Try again later, after [Error].RetryAfter if
-	// that is not zero.
+	// Transient means that nothing happened (lag, rate limit, read-only mode, network). Try again later, after
+	// [Error].RetryAfter if that is not zero.
 	Transient Kind = iota
-	// Conflict: nothing was saved because the section was edited, moved or removed since it was read. Read again and
-	// decide again.
+	// Conflict means that nothing was saved because the section was edited, moved or removed after it was read. Read it
+	// again and decide again.
 	Conflict
-	// Refused: the wiki does not want this edit or request, now or later (abuse filter, spam blacklist, captcha, bad
-	// parameters). Never try to evade.
+	// Refused means that the wiki does not accept this edit or request, now or later (abuse filter, spam blacklist,
+	// captcha, bad parameters). Never try to get around this.
 	Refused
-	// Blocked: the account may not do this at all (blocked, page protected, missing right, failed login). Stop and tell
-	// the operator.
+	// Blocked means that the account may not do this at all (blocked account, protected page, missing right, failed
+	// login). Stop and tell the operator.
 	Blocked
-	// Unknown: a save was sent and no usable answer came. It may have been saved, or may still be. Look at the page
-	// before anything else.
+	// Unknown means that a save was sent but no usable answer came. The edit may have been saved, or may still be saved.
+	// Check the page before doing anything else.
 	Unknown
 )
 
@@ -47,7 +47,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", int(k))
 }
 
-// advice returns the last part of an error's text, which says what to do next.
+// advice returns the last part of an error's text, which describes what to do next.
 func (k Kind) advice() string {
 	switch k {
 	case Conflict:
@@ -65,12 +65,12 @@ func (k Kind) advice() string {
 // Error is a failed request. Get it with errors.As, or call [KindOf].
 type Error struct {
 	Op    string // "login", "read", "save", …
-	Title string // the page, if there is one
-	Kind  Kind   // what to do about it
+	Title string // the page, if any
+	Kind  Kind   // determines what to do about it
 	// MediaWiki's, "http-502", or one of ours: network, no-server, not-json, continue, not-sent, answer
 	Code       string
 	Info       string        // the wiki's message on one line, cut; untrusted text
-	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not say
+	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not ask
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
 }
 
@@ -119,10 +119,10 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// noServer is the code of a request whose connection was refused: nothing listens at the address.
+// noServer is the code of a request whose connection was refused because no server listens at the address.
 const noServer = "no-server"
 
-// unusable is the code of an answer that is too long, or JSON of another form.
+// unusable is the code of an answer that is too long, or whose JSON has an unexpected form.
 const unusable = "answer"
 
 // notJSON is the code of an answer with status 200 that is not complete JSON.
@@ -143,7 +143,8 @@ type apiError struct {
 	} `json:"spamblacklist"`
 }
 
-// info returns what the code's own fields say and then the message, which a wiki can make so long that its end is cut.
+// info returns the details in the fields of particular codes, and then the message. The message comes last because a
+// wiki can make it so long that its end is cut.
 func (e *apiError) info() string {
 	s := ""
 	if e.ReadOnlyReason != "" {
@@ -159,9 +160,9 @@ func (e *apiError) info() string {
 	return s + e.Info
 }
 
-// kinds maps MediaWiki's error codes to kinds. A code that ends in * means all codes that begin like that. Any other
+// kinds maps MediaWiki's error codes to kinds. A code that ends in * stands for all codes with this prefix. Any other
 // code is Refused: MediaWiki answered with an error, so nothing was saved, and there is no reason to expect that
-// another try will succeed.
+// another attempt would succeed.
 var kinds = map[string]Kind{
 	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient,
 	"badtoken": Transient,
@@ -183,8 +184,8 @@ var kinds = map[string]Kind{
 	"assertuserfailed": Blocked, "assertbotfailed": Blocked, "assertnameduserfailed": Blocked,
 }
 
-// kindOfCode looks up a MediaWiki error code in the table above. After an internal error during a save, it is unknown
-// what was done before the error.
+// kindOfCode looks up a MediaWiki error code in kinds. If a save causes an internal error, the kind is Unknown, because
+// the edit may have been saved before the error.
 func kindOfCode(code string, save bool) Kind {
 	if strings.HasPrefix(code, "internal_api_error") {
 		if save {
@@ -218,8 +219,8 @@ func kindOfStatus(status int, save bool) Kind {
 	return Transient
 }
 
-// lostSession reports whether a new login may help. These codes are sent before anything is done, so the request may be
-// sent again.
+// lostSession reports whether a new login may help. The wiki sends these codes before it does anything, so the request
+// may be sent again.
 func lostSession(code string) bool {
 	switch code {
 	case "assertuserfailed", "assertnameduserfailed", "assertbotfailed", "notloggedin", "readapidenied":
@@ -228,13 +229,14 @@ func lostSession(code string) bool {
 	return false
 }
 
-// text returns a remote text in a form that may be shown: without secrets, on one line, at most 300 characters.
+// text returns a remote text in a form that may be shown: without secrets, on one line, and at most 300 characters
+// long.
 func (c *Client) text(s string) string {
 	const most = 64 << 10 // bytes; far more than is shown
 	return oneLine(c.scrub.Text(s[:min(len(s), most)]))
 }
 
-// oneLine returns a text without control characters, on one line of at most 300 characters.
+// oneLine removes control characters from a text and returns it as one line of at most 300 characters.
 func oneLine(s string) string {
 	return text.Clip(text.OneLine(strings.ReplaceAll(s, "\uFFFD", " ")), 300)
 }

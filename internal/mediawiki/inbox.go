@@ -12,22 +12,22 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Notification is something that the extension Echo reports to the account: that someone mentioned it, wrote on its
-// talk page, or replied in a topic to which it is subscribed.
+// Notification is an event that the extension Echo reports to the account: someone mentioned it, wrote on its talk
+// page, or replied in a topic to which it is subscribed.
 type Notification struct {
 	ID        string
 	Type      string // "mention", "edit-user-talk", "dt-subscribed-new-comment"
 	Time      time.Time
 	Title     string // of the page
 	Namespace int
-	Agent     string // who did it; "" if hidden
+	Agent     string // the user who caused it; "" if hidden
 	RevID     int64  // the edit; 0 if it was deleted
 	Comment   string // DiscussionTools' ID of the comment; "" if the wiki does not send it
 }
 
-// notification is a notification in the API's form. If title or agent is absent, the page or the name was deleted.
+// notification is a notification in the API's format. If title or agent is absent, the page or the name was deleted.
 type notification struct {
-	ID        any    `json:"id"` // a number or a text, depending on the version
+	ID        any    `json:"id"` // a number or a string, depending on the version
 	Type      string `json:"type"`
 	Timestamp struct {
 		UTC time.Time `json:"utciso8601"`
@@ -47,14 +47,14 @@ type notification struct {
 	} `json:"*"`
 }
 
-// maxNotices is the number of parts of the list of notifications that are read at a time; a part contains fifty.
+// maxNotices is the maximum number of parts of the list of notifications that one call reads; each part contains fifty.
 const maxNotices = 10
 
-// Notifications lists the account's unread notifications of the types, oldest first, at most 500. On a wiki without the
-// extension Echo it is empty: see [Client.Extensions].
+// Notifications lists the account's unread notifications of the given types, oldest first, at most 500. On a wiki
+// without the extension Echo, the list is empty; see [Client.Extensions].
 //
-// An account that logs in with a bot password needs the grant "Read your notifications"; without it the error's Code is
-// "permissiondenied".
+// An account that logs in with a bot password needs the grant "Read your notifications"; without it, the error's Code
+// is "permissiondenied".
 func (c *Client) Notifications(ctx context.Context, types ...string) ([]Notification, error) {
 	p := params.Values{"action": "query", "meta": "notifications", "notfilter": "!read", "notprop": "list",
 		"notlimit": "50", "notformat": "model"}
@@ -91,7 +91,7 @@ func (n notification) read() Notification {
 	return out
 }
 
-// MarkRead marks notifications as read. Marking one twice does no harm.
+// MarkRead marks notifications as read. Marking a notification twice does no harm.
 func (c *Client) MarkRead(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, 50) {
 		var out struct{}
@@ -104,7 +104,7 @@ func (c *Client) MarkRead(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// Extensions lists the names of the extensions that the wiki has, such as "Echo" and "DiscussionTools".
+// Extensions lists the names of the wiki's extensions, such as "Echo" and "DiscussionTools".
 func (c *Client) Extensions(ctx context.Context) ([]string, error) {
 	var a answer
 	err := c.query(ctx, request{op: "extensions", params: params.Values{"action": "query", "meta": "siteinfo",
@@ -125,20 +125,21 @@ type PageState struct {
 	Namespace int
 	RevID     int64
 	Missing   bool
-	// where it was moved, according to the wiki's log, or "". If it was moved, the fields above, except the title,
-	// describe the page there. A redirect that someone made by hand is not a move.
+	// the new title if the page was moved, according to the wiki's log, or "". If it was moved, the fields above, except
+	// the title, describe the page under its new title. A redirect that someone made by hand is not a move.
 	MovedTo string
 
 	redirect bool
 }
 
-// Linking lists the pages in the namespaces that link to a page, without redirects; in all namespaces if none is named.
+// Linking lists the pages in the given namespaces that link to a page, without redirects. If no namespace is given, it
+// lists pages in all namespaces.
 func (c *Client) Linking(ctx context.Context, title string, namespaces []int) ([]PageState, error) {
 	return c.generate(ctx, title, params.Values{"generator": "backlinks", "gbltitle": title,
 		"gblfilterredir": "nonredirects", "gblnamespace": numbers(namespaces), "gbllimit": "max"})
 }
 
-// Using lists the pages in the namespaces that use a template, given by its full title.
+// Using lists the pages in the given namespaces that use a template, which is given by its full title.
 func (c *Client) Using(ctx context.Context, template string, namespaces []int) ([]PageState, error) {
 	return c.generate(ctx, template, params.Values{"generator": "embeddedin", "geititle": template,
 		"geifilterredir": "nonredirects", "geinamespace": numbers(namespaces), "geilimit": "max"})
@@ -159,8 +160,8 @@ func (c *Client) generate(ctx context.Context, title string, p params.Values) ([
 	return out, err
 }
 
-// States looks up pages by their titles. Impossible titles are left out. The state of a page that was moved contains
-// the new title, even if no redirect was left.
+// States looks up pages by their titles. It leaves out invalid titles. The state of a page that was moved contains the
+// new title, even if the move left no redirect.
 func (c *Client) States(ctx context.Context, titles []string) ([]PageState, error) {
 	titles = slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return checkTitle("list", t) != nil })
 	var out []PageState
@@ -184,7 +185,7 @@ func (c *Client) States(ctx context.Context, titles []string) ([]PageState, erro
 	return out, nil
 }
 
-// state finds a title in the answer.
+// state returns the state of a title in the answer.
 func (a *answer) state(title string) PageState {
 	for _, n := range a.Query.Normalized {
 		if n.From == title {
@@ -235,7 +236,7 @@ func numbers(list []int) string {
 	return strings.Join(parts, "|")
 }
 
-// idText formats an ID that is a number or a text in JSON.
+// idText formats an ID that is a number or a string in JSON.
 func idText(id any) string {
 	switch v := id.(type) {
 	case string:

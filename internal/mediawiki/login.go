@@ -9,7 +9,7 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// loggedIn makes sure that the name of the account is known, and logs in if needed. It does not wait.
+// loggedIn makes sure that the name of the account is known, and logs in if necessary. It does not wait.
 func (c *Client) loggedIn(ctx context.Context) error {
 	if c.Account() != "" || c.cfg.Anonymous {
 		return nil
@@ -20,7 +20,7 @@ func (c *Client) loggedIn(ctx context.Context) error {
 	case <-ctx.Done():
 		return &Error{Op: "login", Kind: Transient, Code: "not-sent", Err: ctx.Err()}
 	}
-	if c.Account() != "" { // another caller has logged in meanwhile
+	if c.Account() != "" { // another caller has logged in in the meantime
 		return nil
 	}
 	name := ""
@@ -86,7 +86,7 @@ func (c *Client) login(ctx context.Context, name *string) error {
 	}
 }
 
-// reason returns the reason of a failed login, which is a text or, in other error formats, an object.
+// reason returns the reason for a failed login, which is a string or, in other error formats, an object.
 func (c *Client) reason(v any) string {
 	if v == nil {
 		return ""
@@ -94,8 +94,8 @@ func (c *Client) reason(v any) string {
 	return c.text(fmt.Sprint(v))
 }
 
-// canonical returns a user name as MediaWiki compares it: with underscores replaced by spaces and the first letter in
-// upper case.
+// canonical returns a user name in the form that MediaWiki compares: with underscores replaced by spaces, and the first
+// letter in upper case.
 func canonical(name string) string {
 	name = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
 	for i, r := range name {

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// encode5849 is RFC 5849, section 3.6.
+// encode5849 encodes a text according to RFC 5849, section 3.6.
 func encode5849(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -31,8 +31,8 @@ func encode5849(s string) string {
 	return b.String()
 }
 
-// base5849 is the signature base string of a request (section 3.4.1): header are the parameters of the Authorization
-// header, body those of a form.
+// base5849 returns the signature base string of a request (section 3.4.1). header has the parameters of the
+// Authorization header, body those of a form.
 func base5849(method, address string, header map[string]string, body string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -77,15 +77,15 @@ func base5849(method, address string, header map[string]string, body string) str
 	return method + "&" + encode5849(u.Scheme+"://"+host+u.EscapedPath()) + "&" + encode5849(strings.Join(params, "&"))
 }
 
-// sign5849 is HMAC-SHA1 of a base string (section 3.4.2).
+// sign5849 returns the HMAC-SHA1 signature of a base string (section 3.4.2).
 func sign5849(base, consumerSecret, tokenSecret string) string {
 	m := hmac.New(sha1.New, []byte(encode5849(consumerSecret)+"&"+encode5849(tokenSecret)))
 	_, _ = io.WriteString(m, base)
 	return base64.StdEncoding.EncodeToString(m.Sum(nil))
 }
 
-// TestVerifier compares the verifier of these tests with the RFC's own examples: the base string of section 3.4.1.1 (as
-// corrected by erratum 2550) and two signed requests of section 1.2.
+// TestVerifier checks the verifier of these tests against the RFC's own examples: the base string of section 3.4.1.1
+// (as corrected by erratum 2550) and two signed requests of section 1.2.
 func TestVerifier(t *testing.T) {
 	base := base5849("POST", "http://EXAMPLE.COM:80/request?b5=%3D%253D&a3=a&c%40=&a2=r%20b", map[string]string{
 		"realm": "Example", "oauth_consumer_key": "9djdj82h48djs9d2", "oauth_token": "kkk9d7dh3k39sjv7",
@@ -116,9 +116,9 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
-// TestOAuthSignatures has a server check every signature as the RFC says, also of requests with signs that are easily
-// escaped wrongly. Secrets are such signs, too. Names of parameters are not: the library does not escape them, and
-// api.php has none that would need it.
+// TestOAuthSignatures has a server check every signature according to the RFC, even for requests with characters that
+// are easily escaped wrongly. The secrets contain such characters, too. The names of parameters do not: the library
+// does not escape them, and no parameter of api.php needs to be escaped.
 func TestOAuthSignatures(t *testing.T) {
 	o := OAuth{"consumer key", "c&s=e c+r%ét", "token~", "a/s*e(c)ret"}
 	var base string
@@ -177,8 +177,8 @@ func TestOAuthSignatures(t *testing.T) {
 	}
 }
 
-// TestOAuth2 plays a wiki with OAuth 2: a request with the token is the account's, one with another token is refused as
-// MediaWiki's extension does, and one without a token is an anonymous visitor's.
+// TestOAuth2 uses a wiki with OAuth 2. A request with the right token comes from the account. One with another token is
+// refused in the same way as by MediaWiki's extension. One without a token comes from an anonymous visitor.
 func TestOAuth2(t *testing.T) {
 	const token = "eyJ0eXAiOiJKV1QifQ.eyJhdWQi.c2ln-na_ture"
 	p := &played{t: t}

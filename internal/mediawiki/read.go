@@ -13,11 +13,11 @@ import (
 // Page is the newest revision of a page.
 type Page struct {
 	Title     string // as the wiki writes it
-	Missing   bool   // there is no such page; the fields below except Now are zero
+	Missing   bool   // the page does not exist; the fields below except Now are zero
 	RevID     int64
 	Text      string    // wikitext
 	Timestamp time.Time // of the revision
-	User      string    // who made it; "" if hidden
+	User      string    // its author; "" if hidden
 	Now       time.Time // the wiki's clock when it answered: the starttimestamp of an edit of this text
 }
 
@@ -28,19 +28,19 @@ type Revision struct {
 	User    string // "" if hidden
 	Summary string // "" if hidden
 
-	UserHidden    bool // the author was removed from public view
-	SummaryHidden bool // the summary was
-	TextHidden    bool // the text was; known only if [Client.OwnEdits] fills Text
+	UserHidden    bool // the author is hidden from public view
+	SummaryHidden bool // the summary is hidden
+	TextHidden    bool // the text is hidden; known only if [Client.OwnEdits] fills in Text
 	Text          string
 }
 
-// Self is the account as the wiki knows it.
+// Self describes the account on the wiki.
 type Self struct {
 	ID       int64
 	Name     string
 	Groups   []string
 	Rights   []string
-	Messages bool   // unread messages on its talk page
+	Messages bool   // whether its talk page has unread messages
 	Blocked  string // "by X: reason, until T"; "" if not blocked
 }
 
@@ -96,7 +96,7 @@ type answer struct {
 	} `json:"query"`
 }
 
-// redirect is a title that leads to another one.
+// redirect is a title that leads to another title.
 type redirect struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -165,16 +165,16 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	return page, nil
 }
 
-// OwnEdits returns the account's own edits of a page since a time, newest first. Edits whose author is hidden are
-// included, since they may be the account's. If the author or the summary is hidden, Text is the page's text at that
-// revision, unless that is hidden too.
+// OwnEdits returns the account's own edits of a page since the given time, newest first. Edits whose author is hidden
+// are included, since they may be the account's. If the author or the summary is hidden, Text is the page's text at
+// that revision, unless that is hidden too.
 func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([]Revision, error) {
-	if c.Account() == "" { // any reading request logs in
+	if c.Account() == "" { // any read logs in
 		if _, err := c.Self(ctx); err != nil {
 			return nil, err
 		}
 	}
-	// If the edits of one user are requested, the wiki leaves out those whose author is hidden.
+	// If a request asks for the edits of one user, the wiki leaves out those whose author is hidden.
 	all, err := c.History(ctx, title, "", since)
 	if err != nil {
 		return nil, err
@@ -213,8 +213,8 @@ func (c *Client) textOf(ctx context.Context, title string, rev int64) (text stri
 	return "", true, nil
 }
 
-// History returns a page's edits since a time, newest first. If user is not empty, only that user's edits are returned,
-// without those whose author is hidden. A missing page has none.
+// History returns a page's edits since the given time, newest first. If user is not empty, History returns only that
+// user's edits, without those whose author is hidden. For a missing page, it returns none.
 func (c *Client) History(ctx context.Context, title, user string, since time.Time) ([]Revision, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -239,12 +239,12 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 	return all, nil
 }
 
-// maxTexts is the largest number of texts that [Client.Texts] returns.
+// maxTexts is the maximum number of texts that [Client.Texts] returns.
 const maxTexts = 500
 
-// Texts returns the texts of a page's revisions that were made between two times, both included, oldest first. Hidden
-// ones are left out. A missing page has none. With more than 500 the error is Refused: an incomplete history would say
-// that an edit was not made.
+// Texts returns the texts of the revisions of a page between two times, both included, oldest first. It leaves out
+// hidden texts. For a missing page, it returns none. If there are more than 500, the error is Refused: from an
+// incomplete history, the caller would conclude that an edit was not made.
 func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -272,7 +272,7 @@ func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([
 	return out, nil
 }
 
-// Self returns the account's name on the wiki, its rights, and whether anyone wrote to it or blocked it.
+// Self returns the account's name on the wiki and its rights, and reports whether it has unread messages or is blocked.
 func (c *Client) Self(ctx context.Context) (*Self, error) {
 	var a answer
 	p := params.Values{"action": "query", "meta": "userinfo", "uiprop": "blockinfo|hasmsg|groups|rights"}
@@ -291,7 +291,7 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 	return s, nil
 }
 
-// checkTitle returns an error for a text that cannot be a title. The API would split it at its pipes, or read it as
+// checkTitle returns an error for a text that cannot be a title: the API would split it at its pipes or take it for
 // another title.
 func checkTitle(op, title string) error {
 	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {

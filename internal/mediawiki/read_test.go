@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Reads are repeated after the wait that the wiki asks for, or after 5 s, doubling.
+// Reads are repeated after the time that the wiki requests, or after 5 s, which doubles with each attempt.
 func TestReadRetries(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -62,7 +62,8 @@ func TestReadRetries(t *testing.T) {
 	}
 }
 
-// Nothing listens: before the wiki has answered once, this is reported at once; later it may be restarting.
+// If no server listens before the wiki has answered for the first time, this is reported at once. Later, the wiki may
+// be restarting.
 func TestNoServer(t *testing.T) {
 	client, clock, addr := open(t, &played{})
 	_, port, _ := strings.Cut(strings.TrimPrefix(addr, "http://"), ":")
@@ -151,7 +152,7 @@ func TestStaysAtItsHost(t *testing.T) {
 	}
 }
 
-// Many who begin at once log in once.
+// Many callers that begin at once cause only one login.
 func TestOneLogin(t *testing.T) {
 	p := &played{}
 	client, _, _ := open(t, p)
@@ -200,7 +201,7 @@ func TestLoginFailures(t *testing.T) {
 	}
 }
 
-// The form of the header is from RFC 5849, section 3.5.1.
+// The format of the header is from RFC 5849, section 3.5.1.
 func TestOAuth(t *testing.T) {
 	for _, size := range []int{10, 9000} {
 		p := &played{}

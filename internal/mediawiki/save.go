@@ -14,36 +14,36 @@ import (
 // Edit is one edit of one section of a page, or of a whole page.
 type Edit struct {
 	Title   string
-	Section string // MediaWiki's number ("0" is the lead), "new" for a new one at the end, "" for the whole page
+	Section string // MediaWiki's number ("0" is the lead), "new" for a new section at the end, or "" for the whole page
 	Heading string // of a new section
 	Text    string // the full new wikitext of the section or page
 	Summary string // at most 500 characters
-	BaseRev int64  // the revision from which Text was made; required unless section or page is new
+	BaseRev int64  // the revision that Text is based on; required unless the section or page is new
 	Start   time.Time
 	Create  bool // the page may not exist yet
-	Only    bool // with Create: it must not exist; if it does, or was deleted since Start, the error is a Conflict
+	Only    bool // with Create: the page must not exist; if it does, or was deleted since Start, the error is a Conflict
 
-	// SendBefore is the last moment, on the client's clock, at which the edit may be sent. Later, nothing is sent and
-	// the error's Code is [Stale]. Zero means no limit.
+	// SendBefore is the last moment, on the client's clock, at which the edit may be sent. After that, nothing is sent,
+	// and the error's Code is [Stale]. Zero means no limit.
 	SendBefore time.Time
 }
 
-// Stale is the code of the Transient error for an edit whose SendBefore had passed.
+// Stale is the code of the Transient error for an edit whose SendBefore has passed.
 const Stale = "stale"
 
 // Saved is an edit that was saved.
 type Saved struct {
 	RevID    int64     // the new revision; 0 if nothing changed
-	OldRev   int64     // the revision before it; not BaseRev if the edit was merged
+	OldRev   int64     // the revision before it; differs from BaseRev if the edit was merged
 	Time     time.Time // of the new revision
-	NoChange bool      // the page already had this text, so no revision was made
+	NoChange bool      // the page already had this text, so no revision was created
 }
 
-// Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error says what
-// happened (see the package's documentation).
+// Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error shows what
+// happened (see the package documentation).
 //
-// It sends no checksum: MediaWiki normalizes the text to NFC before it compares, and a request that was cut lacks the
-// token, which comes last.
+// It does not send a checksum: MediaWiki normalizes the text to NFC before it compares checksums, and a request that
+// was cut lacks the token, which comes last.
 func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	if err := checkEdit(e); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (c *Client) change(ctx context.Context, r request, out any) error {
 		default:
 			e := changeError(r, f)
 			if e.Kind == Unknown && c.cfg.Session != "" {
-				_ = c.forget() // the next request logs in, which ends the session in which this one may still arrive
+				_ = c.forget() // the next request logs in, which ends the session of this request, in case it arrives late
 			}
 			return e
 		}
@@ -106,13 +106,13 @@ func (c *Client) ready(ctx context.Context) error {
 }
 
 // changeError returns the error of an earlier request as the error of the change. A failure before the change was sent
-// is never Unknown, and only the wiki's own words can refuse it.
+// is never Unknown, and it is Refused only if the wiki itself refused.
 func changeError(r request, e *Error) *Error {
 	if e.Op == r.op {
 		return e
 	}
 	f := *e
-	if f.Code == unusable { // says nothing about the change, and a proxy may have sent it
+	if f.Code == unusable { // not about the change, and possibly from a proxy
 		f.Kind = Transient
 	}
 	f.Info = oneLine(strings.TrimSuffix(e.Op+" before the "+r.op+": "+e.Info, ": "))
@@ -139,7 +139,7 @@ func (c *Client) editParams(e Edit) params.Values {
 		p["createonly"] = "1"
 	}
 	if !e.Create {
-		p["nocreate"] = "1" // never an empty value: go-mwclient drops those from long requests
+		p["nocreate"] = "1" // never an empty value, since go-mwclient drops those from long requests
 	}
 	if c.cfg.Bot {
 		p["bot"] = "1"
@@ -147,8 +147,8 @@ func (c *Client) editParams(e Edit) params.Values {
 	return p
 }
 
-// checkEdit returns an error for an edit that could change something other than what was read, or that would be altered
-// in transit.
+// checkEdit returns an error for an edit that could change something other than the text that was read, or that would
+// be altered in transit.
 func checkEdit(e Edit) error {
 	if err := checkTitle("save", e.Title); err != nil {
 		return err
@@ -189,8 +189,8 @@ type saveAnswer struct {
 	} `json:"edit"`
 }
 
-// result distinguishes success from failures that come without an error object, such as a captcha or the veto of a
-// hook. text returns a remote text in a form that may be shown.
+// result distinguishes success from failures without an error object, such as a captcha or the veto of a hook. text is
+// a function that returns a remote text in a form that may be shown.
 func (a *saveAnswer) result(title string, text func(string) string) (*Saved, error) {
 	s := a.Edit
 	e := &Error{Op: "save", Title: title, Kind: Refused, Code: text(s.Code), Info: text(s.Info)}

@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// played is a wiki that plays a part: it logs everyone in, returns tokens and pages, and answers the parts of a script
-// for edits or reads.
+// played is a simulated wiki. It logs everyone in, returns tokens and pages, and can follow a script of answers to
+// edits, reads and requests for tokens.
 type played struct {
 	t     *testing.T
 	mu    sync.Mutex
@@ -84,13 +84,13 @@ func apiSays(code string) http.HandlerFunc {
 	return says(200, `{"error":{"code":"`+code+`","info":"because"}}`, "MediaWiki-API-Error", code)
 }
 
-// cut answers with a body that ends too early.
+// cut sends a body that ends too early.
 func cut(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "100")
 	_, _ = io.WriteString(w, `{"edit":{"resu`)
 }
 
-// hangUp closes the connection without an answer.
+// hangUp closes the connection without answering.
 func hangUp(w http.ResponseWriter, _ *http.Request) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
@@ -142,8 +142,8 @@ func (p *played) last(kind string) map[string][]string {
 var edit = Edit{Title: "T", Section: "2", Text: "== H ==\nx", Summary: "s", BaseRev: 11, Start: start}
 
 // The codes are those of MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and trials on 1.39). The kinds
-// follow from whether something was saved, and whether it can be saved later.
-// A useless answer to a request before the save, as a proxy sends it, says nothing about the edit: it is sent later.
+// follow from whether something was saved, and whether it can be saved later. A useless answer to a request before the
+// save, for example from a proxy, is not about the edit: the edit is sent later.
 func TestUselessToken(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"100 MB": func(w http.ResponseWriter, _ *http.Request) {
@@ -284,7 +284,7 @@ func TestSaveHappy(t *testing.T) {
 	}
 }
 
-// A failure that proves that nothing was saved, and needs no wait, is handled within one save.
+// A failure that proves that nothing was saved, and that does not require a wait, is handled within one save.
 func TestSaveRepairs(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -292,7 +292,7 @@ func TestSaveRepairs(t *testing.T) {
 		edits   int
 		logins  int
 		kind    Kind
-		code    string // "" when it ends well
+		code    string // "" for success
 	}{
 		{"badtoken", []string{"badtoken"}, 2, 1, 0, ""},
 		{"badtoken twice", []string{"badtoken", "badtoken"}, 2, 1, Transient, "badtoken"},

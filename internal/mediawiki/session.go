@@ -13,15 +13,15 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// This file prevents requests that arrive too late from having an effect. A save of unknown outcome may still be in
-// transit: delayed in a proxy, it may begin minutes after the caller has checked the page and saved again. So a client
-// that stores its session ([Config].Session) ends it on the wiki after such a save. At its first login it also ends the
-// session of the previous process, which may have been killed in the middle of a save. A wiki rejects requests of a
-// session that has ended, since every request asserts an account. A save that began before the end has read the page
-// before anything that the client reads later, so the wiki's own check for conflicts applies.
+// This file prevents requests that arrive too late from having an effect. A save with an unknown outcome may still be
+// in transit: if a proxy delays it, it may begin minutes after the caller has checked the page and saved again. So a
+// client that stores its session ([Config].Session) ends the session on the wiki after such a save. At its first login,
+// it also ends the session of the previous process, which may have been killed in the middle of a save. A wiki rejects
+// requests in a session that has ended, since every request asserts an account. A save that began before the end of its
+// session has read the page before the client does so again, so the wiki's own check for conflicts works.
 
-// endSession ends the stored session: the last one that this client, or the one before it, began. An error means that
-// the old session may still be alive, so no new one may be used.
+// endSession ends the stored session, which is the last one that this client or its predecessor began. An error means
+// that the old session may still be alive, so no new session may be used.
 func (c *Client) endSession(ctx context.Context) error {
 	if c.cfg.Session == "" || c.cfg.Password == "" {
 		return nil
@@ -50,7 +50,7 @@ func (c *Client) endSession(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if token := a.Query.Tokens.CSRF; len(token) > len(`+\`) { // otherwise it has ended
+	if token := a.Query.Tokens.CSRF; len(token) > len(`+\`) { // otherwise the session has ended
 		var out struct{}
 		err = c.send(ctx, request{op: "login", anon: true, post: true, in: old, params: params.Values{"action": "logout",
 			"token": token}}, &out)
@@ -68,7 +68,7 @@ func (c *Client) endSession(ctx context.Context) error {
 	return nil
 }
 
-// keepSession stores the session that a login began, before anything is done in it.
+// keepSession stores the session that a login began, before the session is used.
 func (c *Client) keepSession() error {
 	if c.cfg.Session == "" || c.cfg.Password == "" {
 		return nil

@@ -15,14 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// visited is a wiki with sessions, as MediaWiki has them: a login begins one, a logout ends it, and a request that
+// visited is a wiki with sessions like MediaWiki's: a login begins a session, a logout ends it, and a request that
 // asserts an account in a session that has ended does nothing.
 type visited struct {
 	mu    sync.Mutex
 	n     int
 	live  map[string]bool
 	seen  []string // "login 1", "logout 1", "read 2", "save 2"
-	lose  bool     // the connection of a save is cut
+	lose  bool     // the connection is cut during a save
 	busy  bool     // logouts are refused for now
 	still bool     // logouts are refused for good
 }
@@ -75,7 +75,7 @@ func (v *visited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A session ends when it is unknown what happened to a save in it, and before the next process begins its own.
+// A session ends if the outcome of a save in it is unknown, and before the next process begins its own session.
 func TestSessionEnds(t *testing.T) {
 	v := &visited{live: map[string]bool{}}
 	srv := httptest.NewServer(v)
@@ -127,7 +127,7 @@ func TestSessionEnds(t *testing.T) {
 	read(first, true)
 	expect("logout 1, login 2, read 2")
 
-	// The process is killed; the next one ends its session first, and does nothing before that has succeeded.
+	// The process is killed. The next one first ends that process's session, and does nothing until that has succeeded.
 	second := client()
 	set(func() { v.busy = true })
 	read(second, false)
@@ -135,7 +135,8 @@ func TestSessionEnds(t *testing.T) {
 	set(func() { v.busy = false })
 	read(second, true)
 	expect("logout 2, login 3, read 3")
-	// A late request of the killed process has no effect, although its own client would log in again for the next one.
+	// A late request from the killed process has no effect, although its own client would log in again for its next
+	// request.
 	var out struct{}
 	err := first.send(t.Context(), request{op: "save", post: true, save: true, params: first.editParams(edit)}, &out)
 	if CodeOf(err) != "assertuserfailed" {
@@ -143,7 +144,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 	expect("refused 2")
 
-	// A session that the wiki has ended already, and a wiki that ends none: the work continues.
+	// The work continues if the wiki has already ended the session, and if the wiki cannot end sessions.
 	set(func() { delete(v.live, "3") })
 	read(client(), true)
 	expect("login 4, read 4")

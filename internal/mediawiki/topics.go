@@ -8,11 +8,11 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Comment is a comment as the extension DiscussionTools reads it.
+// Comment is a comment found by the extension DiscussionTools.
 type Comment struct {
-	ID     string // followed by the heading or the parent: the fragment of a link to the comment
-	Name   string // "c-Author-20261122193700": without them, so that it stays valid after a move to an archive
-	Parent string // name of the comment that it answers; "" at the top
+	ID     string // the name, followed by the heading or the parent; the fragment of a link to the comment
+	Name   string // such as "c-Author-20261122193700"; stays valid after a move to an archive
+	Parent string // name of the comment that it answers; "" at the top level
 	Topic  string // name of the heading, which is used to subscribe to the topic
 }
 
@@ -26,7 +26,8 @@ type threadItem struct {
 	Replies []threadItem `json:"replies"`
 }
 
-// Comments reads the comments of a page with DiscussionTools. The error's Code is "badvalue" on a wiki without it.
+// Comments reads the comments of a page with DiscussionTools. On a wiki without this extension, the error's Code is
+// "badvalue".
 func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) {
 	if err := checkTitle("comments", title); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) 
 		return nil, err
 	}
 	var out []Comment
-	seen := map[string]bool{} // what is under a subheading is listed twice
+	seen := map[string]bool{} // comments under a subheading are listed twice
 	var walk func(items []threadItem, parent, topic string)
 	walk = func(items []threadItem, parent, topic string) {
 		for _, i := range items {
@@ -64,34 +65,34 @@ func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) 
 	return out, nil
 }
 
-// Answer is a reply for DiscussionTools to write under a comment.
+// Answer is a reply that DiscussionTools posts under a comment.
 type Answer struct {
 	Title   string
-	Name    string // of the comment answered, without heading or parent; see [Comment]
+	Name    string // name of the answered comment; see [Comment]
 	Text    string // wikitext with its signature; the wiki indents every line of it
 	Summary string // at most 500 characters
 	// Token is a text of at most 16 characters that the wiki accepts once: if the same answer is sent again in the same
 	// session, it is not saved again.
 	Token string
-	// the last moment, on the client's clock, at which it may be sent; see [Edit]
+	// the last moment, on the client's clock, at which the answer may be sent; see [Edit]
 	SendBefore time.Time
 }
 
-// Codes of errors after which the answer was not saved and a section edit may work instead: the wiki has no
-// DiscussionTools, or they cannot identify the comment for certain, or cannot write under it.
+// With these error codes, the answer was not saved, but a section edit may work: the wiki does not have
+// DiscussionTools, or the extension cannot identify the comment for certain or cannot write under it.
 const noTools = "badvalue unknown_action missingparam discussiontools-commentname-notfound " +
 	"discussiontools-commentname-ambiguous comment-became-transcluded comment-comment-not-saved"
 
-// NoTools reports whether an error of [Client.Answer] means that DiscussionTools cannot write the reply.
+// NoTools reports whether an error of [Client.Answer] means that DiscussionTools cannot post the reply.
 func NoTools(err error) bool {
 	code := CodeOf(err)
 	return code != "" && !strings.Contains(code, " ") && strings.Contains(" "+noTools+" ", " "+code+" ") ||
 		strings.HasPrefix(code, "apierror-visualeditor-docserver")
 }
 
-// Answer has DiscussionTools write a reply under a comment. They read the page themselves, so there is no base
-// revision. The guarantees are those of [Client.Save]: at most one attempt can have an effect, and the call does not
-// wait.
+// Answer has DiscussionTools post a reply under a comment. The extension reads the page itself, so there is no base
+// revision. The guarantees are the same as for [Client.Save]: at most one attempt can have an effect, and the call does
+// not wait.
 func (c *Client) Answer(ctx context.Context, a Answer) (*Saved, error) {
 	err := checkEdit(Edit{Title: a.Title, Text: a.Text, Summary: a.Summary, Create: true})
 	if err != nil {

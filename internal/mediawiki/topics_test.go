@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// What DiscussionTools answered on a MediaWiki 1.43: codes and forms are from there.
+// The error codes and formats are copied from the answers of DiscussionTools on MediaWiki 1.43.
 func TestAnswer(t *testing.T) {
 	for body, want := range map[string]struct {
 		kind  Kind
 		ok    bool
-		tools bool // they cannot write it, and a section edit may
+		tools bool // DiscussionTools cannot post the reply, but a section edit may work
 	}{
 		`{"discussiontoolsedit":{"result":"success","nocontent":true,"newrevid":13}}`:                              {ok: true},
 		`{"error":{"code":"discussiontools-formtoken-used","info":"Comment already posted."}}`:                     {kind: Unknown},

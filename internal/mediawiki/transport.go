@@ -13,17 +13,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// exchange is one request and its answer. It adds the context, which go-mwclient does not take, and keeps what
-// go-mwclient drops.
+// exchange is one request and its answer. It adds the context, which go-mwclient does not accept, and keeps the parts
+// of the answer that go-mwclient drops.
 type exchange struct {
 	ctx    context.Context
 	next   http.RoundTripper
 	status int
 	header http.Header
-	err    error // of the transport, without the URL that net/http adds
+	err    error // the transport's error, without the URL that net/http adds
 
-	traced atomic.Bool // the transport reports its steps
-	wrote  atomic.Bool // the request's headers have been written
+	traced atomic.Bool // whether the transport reports its steps
+	wrote  atomic.Bool // whether the request's headers have been written
 	tried  bool
 }
 
@@ -55,7 +55,7 @@ func (x *exchange) mayHaveArrived() bool {
 	return x.wrote.Load() || !x.traced.Load()
 }
 
-// watched is a body that keeps its own error, which go-mwclient hides.
+// watched is a body that records its read error, which go-mwclient hides.
 type watched struct {
 	io.ReadCloser
 	x *exchange
@@ -76,7 +76,7 @@ func signer(o OAuth, next http.RoundTripper) (http.RoundTripper, error) {
 	return consumer.MakeRoundTripper(&oauth.AccessToken{Token: o.AccessToken, Secret: o.AccessSecret})
 }
 
-// doer turns a transport into the client that the OAuth library requires: without redirects and cookies.
+// doer turns a transport into the client that the OAuth library requires. It follows no redirects and uses no cookies.
 type doer struct{ next http.RoundTripper }
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d.next.RoundTrip(r) }
