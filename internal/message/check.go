@@ -17,7 +17,7 @@ func placeholders(s string) []string {
 	return slices.Compact(found)
 }
 
-// needed returns the plural forms that whole numbers take in the language, and "other".
+// needed returns the plural forms that the language uses for whole numbers, and "other".
 func (t *Texts) needed() []string {
 	set := map[string]bool{"other": true}
 	for n := range 1000 {
@@ -29,7 +29,7 @@ func (t *Texts) needed() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// faults compares the texts with those of the fallback language.
+// faults compares the texts with those of the fallback language and returns the faults.
 func (t *Texts) faults(with *Texts) []string {
 	var out []string
 	add := func(key, format string, args ...any) {

@@ -1,18 +1,18 @@
 // Package message provides texts in several languages: sentences with placeholders and plural forms from JSON files,
 // and numbers and dates in the format of each language.
 //
-// A [Catalog] is read from any fs.FS, so each part of the program embeds the files of its own sentences: the replies in
-// package forum, the web pages in theirs. There is one file per language, named after its BCP 47 tag ("de.json"). It
-// contains a flat object:
+// A [Catalog] is read from any fs.FS, so each part of the program embeds the files with its own sentences: package
+// forum those of the replies, and each package of web pages its own. There is one file per language, named after its
+// BCP 47 tag ("de.json"). It contains a flat object:
 //
 //	{
 //	  "greeting": "Hello {user}",
 //	  "rows": {"one": "one row", "other": "{count} rows"}
 //	}
 //
-// {name} is a placeholder. The forms of an object are CLDR's cardinal categories; {count} selects the form. Plural
-// rules and number formats are those of golang.org/x/text. That module has no names of months; they are in this
-// package's calendar.json.
+// {name} is a placeholder. The plural forms in an object are CLDR's cardinal categories; {count} selects the form.
+// Plural rules and number formats come from golang.org/x/text. That module does not contain the names of months, so
+// they are in this package's calendar.json.
 package message
 
 import (
@@ -40,9 +40,9 @@ type Catalog struct {
 	by       map[language.Tag]*Texts
 }
 
-// Load reads every *.json at the root of files. Each language must have all keys of the fallback language and no
-// others, the same placeholders in each, and all plural forms that its counts need: the error lists what is wrong, one
-// fault per line. So a catalog that loads is complete.
+// Load reads every *.json file at the root of files. Each language must have exactly the keys of the fallback language,
+// with the same placeholders, and all plural forms that its counts need. The error lists the faults, one per line. So a
+// catalog that loads is complete.
 func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 	names, err := fs.Glob(files, "*.json")
 	if err != nil {
@@ -87,9 +87,9 @@ func (c *Catalog) Languages() []language.Tag {
 	return tags
 }
 
-// In returns the texts of the first language that the catalog has: "de-CH" gets German. Each name is a BCP 47 tag, or a
-// list as browsers send it in Accept-Language. If none fits, or if the names are invalid, it returns the fallback
-// language.
+// In returns the texts in the first of the named languages that the catalog contains; "de-CH" returns German. Each name
+// is a BCP 47 tag, or a list such as browsers send in Accept-Language. If none matches, or if the names are invalid, In
+// returns the texts in the fallback language.
 func (c *Catalog) In(names ...string) *Texts {
 	for _, name := range names {
 		if len(name) > maxNames {
@@ -106,7 +106,7 @@ func (c *Catalog) In(names ...string) *Texts {
 				}
 			}
 		}
-		for _, tag := range tags { // zh-Hant has no parent, but readers of it read zh rather than the fallback
+		for _, tag := range tags { // zh-Hant has no parent, but its readers prefer zh to the fallback
 			base, _ := tag.Base()
 			if t := c.by[language.Make(base.String())]; t != nil {
 				return t
@@ -116,7 +116,7 @@ func (c *Catalog) In(names ...string) *Texts {
 	return c.fallback
 }
 
-// maxNames is the number of bytes of an Accept-Language header that are read.
+// maxNames is the maximum number of bytes read from an Accept-Language header.
 const maxNames = 500
 
 // Texts are the texts of one language.
@@ -128,7 +128,7 @@ type Texts struct {
 	calendar calendar
 }
 
-// entry is a sentence in its plural forms; one without a count has the form "" only.
+// entry is a sentence in its plural forms. A sentence without a count has only the form "".
 type entry map[string]string
 
 // UnmarshalJSON reads a string or an object of plural forms.
@@ -159,8 +159,8 @@ func newTexts(tag language.Tag) *Texts {
 // Tag returns the language.
 func (t *Texts) Tag() language.Tag { return t.tag }
 
-// Direction returns "rtl" for a language that is written from right to left, and "ltr" for any other: the value of
-// HTML's attribute dir.
+// Direction returns the value of HTML's attribute dir: "rtl" for a language that is written from right to left, and
+// "ltr" for any other.
 func (t *Texts) Direction() string {
 	script, _ := t.tag.Script()
 	switch script.String() {
@@ -173,10 +173,10 @@ func (t *Texts) Direction() string {
 // Has reports whether there is a text with this key.
 func (t *Texts) Has(key string) bool { return t.entries[key] != nil }
 
-// Text returns a text with its placeholders filled. values alternates names and values; int and int64 are formatted
-// with [Texts.Number], a time.Time with [Texts.Date], and everything else with fmt.Sprint. Values are not searched for
-// placeholders, and nothing is escaped: that is up to the caller, who knows where the text will appear. An unknown key
-// returns the key.
+// Text returns a text with its placeholders filled in. values contains alternating names and values; int and int64 are
+// formatted with [Texts.Number], a time.Time with [Texts.Date], and everything else with fmt.Sprint. Values are not
+// searched for placeholders, and nothing is escaped: only the caller knows where the text will appear. For an unknown
+// key, Text returns the key.
 func (t *Texts) Text(key string, values ...any) string {
 	e, ok := t.entries[key]
 	if !ok {
@@ -224,8 +224,8 @@ func (t *Texts) value(value any) string {
 func (t *Texts) Number(n int) string { return t.printer.Sprint(number.Decimal(n)) }
 
 // Decimal formats a number that is given as digits ("-1234567.50") without rounding. Any other text is returned
-// unchanged. In a number with up to four digits before the point, only the point is replaced: it may be a year, and
-// several languages do not group four digits.
+// unchanged. In a number with up to four digits before the point, only the point is replaced, because the number may be
+// a year, and several languages do not group four digits.
 func (t *Texts) Decimal(digits string) string {
 	rest, minus := strings.CutPrefix(digits, "-")
 	before, after, point := strings.Cut(strings.TrimPrefix(rest, "+"), ".")
@@ -245,7 +245,7 @@ func (t *Texts) Decimal(digits string) string {
 	return before
 }
 
-// form returns CLDR's category of a whole number in this language.
+// form returns the CLDR category of a whole number in this language.
 func (t *Texts) form(n int) string {
 	if n < 0 {
 		n = -n
@@ -259,18 +259,18 @@ var forms = map[plural.Form]string{plural.Other: "other", plural.Zero: "zero", p
 // calendar describes how a language writes dates.
 type calendar struct {
 	Months []string `json:"months"` // January to December, as they are written in a date
-	Alone  []string `json:"alone"`  // the same before a year alone, if different
+	Alone  []string `json:"alone"`  // the same when only a year follows, if different
 	First  string   `json:"first"`  // the first day of a month: "1er"; if empty, "1"
 	Day    string   `json:"day"`    // "{day} {month} {year}"
 	Month  string   `json:"month"`  // "{month} {year}"
-	Year   string   `json:"year"`   // "{year}年", of a date before the year 1; if empty, the number alone
+	Year   string   `json:"year"`   // "{year}年", in a date before the year 1; if empty, only the number
 	Before string   `json:"before"` // for a date before the year 1: "{date} BC"
 }
 
 //go:embed calendar.json
 var calendars embed.FS
 
-// byLanguage contains the calendars of calendar.json, which the tests read.
+// byLanguage contains the calendars from calendar.json. The tests read it, too.
 var byLanguage, errCalendars = readCalendars()
 
 func readCalendars() (map[string]calendar, error) {
@@ -287,7 +287,7 @@ func calendarOf(tag language.Tag) calendar {
 	return byLanguage[base.String()]
 }
 
-// Date formats a day: "5 June 2024" in English. A language without a calendar gets 2024-06-05.
+// Date formats a day: "5 June 2024" in English. For a language without a calendar, it returns 2024-06-05.
 func (t *Texts) Date(at time.Time) string {
 	if t.calendar.Day == "" {
 		return at.Format(time.DateOnly)
@@ -295,8 +295,8 @@ func (t *Texts) Date(at time.Time) string {
 	return t.calendar.write(t.calendar.Day, t.calendar.Months, at.Year(), int(at.Month()), at.Day())
 }
 
-// Ancient writes a date before the year 1: "15 March 44 BC". Its year counts 1 BC as 0, as in RDF. With a month of 0 the
-// date is a year.
+// Ancient formats a date before the year 1: "15 March 44 BC". The year 0 is 1 BC, as in RDF. If the month is 0, the
+// date is only a year.
 func (t *Texts) Ancient(year, month, day int) string {
 	date := strconv.Itoa(1 - year)
 	pattern := t.calendar.Year
@@ -312,7 +312,7 @@ func (t *Texts) Ancient(year, month, day int) string {
 	return strings.ReplaceAll(t.calendar.Before, "{date}", date)
 }
 
-// Month formats a month: "June 2024" in English. A language without a calendar gets 2024-06.
+// Month formats a month: "June 2024" in English. For a language without a calendar, it returns 2024-06.
 func (t *Texts) Month(at time.Time) string {
 	if t.calendar.Month == "" {
 		return at.Format("2006-01")

@@ -95,7 +95,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// In RDF the year 1 BC is 0, so that -43 is 44 BC.
+// In RDF, the year 1 BC is 0, so -43 is 44 BC.
 func TestAncient(t *testing.T) {
 	for name, want := range map[string][2]string{"en": {"15 March 44 BC", "1 BC"}, "de": {"15. März 44\u00a0v.\u00a0Chr.", "1\u00a0v.\u00a0Chr."},
 		"fr": {"15 mars 44\u00a0av.\u00a0J.-C.", "1\u00a0av.\u00a0J.-C."}, "ru": {"15 марта 44 года до н. э.", "1 до н. э."},
@@ -121,7 +121,7 @@ func TestFirstDay(t *testing.T) {
 	}
 }
 
-// The expected texts are CLDR's, as Wikipedia's editions in these languages write them.
+// The expected texts are from CLDR, and match the usage of the Wikipedia editions in these languages.
 func TestNumbersAndDates(t *testing.T) {
 	const nbsp = "\u00a0"
 	day := time.Date(2024, 5, 7, 0, 0, 0, 0, time.UTC)

@@ -1,6 +1,6 @@
-// Package metrics counts what the program does, for Prometheus (https://prometheus.io/docs/practices/naming/). Names
-// begin with spinachbot_. The values of a label come from this program's own lists, never from a wiki, a graph or a
-// model, so strangers cannot add time series.
+// Package metrics counts what the program does, for Prometheus (https://prometheus.io/docs/practices/naming/). All
+// names begin with spinachbot_. Label values come from this program's own lists, never from a wiki, a graph or a model,
+// so strangers cannot add time series.
 package metrics
 
 import (
@@ -73,10 +73,10 @@ func New(version string, now func() time.Time) *Metrics {
 	return m
 }
 
-// seconds are the buckets of durations.
+// seconds are the histogram buckets for durations.
 var seconds = []float64{.01, .03, .1, .3, 1, 3, 10, 30, 60, 120}
 
-// Request counts a request to this server. Path and method must come from lists of the program.
+// Request counts a request to this server. path and method must come from the program's own lists.
 func (m *Metrics) Request(path, method string, status int, took time.Duration) {
 	m.served.WithLabelValues(path, method, strconv.Itoa(status)).Inc()
 	m.serving.WithLabelValues(path).Observe(took.Seconds())
@@ -91,7 +91,7 @@ func (m *Metrics) Handler() http.Handler {
 		MaxRequestsInFlight: 4})
 }
 
-// Watch counts an event of a run. tools are the names of all tools; a name that a model made up is counted as other.
+// Watch counts an event of a run. tools are the names of all tools; a name that a model made up is counted as "other".
 func (m *Metrics) Watch(e event.Event, tools []string) {
 	switch e.Event {
 	case "model":
@@ -122,7 +122,7 @@ func (m *Metrics) Watch(e event.Event, tools []string) {
 		}
 		m.graph.WithLabelValues(e.Call.Op, result).Inc()
 	case "step":
-		if e.Reason != "" { // it was refused
+		if e.Reason != "" { // the call was refused
 			m.refused.WithLabelValues(e.Reason).Inc()
 			return
 		}
@@ -142,7 +142,7 @@ func (m *Metrics) Watch(e event.Event, tools []string) {
 	}
 }
 
-// Opener wraps open so that each event of the opened trajectories is counted once it is written.
+// Opener wraps open so that each event of the opened trajectories is counted after it is written.
 func (m *Metrics) Opener(open func(id string) (ask.Trajectory, error), tools []string) func(string) (ask.Trajectory,
 	error) {
 	return func(id string) (ask.Trajectory, error) {
@@ -197,8 +197,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Gauges adds a gauge with one label whose values are read at each scrape. If read fails, the gauge is left out of that
-// scrape.
+// Gauges adds a gauge with one label whose values are read at each scrape. If read fails, that scrape does not include
+// the gauge.
 func (m *Metrics) Gauges(name, help, label string, read func(context.Context) (map[string]float64, error)) {
 	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read,
 		prometheus.GaugeValue})
