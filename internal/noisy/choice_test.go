@@ -19,7 +19,7 @@ import (
 
 var ids = regexp.MustCompile(`\b[QP][0-9]+\b`)
 
-// deaf checks that a reader returns the same answer when all words but the IDs are removed from its prompts.
+// deaf is a reader that checks that the answer stays the same if all words except IDs are removed from the prompts.
 type deaf struct {
 	t      *testing.T
 	reader *noisy.Reader
@@ -42,7 +42,7 @@ func (d *deaf) Complete(ctx context.Context, req llm.Request) (*llm.Response, er
 	return got, err2
 }
 
-// TestWordsDoNotMatter: the reader relies on facts, tools and IDs only.
+// TestWordsDoNotMatter checks that the reader relies only on facts, tools and IDs.
 func TestWordsDoNotMatter(t *testing.T) {
 	g, err := builtin()
 	if err != nil {
@@ -60,7 +60,7 @@ func TestWordsDoNotMatter(t *testing.T) {
 		d := &deaf{t: t, asked: map[string]int{}, reader: noisy.New(noisy.Options{Right: 1, Protocol: p.Protocol,
 			Gold: func(q string) (string, bool) { s, ok := gold[q]; return s, ok },
 			Label: func(id string) string {
-				labels, _ := g.Labels(t.Context(), []string{id}, []string{"en"}) // without it, no name
+				labels, _ := g.Labels(t.Context(), []string{id}, []string{"en"}) // without a label, no name
 				return labels[id]
 			}})}
 		e := agent.New(slog.New(slog.DiscardHandler), d, agent.Wikibase(g), time.Now, agent.Options{Preset: p,
@@ -77,7 +77,7 @@ func TestWordsDoNotMatter(t *testing.T) {
 	}
 }
 
-// decide asks a reader to decide about queries whose first character, out of nine, is how good they are.
+// decide asks a reader to choose among queries. The first character of each query is its quality from 0 to 9.
 func decide(t *testing.T, seed uint64, right float64, req llm.Request) llm.Choice {
 	t.Helper()
 	r := noisy.New(noisy.Options{Seed: seed, Right: right, Label: func(string) string { return "" },
@@ -92,7 +92,7 @@ func decide(t *testing.T, seed uint64, right float64, req llm.Request) llm.Choic
 	return resp.Choices[0]
 }
 
-// TestChoices: choices are right with the requested probability, whatever they are about.
+// TestChoices checks that choices of every kind are right with the requested probability.
 func TestChoices(t *testing.T) {
 	query := func(s string) llm.Done { return llm.Done{Tool: "execute", Query: s, Rows: true} }
 	for _, tt := range []struct {
@@ -124,7 +124,7 @@ func TestChoices(t *testing.T) {
 					n++
 				}
 			}
-			// three standard deviations of 200 draws with 0.7 are 20
+			// three standard deviations of 200 draws with a probability of 0.7 are 20
 			if low, high := int(200*q)-20, int(200*q)+20; q == 0 && n != 0 || q == 1 && n != 200 || n < low || n > high {
 				t.Errorf("%s, q = %g: %d of 200 are right", tt.name, q, n)
 			}

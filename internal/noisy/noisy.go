@@ -1,14 +1,14 @@
-// Package noisy is a reader that plays the language model and makes mistakes at known rates. It knows the gold query of
-// each question, plans its steps from it, and makes mistakes by seed and rate: it misreads the question, makes up IDs,
-// forgets the form of a turn, repeats itself, stops early. So thousands of runs can show what a preset, a policy or a
-// check of the program is worth. With a real model, so many runs would cost too much.
+// Package noisy is a reader that plays the language model and makes mistakes at known rates. It is given the gold query
+// of each question, plans its steps from it, and makes random mistakes: it misreads the question, makes up IDs, forgets
+// the format of a turn, repeats itself, or stops early. Thousands of runs can then show the value of a preset, a policy
+// or a check of the program. With a real model, so many runs would cost too much.
 //
 // If a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses
-// correctly with a given probability. Comparisons cover a range of probabilities, so that no preset wins because the
-// reader knew the answer.
+// correctly with a given probability. Comparisons cover a range of probabilities, so that no preset wins only because
+// the reader knows the answer.
 //
 // The reader relies on the purpose of a request, its tools, its facts ([llm.Facts]) and the IDs that occur in it, never
-// on the words of a prompt. So it cannot show the effect of a wording.
+// on the words of a prompt. So it cannot show the effect of a prompt's wording.
 //
 //	noisy.go     the reader, and its turns
 //	reading.go   how it chooses a reading of the question
@@ -31,10 +31,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Rates are how often the reader makes each mistake, from 0 to 1.
+// Rates are the probabilities of each kind of mistake, from 0 to 1.
 type Rates struct {
 	Reading float64 // a reading of the question is wrong
-	Memory  float64 // an ID that the conversation does not show is misremembered, throughout the run
+	Memory  float64 // an ID that the conversation does not show is misremembered for the whole run
 	ID      float64 // one ID in a query is made up
 	Format  float64 // a turn has no readable action
 	Stop    float64 // a turn before the last ends the work
@@ -46,17 +46,17 @@ type Options struct {
 	Seed  uint64
 	Gold  func(question string) (sparql string, ok bool)
 	Label func(id string) string // English label of an ID, or ""
-	// how good a query's result is, from 0 to 1; decides choices and what counts as a wrong reading; nil: 1 for the
-	// gold query, otherwise 0
+	// the quality of a query's result, from 0 to 1; decides choices and which readings count as wrong; nil: 1 for the gold
+	// query, otherwise 0
 	Score func(question, query string) float64
-	// another property that could be confused with this one, or ""; nil: properties are never confused
+	// returns another property that could be confused with the given one, or ""; nil: properties are never confused
 	Near  func(property string) string
 	Graph *kg.Description // the graph of the gold queries; nil: Wikidata
 	Rates Rates
 	Right float64 // probability of a correct choice
 	// "text" or "fenced" for requests without tools; see package agent/protocol
 	Protocol string
-	// wrong readings, to share them among readers of the same questions; nil: the reader's own
+	// wrong readings, shared among readers of the same questions; nil: the reader's own
 	Readings *Readings
 	// price of a million tokens in US dollars, for limits on cost
 	InputUSD, OutputUSD float64
@@ -80,7 +80,7 @@ func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	}
 	gold, ok := r.o.Gold(req.Subject)
 	if !ok {
-		return nil, fmt.Errorf("the noisy reader does not know this question: %w", llm.ErrNoModel)
+		return nil, fmt.Errorf("the noisy reader has no gold query for this question: %w", llm.ErrNoModel)
 	}
 	if req.Facts == nil {
 		req.Facts = &llm.Facts{}
@@ -123,7 +123,7 @@ func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.o.Seed, h.Sum64()))
 }
 
-// seedOf returns the seed that the request asks for. Independent attempts at a question have different seeds.
+// seedOf returns the seed given in the request. Independent attempts at a question have different seeds.
 func seedOf(req llm.Request) int {
 	if req.Seed == nil {
 		return 0
@@ -131,7 +131,7 @@ func seedOf(req llm.Request) int {
 	return *req.Seed
 }
 
-// chance returns a source of randomness that depends on the reader's seed and on its purpose.
+// chance returns a source of randomness that depends on the reader's seed and on the given values.
 func (r *Reader) chance(what ...any) *rand.Rand {
 	h := fnv.New64a()
 	for _, w := range what {
@@ -179,7 +179,7 @@ func (t *turn) answer() llm.Choice {
 
 func said(text string) llm.Choice { return llm.Choice{Content: text, FinishReason: "stop"} }
 
-// act takes the next step of the plan, or errs.
+// act takes the next step of the plan or makes a mistake.
 func (t *turn) act() llm.Choice {
 	query, hopeless := t.believed()
 	if t.o.Protocol == "fenced" {
@@ -189,7 +189,7 @@ func (t *turn) act() llm.Choice {
 	if hopeless {
 		plan = []action{{giveUp, "The graph does not have it."}}
 	}
-	if v := t.variant(); v != "" { // decide about the variants that were shown
+	if v := t.variant(); v != "" { // choose among the variants that were shown
 		plan = []action{{execute, v}, {stop, v}}
 		if v == t.last() {
 			plan = plan[1:]
@@ -204,7 +204,7 @@ func (t *turn) act() llm.Choice {
 	case draw < rates.Format+rates.Loop && len(t.req.Facts.Done) > 0:
 		return t.again()
 	case draw < rates.Format+rates.Loop+rates.Stop && next < last && a.kind != execute:
-		if t.rnd.Float64() < 0.5 { // the answer is a query that was never run
+		if t.rnd.Float64() < 0.5 { // answer with a query that was never run
 			query = t.madeUp(query)
 		}
 		return t.write(action{guess, t.fromMemory(query)})
@@ -219,7 +219,7 @@ func (t *turn) act() llm.Choice {
 	return t.write(a)
 }
 
-// fenced writes a query, perhaps with an ID that is made up.
+// fenced writes a query, possibly with a made-up ID.
 func (t *turn) fenced(query string) llm.Choice {
 	if t.rnd.Float64() < t.o.Rates.Format {
 		return said("The query would select the items asked for.")
@@ -271,7 +271,7 @@ func (t *turn) did(a action) bool {
 // same reports whether two texts are the same query.
 func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-// quoted returns a text as it is written in arguments.
+// quoted returns a text in the form that it has in arguments.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

@@ -74,7 +74,7 @@ func run(t *testing.T, name string, o noisy.Options) (answers map[string]string,
 	return answers, calls
 }
 
-// want are the answers of the gold queries.
+// want returns the answers of the gold queries.
 func want(t *testing.T) map[string]string {
 	t.Helper()
 	g, err := builtin()
@@ -107,7 +107,7 @@ func right(got, want map[string]string) (n int) {
 
 var presets = []string{"bare", "best", "spinach", "grasp", "grasp-f", "interactive-kbqa", "sparql-llm"}
 
-// TestWithoutMistakes: a reader that makes no mistakes answers everything correctly, with every preset.
+// TestWithoutMistakes checks that a reader that makes no mistakes answers everything correctly with every preset.
 func TestWithoutMistakes(t *testing.T) {
 	for _, p := range presets {
 		got, _ := run(t, p, noisy.Options{Seed: 1, Right: 1})
@@ -117,7 +117,8 @@ func TestWithoutMistakes(t *testing.T) {
 	}
 }
 
-// TestMistakes: each kind of mistake, alone, costs answers or calls. The same seed makes the same mistakes.
+// TestMistakes checks that each kind of mistake by itself costs answers or calls, and that the same seed causes the
+// same mistakes.
 func TestMistakes(t *testing.T) {
 	w := want(t)
 	for _, p := range []string{"spinach", "grasp"} {
@@ -143,7 +144,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestJudge: with wrong readings, a judge who is always right saves answers, and one who is always wrong costs some.
+// TestJudge checks that with wrong readings, a judge that is always right saves answers, and one that is always wrong
+// costs answers.
 func TestJudge(t *testing.T) {
 	w := want(t)
 	sum := map[float64]int{}

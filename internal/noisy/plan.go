@@ -12,10 +12,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// kind is what an action does, whatever the preset.
+// kind is the kind of an action, independent of the preset.
 type kind int
 
-// The kinds; those before execute explore.
+// The kinds of actions. Those before execute explore the graph.
 const (
 	searchItem kind = iota
 	searchProperty
@@ -23,7 +23,7 @@ const (
 	execute
 	stop
 	guess  // end with a query that was not run
-	giveUp // say that there is no answer
+	giveUp // report that there is no answer
 )
 
 // action is a step of a plan. text is a name, an ID or a query.
@@ -32,13 +32,13 @@ type action struct {
 	text string
 }
 
-// Sizes of a plan: how many names are searched for before the query is run, and how many readings may return nothing
-// before the reader gives up.
+// Limits of a plan: the number of names to search for before running the query, and the number of readings that may
+// return nothing before the reader gives up.
 const maxItems, maxProperties, maxEmpty = 3, 3, 4
 
-// plan returns what the reader does for a query that it believes in: search for the names of the entities that nothing
-// has shown yet, read the first item, run the query, stop. Actions without a tool are left out. If names cannot be
-// searched for, they are looked up with queries after an empty result.
+// plan returns the reader's actions for a query that it believes in. It searches for the names of entities that have
+// not been shown yet, reads the first item, runs the query, and stops. Actions without a tool are left out. If there is
+// no search for names, they are looked up with queries after an empty result.
 func (t *turn) plan(query string) []action {
 	var out []action
 	items, properties := t.identifiers(query)
@@ -70,7 +70,7 @@ func (t *turn) plan(query string) []action {
 	return append(out, action{execute, query}, action{stop, query})
 }
 
-// names returns the labels of the IDs that have one.
+// names returns the labels of those IDs that have one.
 func (t *turn) names(ids []string) []string {
 	out := []string{}
 	for _, id := range ids {
@@ -119,7 +119,7 @@ func letterOrDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// fromMemory writes a query with the IDs as the reader remembers them. An ID that nothing has shown may be wrong, and
+// fromMemory writes a query with the IDs as the reader remembers them. An ID that has not been shown may be wrong, and
 // stays wrong until it is shown.
 func (t *turn) fromMemory(query string) string {
 	if t.o.Rates.Memory == 0 {
@@ -134,7 +134,7 @@ func (t *turn) fromMemory(query string) string {
 	return query
 }
 
-// madeUp replaces one ID of a query by one that was never shown.
+// madeUp replaces one ID in a query with one that was never shown.
 func (t *turn) madeUp(query string) string {
 	items, properties := t.identifiers(query)
 	ids := append(items, properties...)
@@ -144,7 +144,7 @@ func (t *turn) madeUp(query string) string {
 	return t.replace(query, ids[t.rnd.IntN(len(ids))], t.rnd)
 }
 
-// replace replaces an ID by one that does not exist.
+// replace replaces an ID with one that does not exist.
 func (t *turn) replace(query, id string, rnd *rand.Rand) string {
 	n := 90_000_000 + rnd.IntN(1_000_000)
 	if t.wikidata() {
@@ -153,7 +153,7 @@ func (t *turn) replace(query, id string, rnd *rand.Rand) string {
 	return strings.ReplaceAll(query, id, fmt.Sprint(id, n))
 }
 
-// wikidata reports whether the gold queries name items and properties by Q and P numbers.
+// wikidata reports whether the gold queries identify items and properties by Q and P numbers.
 func (r *Reader) wikidata() bool { return r.o.Graph == nil || r.o.Graph.IsWikibase() }
 
 func (r *Reader) parse(query string) (*sparql.Query, error) {
@@ -163,8 +163,9 @@ func (r *Reader) parse(query string) (*sparql.Query, error) {
 	return sparql.ParseWith(query, r.o.Graph.Prefixes)
 }
 
-// identifiers returns the items and properties of a query: by ID on Wikidata, and on other graphs by IRI, as the graph
-// writes them. On other graphs every predicate is a property, except rdf:type, which everyone knows.
+// identifiers returns the items and properties of a query: their IDs on Wikidata, and their IRIs in the graph's
+// spelling on other graphs. On other graphs, every predicate is a property, except rdf:type, which every reader is
+// assumed to know.
 func (r *Reader) identifiers(query string) (items, properties []string) {
 	q, err := r.parse(query)
 	if err != nil {
@@ -186,7 +187,7 @@ func (r *Reader) identifiers(query string) (items, properties []string) {
 			name := r.o.Graph.Compact(n.Value().Value)
 			prefix, _, _ := strings.Cut(name, ":")
 			if ns := r.o.Graph.Prefixes[prefix]; ns == "" || ns == rdf.Prefixes[prefix] {
-				break // a datatype, a hint, or one of the words that all graphs share
+				break // a datatype, a hint, or a term of a vocabulary that all graphs share
 			}
 			list := &items
 			if predicates[n] {

@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// agreement is how often a reading depends on the question's own difficulty instead of chance. Readings of one question
-// then go wrong together, and in the same way. In published runs of two systems on SPINACH's test set, each with an F1
-// near 42, taking the best of three runs for each question results in 57; an agreement of three quarters reproduces
-// that.
+// agreement is the probability that a reading depends on the question's own difficulty instead of chance. Different
+// readers then misread the question together and in the same way. In published runs of two systems on SPINACH's test
+// set, each with an F1 near 42, taking the best of three runs for each question results in an F1 of 57. An agreement of
+// three quarters reproduces that.
 const agreement = 0.75
 
 // maxReadings is the maximum number of wrong readings of a question.
 const maxReadings = 8
 
-// Readings are the ways in which questions can be read. They depend on the question alone. The zero value is ready to
-// use and safe for concurrent use.
+// Readings are the ways in which questions can be read. They depend only on the question. The zero value is ready to
+// use. Readings are safe for concurrent use.
 type Readings struct{ byQuestion sync.Map }
 
 // readings returns the queries that the reader may believe in: the gold query first, then those with wrong results.
@@ -47,7 +47,7 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw returns the next reading after n others were given up; readings no longer includes those.
+// draw returns the next reading after n others were given up. readings does not include those.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own
@@ -63,11 +63,11 @@ func (t *turn) draw(readings []string, n int) string {
 }
 
 // believed returns the query that the reader believes in. The reader keeps the query that it ran until the query
-// returns nothing or a judge rejects it; then it takes another reading. hopeless reports that no reading is left.
+// returns nothing or a judge rejects it. Then it takes another reading. hopeless reports whether no reading is left.
 func (t *turn) believed() (query string, hopeless bool) {
 	f := t.req.Facts
 	readings := t.readings()
-	var ran, empty []string // each reading once
+	var ran, empty []string // each reading only once
 	for _, d := range f.Done {
 		if d.Query == "" {
 			continue

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// way is how an action is written as a call: the tool's name, the argument that takes the text, or "" if none does, and
-// whether that argument is a list.
+// way describes how an action is written as a call: the name of the tool, the argument for the text ("" if there is
+// none), and whether that argument is a list.
 type way struct {
 	tool, arg string
 	list      bool
@@ -33,7 +33,7 @@ var words = map[kind][]way{
 		{"Done", "", false}},
 }
 
-// offered returns how to do an action with the tools that the request offers; ok is false if none of them can.
+// offered returns the way to do an action with the tools that the request offers; ok is false if there is none.
 func (t *turn) offered(k kind) (w way, ok bool) {
 	for _, w := range words[k] {
 		if slices.Contains(t.req.Facts.Tools, w.tool) ||
@@ -94,8 +94,8 @@ func (t *turn) together(plan []action) llm.Choice {
 	return called(calls...)
 }
 
-// arguments fills in a tool's arguments: the text in the action's argument, and null, false or a word in other required
-// ones.
+// arguments fills in a tool's arguments: the text for the action's argument, and null, false or a word for other
+// required ones.
 func arguments(schema json.RawMessage, w way, text string) json.RawMessage {
 	var s struct {
 		Required   []string `json:"required"`
@@ -104,7 +104,7 @@ func arguments(schema json.RawMessage, w way, text string) json.RawMessage {
 		} `json:"properties"`
 	}
 	if schema != nil {
-		_ = json.Unmarshal(schema, &s) // the schemas are the program's own
+		_ = json.Unmarshal(schema, &s) // cannot fail: the schemas are the program's own
 	}
 	args := map[string]any{}
 	for _, name := range s.Required {
