@@ -16,7 +16,7 @@ import (
 // keepFor is how long a picture is kept before it is fetched again, since a file may be replaced by a new version.
 const keepFor = 30 * 24 * time.Hour
 
-// block is the minimum size that a file counts as.
+// block is the minimum size that is counted for a file.
 const block = 4096
 
 // cache stores pictures in files. The names of the files are hashes, so no part of a request becomes a path.
@@ -30,7 +30,7 @@ type cache struct {
 	size  int64
 }
 
-// kept is a file.
+// kept describes a stored file.
 type kept struct {
 	size       int64
 	made, used time.Time
@@ -61,7 +61,7 @@ func (c *cache) get(key string) []byte {
 		return nil
 	}
 	data, err := os.ReadFile(filepath.Join(c.dir, name))
-	if err != nil || len(data) > maxBytes { // someone removed or replaced it
+	if err != nil || len(data) > maxBytes { // the file was removed or replaced
 		c.mu.Lock()
 		c.drop(name)
 		c.mu.Unlock()
@@ -70,7 +70,7 @@ func (c *cache) get(key string) []byte {
 	return data
 }
 
-// put stores a picture. If there are too many, it drops those that were last requested the longest time ago.
+// put stores a picture. If there are too many, it drops the least recently requested ones.
 func (c *cache) put(key string, data []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (c *cache) load() {
 	c.files = map[string]*kept{}
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
-		return // it is created when there is something to store
+		return // the folder is created when there is something to store
 	}
 	for _, e := range entries {
 		info, err := e.Info()

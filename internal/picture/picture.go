@@ -2,12 +2,12 @@
 // other sites. It returns only small bitmaps (JPEG, PNG, GIF or WebP), judged by their content and never by what a
 // server claims. SVG, HTML and everything else is refused.
 //
-//	picture.go   the fetcher: what is requested, where, and within which limits
+//	picture.go   the fetcher and its limits
 //	kind.go      the type of a file, by its first bytes
 //	cache.go     pictures on disk, within bounds
 //
-// Which hosts can be reached is up to the transport; see [Hosts]. Names come from query results, which strangers may
-// have written, so a name becomes one part of the path of the configured address and nothing else.
+// The transport limits which hosts can be reached; see [Hosts]. Names come from query results, which strangers may have
+// written, so a name can become only a single part of the path of the configured address.
 package picture
 
 import (
@@ -30,25 +30,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Commons is the address of the files on Wikimedia Commons; the name of a file is appended to it. The answer is a
-// redirect to upload.wikimedia.org. If a width is requested, it leads to a smaller bitmap, even for files that are
-// drawings.
+// Commons is the address of the files on Wikimedia Commons; the name of a file is appended to it. The response is a
+// redirect to upload.wikimedia.org. If a width is requested, the redirect leads to a smaller bitmap, even if the file
+// is a drawing.
 const Commons = "https://commons.wikimedia.org/wiki/Special:FilePath/"
 
-// Limits of what is fetched. Wikimedia keeps bitmaps of this width ready.
+// Limits on what is fetched. Wikimedia has bitmaps of this width ready.
 const (
 	width      = 330              // requested width in pixels
 	maxBytes   = 4 << 20          // of a picture
 	maxPixels  = 25_000_000       // of a picture that is not scaled down
 	patience   = 20 * time.Second // for one picture, including its wait
-	parallel   = 4                // pictures that are fetched at once
+	parallel   = 4                // pictures that are fetched at the same time
 	maxWaiting = 200              // pictures that were requested and have not arrived yet
 	maxName    = 240              // bytes, as in MediaWiki
 )
 
-// How long a picture that could not be fetched is not requested again.
+// How long to wait before requesting a picture again that could not be fetched.
 const (
-	goneFor  = time.Hour   // it does not exist, or may not be shown
+	goneFor  = time.Hour   // the picture does not exist or may not be shown
 	laterFor = time.Minute // the service failed
 	mostGone = 10_000      // names that are remembered
 )
@@ -74,18 +74,18 @@ type Fetcher struct {
 
 	mu      sync.Mutex
 	waiting int
-	closed  time.Time          // the service requested a pause until then
+	closed  time.Time          // end of the pause that the service requested
 	gone    map[string]failure // names without a picture
 }
 
-// failure reports why a name has no picture, and when it may be retried.
+// failure records why a name has no picture, and when it may be retried.
 type failure struct {
 	err   error
 	until time.Time
 }
 
-// Hosts returns the hosts that a transport for pictures at an address must reach: its own, and for Wikimedia's wikis
-// the host of the files.
+// Hosts returns the hosts that a transport for pictures at an address must be able to reach: the host of the address
+// itself and, for Wikimedia's wikis, the host of the files.
 func Hosts(base string) []string {
 	hosts := []string{base}
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(u.Hostname(), ".wikimedia.org") {
@@ -113,8 +113,8 @@ func New(o Options) (*Fetcher, error) {
 	return f, nil
 }
 
-// Get returns the picture of a file, such as "Flag of Sweden.svg", and its kind, such as image/png. If there is no
-// picture that may be shown, the error is [fs.ErrNotExist]; after any other error, a later attempt may succeed.
+// Get returns the picture of a file, such as "Flag of Sweden.svg", and its media type, such as image/png. If there is
+// no picture that may be shown, the error is [fs.ErrNotExist]; after any other error, a later attempt may succeed.
 func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byte, err error) {
 	if !valid(file) {
 		return "", nil, fmt.Errorf("not the name of a file: %w", fs.ErrNotExist)
@@ -130,7 +130,7 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 	}
 	defer f.leave()
 	done := f.flight.DoChan(file, func() (any, error) {
-		if data := f.cached(file); data != nil { // another request ended since
+		if data := f.cached(file); data != nil { // another request has fetched it since
 			return data, nil
 		}
 		return f.fetchFor(ctx, file)
@@ -157,8 +157,8 @@ func (f *Fetcher) cached(file string) []byte {
 
 func (f *Fetcher) key(file string) string { return f.base.String() + "\x00" + file }
 
-// valid reports whether a text can be the name of a file: a character that MediaWiki refuses would become part of the
-// address.
+// valid reports whether a text can be the name of a file. Characters that MediaWiki refuses are not allowed, since the
+// name becomes part of the address.
 func valid(file string) bool {
 	return file != "" && len(file) <= maxName && utf8.ValidString(file) && strings.Trim(file, ". ") != "" &&
 		!strings.ContainsAny(file, "#<>[]|{}/\\:") && strings.IndexFunc(file, unicode.IsControl) < 0
@@ -180,7 +180,7 @@ func (f *Fetcher) leave() {
 	f.waiting--
 }
 
-// refused returns why a name is not fetched now, or nil if it may be.
+// refused returns the reason why a name may not be fetched now, or nil if it may be fetched.
 func (f *Fetcher) refused(file string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,7 +202,7 @@ func (f *Fetcher) remember(file string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.gone) >= mostGone {
-		clear(f.gone) // rare, and costs a few requests
+		clear(f.gone) // rare, and costs only a few requests
 	}
 	wait := laterFor
 	if errors.Is(err, fs.ErrNotExist) {
@@ -211,7 +211,7 @@ func (f *Fetcher) remember(file string, err error) {
 	f.gone[file] = failure{err, f.Now().Add(wait)}
 }
 
-// pause sends the service no requests for a while.
+// pause stops requests to the service for a while.
 func (f *Fetcher) pause(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -220,7 +220,7 @@ func (f *Fetcher) pause(d time.Duration) {
 	}
 }
 
-// fetchFor fetches a picture for all callers that wait for it. It continues when the first of them leaves.
+// fetchFor fetches a picture for all callers that are waiting for it. It continues even if the first caller is gone.
 func (f *Fetcher) fetchFor(ctx context.Context, file string) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -237,7 +237,7 @@ func (f *Fetcher) fetchFor(ctx context.Context, file string) (data []byte, err e
 	})
 	if err != nil {
 		f.remember(file, err)
-		f.Log.DebugContext(ctx, "no picture", "file", file, "error", err)
+		f.Log.DebugContext(ctx, "cannot fetch a picture", "file", file, "error", err)
 		return nil, err
 	}
 	if err := f.cache.put(f.key(file), data); err != nil {

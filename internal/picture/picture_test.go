@@ -50,7 +50,7 @@ func encoded(t testing.TB, kind string) []byte {
 	return b.Bytes()
 }
 
-// Headers of WebP files, written by hand from the description of the format: 16 by 8 pixels, and 16384 by 16384.
+// Headers of WebP files of 16 by 8 and 16384 by 16384 pixels, written by hand from the description of the format.
 var (
 	lossy    = "RIFF\x16\x00\x00\x00WEBPVP8 \x0a\x00\x00\x00\x30\x01\x00\x9d\x01\x2a\x10\x00\x08\x00"
 	lossless = "RIFF\x16\x00\x00\x00WEBPVP8L\x0a\x00\x00\x00\x2f\x0f\xc0\x01\x00\x00\x00\x00\x00\x00"
@@ -60,7 +60,7 @@ var (
 
 func TestKinds(t *testing.T) {
 	bomb := encoded(t, "png")
-	copy(bomb[16:], []byte{0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff}) // width and height of the first chunk; its sum is now wrong
+	copy(bomb[16:], []byte{0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff}) // width and height; the checksum is now wrong
 	for _, tt := range []struct {
 		name, data, want string
 	}{
@@ -90,11 +90,11 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// commons plays the service of pictures: a redirect to the file, as Commons answers.
+// commons plays the picture service. Like Commons, it redirects to the file.
 type commons struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked []string // paths with their parameters
+	asked []string // requested paths with their parameters
 }
 
 func newCommons(t *testing.T, files map[string]http.HandlerFunc) *commons {
@@ -153,8 +153,8 @@ func clockAt() *politehttp.ManualClock {
 	return politehttp.NewManualClock(time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC))
 }
 
-// A picture is asked for in its small size, once; then it comes from the disk, also of a program that was started again,
-// until it is too old.
+// A picture is requested only once, in its small size. After that, it comes from the disk until it is too old, even
+// after the program was restarted.
 func TestFetchedOnce(t *testing.T) {
 	data := encoded(t, "png")
 	c := newCommons(t, map[string]http.HandlerFunc{"Flag of Ünited States? 100%.svg": sends("image/png", data)})
@@ -230,7 +230,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A name is one part of a path, and what cannot be a name is not requested.
+// A name becomes a single part of a path, and a text that cannot be a name is not requested.
 func TestNames(t *testing.T) {
 	c := newCommons(t, nil)
 	f := newFetcher(t, c, clockAt(), nil)
@@ -249,7 +249,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// If the service demands a pause, no name is requested until it is over.
+// If the service requests a pause, nothing is requested until the pause is over.
 func TestPause(t *testing.T) {
 	busy := true
 	c := newCommons(t, map[string]http.HandlerFunc{"a.png": func(w http.ResponseWriter, r *http.Request) {
@@ -278,7 +278,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Many who want the same picture cost one request; those who leave do not take it from the others.
+// Many callers that want the same picture cause only one request. If some callers leave, the others still get the
+// picture.
 func TestTogether(t *testing.T) {
 	here := make(chan struct{}, 1)
 	wait := make(chan struct{})
@@ -315,7 +316,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Only a bounded number of requests wait for pictures; the others are told to retry later.
+// Only a limited number of callers wait for pictures; the others are told to retry later.
 func TestCrowd(t *testing.T) {
 	f := newFetcher(t, newCommons(t, nil), clockAt(), nil)
 	f.waiting = maxWaiting
@@ -324,8 +325,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// The disk keeps what the bound allows; the least recently requested pictures are removed first. Leftovers of a program
-// that was killed go, and a file that someone changed is no picture.
+// The disk keeps as many pictures as the limit allows; the least recently requested ones are removed first. Leftovers
+// of a killed program are removed, and a file that someone changed does not count as a picture.
 func TestBoundedDisk(t *testing.T) {
 	files := map[string]http.HandlerFunc{}
 	for i := range 12 {
@@ -350,7 +351,7 @@ func TestBoundedDisk(t *testing.T) {
 	for i := range 10 {
 		get(i)
 	}
-	get(0) // the one that was requested last
+	get(0) // now the most recently requested picture
 	get(10)
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 9 {
@@ -370,7 +371,7 @@ func TestBoundedDisk(t *testing.T) {
 	}
 }
 
-// Which hosts may be reached: of Wikimedia's wikis also the one with the files.
+// The hosts that may be reached. For Wikimedia's wikis, they include the host of the files.
 func TestHosts(t *testing.T) {
 	for base, want := range map[string]string{
 		Commons:                              Commons + " https://upload.wikimedia.org",

@@ -1,5 +1,5 @@
-// Package retain deletes what is no longer kept: old trajectories, and the words of posts that are no longer on the
-// wiki.
+// Package retain deletes data whose retention time is over: old trajectories, and the words of posts that are no longer
+// on the wiki.
 package retain
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Forever is the retention time of what is never deleted.
+// Forever is the retention time of data that is never deleted.
 const Forever time.Duration = -1
 
 // Wiki reads pages. A missing page is not an error.
@@ -28,7 +28,7 @@ type Wiki interface {
 	Page(ctx context.Context, title string) (*bot.Revision, error)
 }
 
-// Store is the ledger and its notes.
+// Store is the ledger with its notes.
 type Store interface {
 	Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	Update(ctx context.Context, e *bot.Entry) error
@@ -37,13 +37,13 @@ type Store interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// Lessons is the book of what was learned from discussions.
+// Lessons is the book of lessons from discussions.
 type Lessons interface {
-	// Forget removes strangers' words from what was learned from the requests with these entries' keys.
+	// Forget removes strangers' words from the lessons that were learned from the requests with these entry keys.
 	Forget(entries []string) (n int, err error)
 }
 
-// Retention configures what is kept for how long.
+// Retention configures which data is kept for how long.
 type Retention struct {
 	Log   *slog.Logger
 	Wiki  Wiki
@@ -53,11 +53,11 @@ type Retention struct {
 	Lessons Lessons // may be nil
 
 	Dir          string        // of the trajectories
-	Trajectories time.Duration // since they were last written; [Forever]: always
+	Trajectories time.Duration // kept for this long after they were last written; [Forever]: always
 
-	Name          string        // of the wiki whose posts are checked; "" for the main one
+	Name          string        // of the wiki whose posts are checked; "" for the main wiki
 	Page, Archive string        // the forum page; the prefix of its archive's titles, before YYYY/MM
-	Removed       time.Duration // since a post was first seen to be gone; [Forever]: always
+	Removed       time.Duration // kept for this long after a post was first missing; [Forever]: always
 }
 
 // closed are the states of entries whose work is over.
@@ -90,7 +90,7 @@ func (r *Retention) OldTrajectories(ctx context.Context) error {
 	return err
 }
 
-// each calls f for every trajectory with the key of its entry, or "" if it has none.
+// each calls f for every trajectory, with the key of its entry, or "" if it has none.
 func (r *Retention) each(f func(path, key string, written time.Time) error) error {
 	files, err := os.ReadDir(r.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,14 +121,14 @@ func (r *Retention) each(f func(path, key string, written time.Time) error) erro
 	return nil
 }
 
-// gone returns the key of the note that records since when a post has been missing.
+// gone returns the key of the note that records when a post was first missing.
 func gone(key string) string { return "gone " + key }
 
 // RemovedPosts erases the words of posts that have been missing from the forum page and its archive for longer than
-// they are kept, and deletes their trajectories and what lessons contain of them. A post counts as present while its
-// words or its signature are on the page. The archives of other pages are not known, so posts there count as missing
-// only if the page is missing. If a page cannot be read, or the archive is not where it should be, nothing is erased.
-// Posts on other wikis are handled by the Retention of those wikis.
+// their retention time. It also deletes their trajectories, and their words in lessons. A post counts as present as
+// long as its words or its signature are on the page. The archives of other pages are unknown, so posts there count as
+// missing only if the page is missing. If a page cannot be read, or the archive is not at the expected title, nothing
+// is erased. Posts on other wikis are handled by the Retention of those wikis.
 func (r *Retention) RemovedPosts(ctx context.Context) error {
 	if r.Removed < 0 {
 		return nil
@@ -138,7 +138,7 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 		return err
 	}
 	byPage := map[string][]*bot.Entry{}
-	var erased []string // erased earlier: what was learned since, or by an older version, is deleted as well
+	var erased []string // erased earlier: lessons that were learned since then, or by an older version, are deleted too
 	for _, e := range all {
 		if !e.HasWords() {
 			erased = append(erased, e.Key)
@@ -161,7 +161,7 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 	return r.erase(ctx, missing)
 }
 
-// forget removes the words of posts from what was learned.
+// forget removes the words of posts from the lessons.
 func (r *Retention) forget(entries []string) error {
 	if r.Lessons == nil {
 		return nil
@@ -258,7 +258,7 @@ func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 			due[e.Key] = true
 		}
 	}
-	// Trajectories and lessons come first: after a crash in between, the entry is found again.
+	// Trajectories and lessons are erased first, so that the entry is found again after a crash in between.
 	if err := r.each(func(path, key string, _ time.Time) error {
 		if due[key] {
 			return os.Remove(path)

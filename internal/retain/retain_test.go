@@ -27,7 +27,7 @@ const (
 
 var day = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-type pages map[string]string // a page that says "unreachable" is
+type pages map[string]string // a page with the text "unreachable" cannot be read
 
 func (p pages) Page(_ context.Context, title string) (*bot.Revision, error) {
 	text, ok := p[title]
@@ -121,7 +121,7 @@ func newWorld(t *testing.T) *world {
 		w.trajectory(key+"-20261001T101500.000.jsonl", time.Hour)
 		w.trajectory(key+"-triage-20261001T101500.000.jsonl", time.Hour)
 	}
-	// The lake is on the page, the hill in the archive; the river and the castle were removed.
+	// The lake is on the page, and the hill is in the archive. The river and the castle were removed.
 	w.pages[page] = thread("lake", "10")
 	w.pages[archive+"2026/10"] = thread("hill", "12")
 	return w
@@ -172,7 +172,7 @@ func (w *world) expect(want string) {
 func TestRemovedPosts(t *testing.T) {
 	w := newWorld(t)
 	w.run("")
-	w.expect("lake river hill castle") // the river is seen to be missing
+	w.expect("lake river hill castle") // the river is found to be missing
 	w.now = w.now.AddDate(0, 0, 29)
 	w.run("")
 	w.expect("lake river hill castle")
@@ -189,7 +189,7 @@ func TestRemovedPosts(t *testing.T) {
 	w.run("")
 }
 
-// What was learned from a post is deleted with its words; what was learned from others is kept.
+// Lessons from a post are deleted with its words; lessons from other posts are kept.
 func TestLessonsOfRemovedPosts(t *testing.T) {
 	w := newWorld(t)
 	path := filepath.Join(t.TempDir(), "lessons.jsonl")
@@ -227,7 +227,7 @@ func TestLessonsOfRemovedPosts(t *testing.T) {
 		!strings.Contains(string(text), "use P5.") || strings.Count(string(text), "Ben") != 3 {
 		t.Errorf("%d notes are left: %v\n%s", len(notes), err, text)
 	}
-	learn("sb-0000000000000002", "river") // by a process that had read the post before
+	learn("sb-0000000000000002", "river") // by a process that had read the post before it was removed
 	w.run("")
 	if text, _ := os.ReadFile(path); strings.Contains(string(text), "river") {
 		t.Errorf("learned after it was erased:\n%s", text)
@@ -244,11 +244,11 @@ func TestPostsThatAreThere(t *testing.T) {
 	delete(w.pages, page)
 	w.pages[page] = thread("lake", "10")
 	w.now = w.now.AddDate(0, 0, 20)
-	w.run("") // missing again, since now
+	w.run("") // missing again, from now on
 	w.expect("lake river hill castle")
 }
 
-// Pages that cannot be read, or are not where they should be, prove nothing.
+// Pages that cannot be read, or that are not at the expected title, prove nothing.
 func TestUnreadablePages(t *testing.T) {
 	for what, spoil := range map[string]func(*world) string{
 		"forum":            func(w *world) string { w.pages[page] = "unreachable"; return "does not answer" },
@@ -282,7 +282,7 @@ func TestOtherPages(t *testing.T) {
 	w.expect("lake hill castle")
 }
 
-// The posts of each wiki are searched for on that wiki, whatever is on other wikis.
+// The posts of each wiki are searched for only on that wiki.
 func TestPagesOfOtherWikis(t *testing.T) {
 	w := newWorld(t)
 	w.Removed = 0
