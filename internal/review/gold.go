@@ -17,8 +17,8 @@ type Gold struct {
 	SPARQL string // a query, or ""
 	Answer string // its result, as lines, or ""
 
-	rows [][]string // the rows of the result that are shown
-	more string     // a note about the others
+	rows [][]string // the shown rows of the result
+	more string     // a note about the other rows
 }
 
 // IDs returns the items and properties in the result, without duplicates.
@@ -61,7 +61,7 @@ func (g Gold) Named(labels map[string]string) Gold {
 	return g
 }
 
-// Find returns the item of a benchmark with an ID or a question; differences in white space are ignored.
+// Find returns the item of a benchmark with the given ID or question, ignoring differences in white space.
 func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 	for _, it := range items {
 		if it.ID == asked {
@@ -73,13 +73,13 @@ func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 			return it, nil
 		}
 	}
-	return dataset.Item{}, fmt.Errorf("there is no question with the ID or the words %q", text.Clip(asked, 80))
+	return dataset.Item{}, fmt.Errorf("there is no question with the ID or text %q", text.Clip(asked, 80))
 }
 
 // GoldOf returns the correct answer of an item.
 func GoldOf(it dataset.Item) Gold {
 	g := Gold{SPARQL: it.SPARQL}
-	if q, err := sparql.Parse(it.SPARQL); err == nil { // in the form in which the model's query is shown at the end
+	if q, err := sparql.Parse(it.SPARQL); err == nil { // in the same form as the model's query at the end
 		g.SPARQL = strings.TrimSpace(q.String())
 	}
 	if b, ok := it.Boolean(); ok {

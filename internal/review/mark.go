@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// mark returns a text for the screen, in a style. It highlights the IDs that the gold query uses, and those that the
-// model has never been shown.
+// mark returns a text in a style, for the screen. It highlights the IDs that the gold query uses, and those that the
+// model has not been shown.
 func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	marks := map[string]func(string) string{}
 	for _, id := range l.Unseen {
@@ -54,7 +54,7 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	return b.String()
 }
 
-// longest returns the longest ID in marks that s begins with.
+// longest returns the longest ID in marks that is a prefix of s.
 func longest(marks map[string]func(string) string, s string) (out string) {
 	for id := range marks {
 		if len(id) > len(out) && strings.HasPrefix(s, id) {
@@ -69,7 +69,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// used marks an ID of the gold query: with a color or, without colors, with characters that no query contains.
+// used marks an ID of the gold query with a color or, if colors are off, with characters that no query contains.
 func (t *Terminal) used(id string) string {
 	if colored := t.Screen.In(console.Green, id); colored != id {
 		return colored

@@ -1,5 +1,5 @@
-// Package review lets a person decide on the turns of a model, at a terminal or with lines of text. It is the
-// [policy.Reviewer] of the command line.
+// Package review lets a person decide on a model's turns, at a terminal or with lines of text. It implements
+// [policy.Reviewer] for the command line.
 //
 //	review.go   one decision: what is shown and what the person is asked
 //	mark.go     marking IDs in texts
@@ -29,20 +29,20 @@ type Terminal struct {
 	By     string // who decides
 	Gold   Gold
 	// Edit opens a text in the person's editor and returns the edited text; below is read-only. If Edit is nil, there is
-	// no editor, and edits are typed.
+	// no editor, and the person types the new text.
 	Edit func(ctx context.Context, text, below string) (string, error)
-	// Forget drops input that was typed but not read yet, so that a decision is made only after the turn was shown. nil:
-	// all input counts, as that of a file.
+	// Forget drops input that was typed but not read yet, so that a decision is made only after the turn was shown. If
+	// Forget is nil, all input counts, such as that from a file.
 	Forget func()
 
 	question string
-	asked    bool         // earlier in this session
-	shown    int          // steps that were shown
-	look     policy.Look  // the last one
-	lines    chan outcome // from a read that was abandoned because of Ctrl-C
+	asked    bool         // whether the person was asked earlier in this session
+	shown    int          // number of steps shown so far
+	look     policy.Look  // the last turn that was shown
+	lines    chan outcome // from a read that Ctrl-C interrupted
 }
 
-// outcome is a line that was typed, or the reason why there is none.
+// outcome is a typed line, or the reason why there is none.
 type outcome struct {
 	text string
 	err  error
@@ -85,7 +85,7 @@ func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, 
 	}
 }
 
-// Carried implements [policy.Watcher]: an observation is on the screen before the model is asked again.
+// Carried implements [policy.Watcher], so that an observation is on the screen before the model is asked again.
 func (t *Terminal) Carried(steps []event.Step, told string) {
 	t.Screen.Progress("")
 	t.steps(policy.Look{Steps: steps, Mentions: t.look.Mentions})
@@ -98,7 +98,7 @@ func (t *Terminal) Carried(steps []event.Step, told string) {
 // writing is shown while the model is working.
 const writing = "the model writes…"
 
-// steps shows what was done since the last turn.
+// steps shows the steps since the last turn.
 func (t *Terminal) steps(l policy.Look) {
 	if len(l.Steps) < t.shown { // a rollback
 		t.say(console.Yellow, fmt.Sprintf("back at step %d", len(l.Steps)+1))
@@ -133,7 +133,7 @@ func (t *Terminal) turn(l policy.Look) {
 	}
 }
 
-// ask asks once. If the answer is not a decision, done is false.
+// ask asks the person once. If the answer is not a decision, done is false.
 func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	line, err := t.line(ctx, "accept, edit, skip, back, quit? (? for help) ")
 	if err != nil {
@@ -199,8 +199,8 @@ func (t *Terminal) back(to string, l policy.Look) (policy.Decision, bool, error)
 	return policy.Decision{Verdict: event.WentBack, To: place}, true, nil
 }
 
-// edit lets the person change the turn in the editor or by typing. An edit that fails or leaves nothing is not a
-// decision.
+// edit lets the person change the turn in the editor or by typing. If the edit fails or the result is empty, it is not
+// a decision.
 func (t *Terminal) edit(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	var said string
 	if t.Edit != nil {
@@ -272,7 +272,7 @@ func (t *Terminal) below(l policy.Look) string {
 	return b.String()
 }
 
-// paragraph reads lines up to an empty one.
+// paragraph reads lines up to an empty line.
 func (t *Terminal) paragraph(ctx context.Context) (string, error) {
 	var out []string
 	for {
@@ -284,7 +284,7 @@ func (t *Terminal) paragraph(ctx context.Context) (string, error) {
 	}
 }
 
-// line asks and reads a line. Ctrl-C stops waiting; the end of the input is [policy.ErrLeft].
+// line shows a prompt and reads a line. Ctrl-C ends the wait. At the end of the input, the error is [policy.ErrLeft].
 func (t *Terminal) line(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(t.Screen, prompt)
 	if t.lines == nil {

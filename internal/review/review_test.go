@@ -39,7 +39,7 @@ func typed(t *testing.T, l policy.Look, in string, change func(*Terminal)) (d po
 	return d, b.String(), err
 }
 
-// Every answer is a decision, or is asked again; what a person types is never lost to a mistake.
+// Every answer is either a decision or asked for again. A mistake never loses what a person has typed.
 func TestReview(t *testing.T) {
 	for in, want := range map[string]policy.Decision{
 		"\n":                             {Verdict: event.Accepted},
@@ -74,7 +74,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestCarried: what a turn showed is on the screen at once, and only once; so is why a turn was refused.
+// TestCarried checks that the observation of a turn, or the reason why it was refused, is shown at once and only once.
 func TestCarried(t *testing.T) {
 	var b strings.Builder
 	term := &Terminal{Screen: console.New(&b, nil), In: bufio.NewReader(strings.NewReader("\n\n")), By: "Ada"}
@@ -97,7 +97,7 @@ func TestCarried(t *testing.T) {
 	}
 }
 
-// An editor that fails, or leaves nothing, changes nothing, and the person is asked again.
+// If the editor fails or its result is empty, nothing changes, and the person is asked again.
 func TestEditor(t *testing.T) {
 	answers := []string{"", " \n", "Thought: x\nAction: stop()\n"}
 	d, out, err := typed(t, look, "e\ne\ne\ne\n", func(term *Terminal) {
@@ -121,7 +121,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the waiting at once.
+// Ctrl-C ends the wait at once.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -132,7 +132,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// IDs that the gold query uses are marked as whole words, those that nothing has shown are named.
+// IDs that the gold query uses are marked as whole words. IDs that have not been shown are listed.
 func TestMark(t *testing.T) {
 	for _, tt := range []struct {
 		environ []string
@@ -153,7 +153,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// Texts of the model cannot write to the terminal.
+// Texts from the model cannot control the terminal.
 func TestHostile(t *testing.T) {
 	const bad = "\x1b]0;title\x07\u202e\x00"
 	l := look
@@ -180,7 +180,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Items in the right answer have their names, and columns are one below the other; what has no name keeps its number.
+// Items in the right answer are shown with their names, in aligned columns. An item without a name is shown by its ID.
 func TestGoldNamed(t *testing.T) {
 	const q = `{"type":"uri","value":"http://www.wikidata.org/entity/`
 	g := GoldOf(dataset.Item{ID: "1", SPARQL: "SELECT", Answers: []byte(`[{"a":` + q + `Q1"},"b":{"type":"literal","value":"5"}},` +
@@ -198,10 +198,10 @@ func TestGoldNamed(t *testing.T) {
 	}
 }
 
-// An Enter that was typed before the turn was shown decides nothing on it.
+// An Enter that was typed before the turn was shown is not a decision on it.
 func TestTypedEarly(t *testing.T) {
 	early := bufio.NewReader(io.MultiReader(strings.NewReader("\n\n"), strings.NewReader("b\n")))
-	if _, err := early.Peek(1); err != nil { // as a terminal's input of which a part was read
+	if _, err := early.Peek(1); err != nil { // like a terminal whose input was partly read
 		t.Fatal(err)
 	}
 	dropped := 0

@@ -1,7 +1,8 @@
 // Package setup drafts the pages that a bot's operator creates on the wiki before the bot may run: the account's user
-// page, the request for the bot's approval, the stop page, and the list of people who want no replies.
+// page, the request for the bot's approval, the stop page, and the list of people who do not want replies.
 //
-// They are files that the operator reads, changes and pastes. The bot itself writes only approved replies.
+// The drafts are files that the operator reads, changes and pastes into the wiki. The bot itself writes only approved
+// replies.
 package setup
 
 import (
@@ -20,16 +21,16 @@ import (
 //go:embed pages
 var files embed.FS
 
-// About contains the facts for the pages. Empty texts are left out, or marked for the operator to fill in.
+// About contains the information for the pages. Empty texts are left out, or marked for the operator to fill in.
 type About struct {
 	Account, Operator    string // user names
-	Forum                string // titles of pages
+	Forum                string // titles of the forum pages
 	StopPage, OptOutPage string
-	DigestPage           string // where it reports once a day what it did
-	TracePage            string // prefix of the pages with the steps behind its replies
-	Corrects             bool   // it corrects its own replies within minutes
-	Confident            bool   // answers whose confidence is below a limit are not posted
-	Mentions             bool   // it also answers where it is mentioned
+	DigestPage           string // page for the bot's daily report
+	TracePage            string // prefix of the titles of pages with the steps behind its replies
+	Corrects             bool   // the bot corrects its own replies within minutes
+	Confident            bool   // answers with a confidence below a limit are not posted
+	Mentions             bool   // the bot also answers where it is mentioned
 	Model, Server        string // the language model and the host that serves it
 	Endpoint             string // host of the query service
 	Posting              string // off, propose or on
@@ -71,7 +72,7 @@ func Drafts(a About) ([]Draft, error) {
 		pages = append(pages, Draft{File: "traces", Title: a.TracePage})
 	}
 	for i := range pages {
-		// the values of settings are shown as text, not interpreted as wikitext
+		// the values of settings are shown as plain text, not interpreted as wikitext
 		t, err := template.New("").Funcs(template.FuncMap{"plain": func(s string) string { return forum.Plain(s, 200) }}).
 			ParseFS(files, "pages/"+pages[i].File+".wikitext")
 		if err != nil {
@@ -87,7 +88,7 @@ func Drafts(a About) ([]Draft, error) {
 	return pages, nil
 }
 
-// Write creates a folder with the drafts. It overwrites nothing, because existing drafts may have been edited.
+// Write creates a folder with the drafts. It does not overwrite anything, because existing drafts may have been edited.
 func Write(dir string, drafts []Draft) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

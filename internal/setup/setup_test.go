@@ -28,7 +28,8 @@ func TestDrafts(t *testing.T) {
 		}
 	}
 	user := all["User:SpinachBot"]
-	// what rules on machine-made text ask for: that it is, which model, who is responsible, how to stop it
+	// the information required by rules on machine-generated text: that it is one, the model, who is responsible, how to
+	// stop it
 	for _, want := range []string{"{{bot|Ada L}}", "I am a program", "language model (gpt-x", "models.example",
 		"[[User:Ada L|Ada L]]", "My operator reads each reply before", "[[User:SpinachBot/run]]", "{{nobots}}",
 		"[[User:SpinachBot/opt-out]]", "ada@example.org", "at most 6 replies an hour"} {
@@ -36,7 +37,7 @@ func TestDrafts(t *testing.T) {
 			t.Errorf("the user page lacks %s:\n%s", want, user)
 		}
 	}
-	if all["User:SpinachBot/run"] != "run" { // the bot takes exactly this, or nothing, as leave to write
+	if all["User:SpinachBot/run"] != "run" { // only this exact text, or an empty page, allows the bot to write
 		t.Errorf("the stop page is %q", all["User:SpinachBot/run"])
 	}
 	request := all["Wikidata:Requests for permissions/Bot/SpinachBot"]
@@ -62,7 +63,7 @@ func TestDrafts(t *testing.T) {
 	if drafts, err = Drafts(a); err != nil || !strings.Contains(drafts[0].Text, "without a person reading them first") {
 		t.Errorf("with posting on: %v %s", err, drafts[0].Text)
 	}
-	// the request for approval says what the settings make the bot do, and nothing else
+	// the request for approval describes what the bot does with these settings, and nothing else
 	for want, change := range map[string]func(){"below a confidence": func() { a.Confident = true },
 		"is corrected once": func() { a.Corrects = true }, "[[User:SpinachBot/digest]]": func() { a.DigestPage = "User:SpinachBot/digest" },
 		"below [[User:SpinachBot/traces]]": func() { a.TracePage = "User:SpinachBot/traces" }} {

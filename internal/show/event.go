@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Trace shows the events of a trajectory in order; with Full, also the messages of the model's calls.
+// Trace shows the events of a trajectory in order. With Full, it also shows the messages of calls to the model.
 type Trace struct {
 	Full  bool
 	turns turns
@@ -81,7 +81,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 	}
 }
 
-// tryText describes the beginning of a try, and how it differs from the others.
+// tryText describes the beginning of a try and how the try differs from the others.
 func tryText(ev event.Event) string {
 	out := "a try with preset " + text.Clean(ev.Preset)
 	if ev.Detail != "" {
@@ -105,7 +105,7 @@ func showProbes(w io.Writer, probes []event.Probe) {
 	fmt.Fprintln(w)
 }
 
-// showReview shows a person's decision and, if something else was done, what was proposed.
+// showReview shows a person's decision and, if it changed the turn, the model's proposal.
 func showReview(w io.Writer, ev event.Event) {
 	r := ev.Review
 	by := ""
@@ -159,7 +159,7 @@ func showCall(w io.Writer, ev event.Event, full bool) {
 // indented indents all lines but the first by the margin.
 func indented(s string) string { return console.Indent(text.Clean(s), margin, 0)[len(margin):] }
 
-// showCalls shows what a message has besides its text.
+// showCalls shows the parts of a message besides its text.
 func showCalls(w io.Writer, reasoning string, calls []llm.ToolCall) {
 	if reasoning != "" {
 		fmt.Fprintf(w, "[reasoning]\n%s\n", text.Clean(reasoning))

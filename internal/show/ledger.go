@@ -27,7 +27,7 @@ type Ledger struct {
 	Out *console.Screen
 	// Width returns the terminal's number of columns, or 0 if there is no terminal.
 	Width func() int
-	APIs  map[string]string // addresses of api.php, by the names of WIKIS, "" for the main wiki
+	APIs  map[string]string // addresses of api.php by name in WIKIS; "" is the main wiki
 }
 
 // Link returns the address of an entry's thread, or "" if its wiki is unknown.
@@ -44,11 +44,11 @@ var stateStyles = map[bot.State]console.Style{
 	bot.GaveUp: console.Red, bot.Rejected: console.Red,
 }
 
-// narrow is the width below which a request in the list has its own lines.
+// narrow is the width below which a request in the list is on its own lines.
 const narrow = 80
 
 // List lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
-// link has its own line, so that it is not cut. On a narrow terminal, the request also has its own lines.
+// link is on its own line, so that it is not cut. On a narrow terminal, the request is on its own lines, too.
 func (l *Ledger) List(entries []*bot.Entry) error {
 	width := l.Width()
 	tty, small := width > 0, width > 0 && width < narrow
@@ -92,7 +92,7 @@ func (l *Ledger) List(entries []*bot.Entry) error {
 	return nil
 }
 
-// askedAt returns when a request was signed: the minute, or only the day.
+// askedAt returns the time in a request's signature: the minute, or only the day.
 func askedAt(en *bot.Entry, day bool) string {
 	switch {
 	case en.Time == nil:
@@ -110,7 +110,7 @@ func confidenceOf(en *bot.Entry) string {
 	return fmt.Sprintf("%.2f", en.Draft.Confidence)
 }
 
-// requestOf returns who asked, under which heading, and the reason for the entry's state.
+// requestOf returns who asked and under which heading, and the reason for the entry's state.
 func requestOf(en *bot.Entry) string {
 	request := text.OneLine(en.Author + ": " + en.Heading)
 	if en.Reason != "" {
@@ -193,7 +193,7 @@ func (l *Ledger) Block(title, content string) {
 	fmt.Fprintf(l.Out, "\n%s\n%s\n", l.Out.In(console.Bold, title), content)
 }
 
-// reply shows a draft as its readers will see it, except for the collapsed steps.
+// reply shows a draft as its readers will see it, but without the collapsed steps.
 func (l *Ledger) reply(d *bot.Draft) {
 	r := &d.Reply
 	l.Block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
@@ -210,7 +210,7 @@ func (l *Ledger) reply(d *bot.Draft) {
 	}
 	if len(r.Steps) > 0 {
 		steps := fmt.Sprintf("%s: spinachbot trace show %s", text.Count(len(r.Steps), "step"), r.Marker)
-		if w := l.Width(); w > 0 && console.Cells(steps) > w { // the command is not broken, so that it can be copied
+		if w := l.Width(); w > 0 && console.Cells(steps) > w { // the command is not split, so that it can be copied
 			steps = strings.Replace(steps, ": ", ":\n", 1)
 		}
 		fmt.Fprintf(l.Out, "\n%s\n", steps)
@@ -225,14 +225,15 @@ func (l *Ledger) columns() int {
 	return maxColumns
 }
 
-// firstLine returns the first paragraph of a reply's wikitext as it will be read: whom it is for, and the text.
+// firstLine returns the first paragraph of a reply as readers will see it: the name of the person addressed, and the
+// text.
 func firstLine(wikitext string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(wikitext, ":*#"), "\n")
 	line, _, _ = strings.Cut(line, "<!--")
 	return html.UnescapeString(line)
 }
 
-// found describes what the query returned, when and where.
+// found describes what the query returned, and when and where it was run.
 func found(r *forum.Reply) string {
 	what := text.Count(max(r.Total, len(r.Rows)), "row")
 	if r.Boolean != nil {

@@ -19,7 +19,7 @@ func Lessons(s *console.Screen, notes []lesson.Note) {
 		t.Rows = append(t.Rows, []string{text.Clean(n.ID), kindName(n.Kind), graphName(n.KG), string(n.State),
 			n.Made.UTC().Format("2006-01-02"), measured(n), text.OneLine(n.Text)})
 	}
-	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // as for JSON
+	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // see [Run.JSON]
 }
 
 // measured returns the figures at the beginning of a note's effect.
@@ -45,7 +45,7 @@ func graphName(kg string) string {
 	return text.Clean(kg)
 }
 
-// Lesson shows everything that is known about a note.
+// Lesson shows all information about a note.
 func Lesson(w io.Writer, n lesson.Note) {
 	fmt.Fprintf(w, "%s: %s\n  graph:   %s\n  state:   %s\n  source:  %s\n", text.Clean(n.ID), text.OneLine(n.Text),
 		graphName(n.KG), n.State, text.OneLine(n.Source))

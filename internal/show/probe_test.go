@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// TestProbes: what a trajectory's reader sees of the variants of a query.
+// TestProbes checks how a trajectory shows the variants of a query.
 func TestProbes(t *testing.T) {
 	var b strings.Builder
 	(&Trace{}).Event(&b, event.Event{Event: "probe", Probes: []event.Probe{

@@ -1,6 +1,6 @@
-// Package show prints the program's data for people: a run while it happens, its outcome, a trajectory, the entries of
-// the ledger. On a terminal, texts and tables are fitted to its width. Control characters from the model, the graph and
-// the wiki never reach the terminal.
+// Package show prints the program's data for people: a run in progress, its outcome, a trajectory, and the entries of
+// the ledger. On a terminal, texts and tables fit its width. Control characters from the model, the graph and the wiki
+// never reach the terminal.
 package show
 
 import (
@@ -31,19 +31,19 @@ type Run struct {
 	// Columns is the width of the terminal; 0: the Screen's width.
 	Columns int
 
-	reasoning string // of the last message, until its first step is shown
+	reasoning string // reasoning in the last message, until its first step is shown
 	turns     turns
 	tree      *treeview.Tree
-	searching bool // in a branching search: the tree is shown, not its steps
+	searching bool // in a branching search: the tree is shown instead of its steps
 }
 
-// margin is the indentation of what belongs to a step.
+// margin is the indentation of a step's details.
 const margin = "   "
 
 func (v *Run) width() int { return cmp.Or(v.Columns, v.Screen.Width()) }
 
-// Event shows a step, a rollback or feedback; on a terminal also what the model is writing. A branching search is shown
-// as its tree.
+// Event shows a step, a rollback or feedback. On a terminal, it also shows what the model is writing. A branching
+// search is shown as a tree.
 func (v *Run) Event(e event.Event) {
 	if e.Event == "live" {
 		if !v.searching {
@@ -92,7 +92,7 @@ func (v *Run) Event(e event.Event) {
 	}
 }
 
-// step shows what was thought, done and seen.
+// step shows the thought, the action and the observation of a step.
 func (v *Run) step(s *event.Step) {
 	if v.reasoning != "" {
 		fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(v.reasoning), margin, v.width())))
@@ -119,7 +119,7 @@ func (v *Run) unreadable(e event.Event) {
 	}
 }
 
-// live shows the end of what the model is writing, on a line that is overwritten.
+// live shows the end of the text that the model is writing, on a line that is overwritten.
 func (v *Run) live(s string) {
 	if v.AsJSON || !v.Screen.Terminal() {
 		return
@@ -142,7 +142,7 @@ func (v *Run) feedback(e event.Event) {
 	v.text(e.Detail + "\n")
 }
 
-// vote shows the beginning of a try, and the result of all of them.
+// vote shows the beginning of each try, and the result of the vote.
 func (v *Run) vote(e event.Event) {
 	switch {
 	case e.Event == "try" && v.AsJSON:
@@ -158,7 +158,7 @@ func (v *Run) vote(e event.Event) {
 	fmt.Fprintf(v.Screen, "%s\n\n", v.Screen.In(console.Yellow, tryText(e)))
 }
 
-// probes shows what variants of a finished query would change.
+// probes shows how variants of a finished query would change the result.
 func (v *Run) probes(e event.Event) {
 	if v.AsJSON {
 		JSON(v.Screen, map[string]any{"event": "probe", "probes": e.Probes})
@@ -170,7 +170,7 @@ func (v *Run) probes(e event.Event) {
 	}
 }
 
-// text writes a text by the model, fitted to the width of a terminal.
+// text writes a text by the model, wrapped to the width of the terminal.
 func (v *Run) text(s string) {
 	s = text.Clean(s)
 	if width := v.width(); width > 0 {
@@ -201,7 +201,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	}
 	a := out.Answer
 	if a == nil {
-		if !out.ServiceFailed() { // included in the error
+		if !out.ServiceFailed() { // otherwise the error includes it
 			v.text(fmt.Sprintf("no answer (%s): %s", out.Reason, out.Detail))
 		}
 		return
@@ -211,7 +211,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	v.leftOpen(out)
 }
 
-// leftOpen names the readings that would change the result.
+// leftOpen lists the readings of the question that would change the result.
 func (v *Run) leftOpen(out *agent.Outcome) {
 	if out.Probed == nil || len(out.Probed.Open) == 0 {
 		return
@@ -224,7 +224,7 @@ func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
 	m := map[string]any{"report": out.Report, "confidence": out.Confidence, "steps": len(out.Steps), "usage": out.Usage,
 		"kg": v.Graph}
 	if a := out.Answer; a != nil {
-		if strings.Contains(v.Graph, ",") { // the question had several
+		if strings.Contains(v.Graph, ",") { // the question was about several graphs
 			m["kg"] = a.KG
 		}
 		m["event"], m["sparql"], m["result"], m["rows"] = "answer", a.SPARQL, a.Table, len(a.Table.Rows)
@@ -237,7 +237,7 @@ func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
 	return m
 }
 
-// result shows the first rows of the answer, with labels next to IDs, and when and where the query was run.
+// result shows the first rows of the answer, with labels next to IDs, and the time and endpoint of the query.
 func (v *Run) result(a *agent.Answer) {
 	when := fmt.Sprintf("%s, %s", a.Endpoint, a.RanAt.UTC().Format("2006-01-02 15:04 UTC"))
 	if a.Table.Ask {
@@ -257,15 +257,15 @@ func (v *Run) result(a *agent.Answer) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	_ = t.Write(v.Screen, v.width(), func(s string) string { return v.Screen.In(console.Bold, s) }) // as for JSON
+	_ = t.Write(v.Screen, v.width(), func(s string) string { return v.Screen.In(console.Bold, s) }) // see [Run.JSON]
 	if more := len(rows) - mostRows; more > 0 {
 		fmt.Fprintf(v.Screen, "… and %s\n", text.Count(more, "more row"))
 	}
 	fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, text.Count(len(rows), "row")+", "+when))
 }
 
-// shownColumns returns the columns of the result without those that only repeat the labels of another column's items:
-// ?cityLabel next to ?city.
+// shownColumns returns the columns of the result without those that only repeat the labels of another column's items,
+// such as ?cityLabel next to ?city.
 func shownColumns(a *agent.Answer) []int {
 	var out []int
 	for c, name := range a.Table.Vars {
@@ -276,8 +276,8 @@ func shownColumns(a *agent.Answer) []int {
 	return out
 }
 
-// repeatsLabels reports whether in each shown row the cell of column label is the label with which the variable's item
-// is shown.
+// repeatsLabels reports whether, in each shown row, the cell in column label is the label shown for the variable's
+// item.
 func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) bool {
 	for c, name := range t.Vars {
 		if name != variable {
@@ -298,10 +298,10 @@ func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) boo
 func JSON(w io.Writer, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // a closed standard output ends the program by SIGPIPE
+	_ = enc.Encode(v) // if standard output is closed, SIGPIPE ends the program
 }
 
-// cellText returns a cell for people: an entity's label with its ID, anything else's text.
+// cellText formats a cell for people: an entity as its label with its ID, anything else as text.
 func cellText(a *agent.Answer, cell rdf.Term) string {
 	id := rdf.EntityID(cell.Value)
 	if !a.Names().Wikibase() {

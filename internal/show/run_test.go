@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// A result is aligned, says "1 row", and does not show a label twice.
+// A result is aligned, is counted as "1 row", and does not show a label twice.
 func TestRun(t *testing.T) {
 	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
 	lit := func(s string) rdf.Term { return rdf.Typed(s, rdf.XSDString) }
@@ -54,7 +54,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// An ending without an answer says why, and all its numbers have the same form.
+// An ending without an answer includes the reason, and all its numbers have the same format.
 func TestNoAnswer(t *testing.T) {
 	var b strings.Builder
 	v := &Run{Screen: console.New(&b, nil)}
@@ -68,7 +68,7 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
-// On a narrow terminal no line of a step is too long, and a query keeps its lines.
+// On a narrow terminal, no line of a step is too long, and a query keeps its line breaks.
 func TestNarrowSteps(t *testing.T) {
 	var b strings.Builder
 	v := &Run{Screen: console.New(&b, nil), Columns: 60}
@@ -86,8 +86,8 @@ func TestNarrowSteps(t *testing.T) {
 	}
 }
 
-// TestUnreadable: a turn that could not be read is shown in two lines, with what the model was told; a failed call of the
-// model counts as a bound of the tokens.
+// TestUnreadable checks that a turn that could not be read is shown in two lines, with the message to the model. A
+// failed call to the model counts toward the upper bound of the tokens.
 func TestUnreadable(t *testing.T) {
 	act := func(id, parent int, told string, c llm.Choice) event.Event {
 		return event.Event{Event: "model", ID: id, Parent: parent, Response: &llm.Response{Choices: []llm.Choice{c}},

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/treeview"
 )
 
-// Tree shows the steps of a run that branched as an outline; for other runs it shows nothing.
+// Tree shows the steps of a branching run as an outline. For other runs, it shows nothing.
 func Tree(w io.Writer, environ []string, events []event.Event) {
 	t := treeview.Of(events)
 	if !t.Branches() {
@@ -24,15 +24,15 @@ func Tree(w io.Writer, environ []string, events []event.Event) {
 	}
 }
 
-// Stability shows how much the judge's samples differed at each depth of a search: as lines, or as one JSON object. For
-// a run without a judge it shows nothing.
+// Stability shows how much the judge's samples differed at each depth of a search, as lines or as one JSON object. For
+// a run without a judge, it shows nothing.
 func Stability(w io.Writer, events []event.Event, asJSON bool) {
 	spreads := treeview.Of(events).Stability()
 	if len(spreads) == 0 {
 		return
 	}
 	if asJSON {
-		last := events[len(events)-1].ID // with its own ID, the output is still a valid trajectory
+		last := events[len(events)-1].ID // a new ID keeps the output a valid trajectory
 		JSON(w, map[string]any{"event": "stability", "id": last + 1, "parent": last, "depths": spreads})
 		return
 	}
@@ -42,8 +42,8 @@ func Stability(w io.Writer, events []event.Event, asJSON bool) {
 	}
 }
 
-// search shows a branching search: on a terminal as a block that is overwritten, otherwise as a line for each notable
-// event. It returns whether e was an event of a search.
+// search shows a branching search: on a terminal as a block that is overwritten, otherwise as one line for each notable
+// event. It reports whether e was an event of a search.
 func (v *Run) search(e event.Event) bool {
 	if v.tree == nil {
 		v.tree = treeview.New()

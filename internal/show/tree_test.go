@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// searched is a search of two steps, of which the second is the answer.
+// searched is a search with two steps. The second one is the answer.
 func searched() []event.Event {
 	half := 0.5
 	step := func(action string) *event.Step { return &event.Step{N: 1, Thought: "t", Action: action, Argument: "a"} }
@@ -28,7 +28,7 @@ func searched() []event.Event {
 	}
 }
 
-// A search is shown by lines where there is no terminal, and as objects with --json.
+// A search is shown as lines if there is no terminal, and as JSON objects with --json.
 func TestSearch(t *testing.T) {
 	show := func(asJSON bool) string {
 		var b strings.Builder
@@ -58,7 +58,7 @@ mcts, 2 steps, 1 answered, answer found
 	}
 }
 
-// Every view says what ended a search early; the summary leaves out an orderly end.
+// Every view shows what ended a search early. The summary does not mention a normal end.
 func TestSearchStopped(t *testing.T) {
 	for reason, want := range map[string]bool{"money": true, event.SearchedAnswers: false} {
 		events := searched()
@@ -84,7 +84,7 @@ func TestSearchStopped(t *testing.T) {
 	}
 }
 
-// A trajectory of a search ends with its tree; of another it does not.
+// The trajectory of a search ends with its tree; other trajectories do not.
 func TestTree(t *testing.T) {
 	var b strings.Builder
 	for _, e := range searched() {
@@ -103,8 +103,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// The judge's samples 0.25 and 0.75 have the mean 0.5 and the deviation √(0.125/1) = 0.354; as JSON it is an event after
-// the last one.
+// The judge's samples 0.25 and 0.75 have the mean 0.5 and the deviation √(0.125/1) = 0.354. In the JSON output, this is
+// an additional event at the end.
 func TestStability(t *testing.T) {
 	events := searched()
 	var b strings.Builder
