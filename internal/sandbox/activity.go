@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Activity watches the requests that the bot makes to the sandbox, so that the forum page can show what the bot is
-// doing.
+// Activity watches the bot's requests to the sandbox, so that the forum page can show what the bot is doing.
 type Activity struct {
-	name string // of the program, as its User-Agent begins
+	name string // of the program, as at the beginning of its User-Agent
 	now  func() time.Time
 	mu   sync.Mutex
 	what string
@@ -22,7 +21,7 @@ func NewActivity(name string, now func() time.Time) *Activity {
 	return &Activity{name: name, now: now}
 }
 
-// fresh is how long the last request counts as the bot's current activity.
+// fresh is the time for which the last request counts as the bot's current activity.
 const fresh = 3 * time.Second
 
 // Watch records the requests of the program's own clients.
@@ -37,7 +36,7 @@ func (a *Activity) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// doing returns what a request is for, or "" if it is not the bot's or not part of answering.
+// doing returns the purpose of a request, or "" if the request is not from the bot or not part of answering.
 func (a *Activity) doing(r *http.Request) string {
 	if !strings.HasPrefix(r.UserAgent(), a.name+"/") {
 		return ""
@@ -53,7 +52,7 @@ func (a *Activity) doing(r *http.Request) string {
 	return ""
 }
 
-// Status returns what the bot is doing, or "" if that is not known.
+// Status returns what the bot is doing, or "" if unknown.
 func (a *Activity) Status() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,14 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// expectation is what the final query of a script must return, worked out by hand from the facts.
+// expectation is the result that the final query of a script must return, worked out by hand from the facts.
 type expectation struct {
 	Snippet string     `json:"snippet"`
 	Vars    []string   `json:"vars"`
 	Ordered bool       `json:"ordered"`
 	Rows    [][]string `json:"rows"`
 
-	Answerable *bool `json:"answerable"` // false: no query returns it
+	Answerable *bool `json:"answerable"` // false: no query returns the answer
 }
 
 func readExpectations(t *testing.T) []expectation {

@@ -3,8 +3,9 @@
 // and most tests run against it.
 //
 // The graph's data, the forum page and the model's script are files in data/, embedded in the program. Everything is
-// reached over HTTP with the protocols of the real services, so that the bot runs the same code for both: /sparql is a
-// SPARQL 1.1 endpoint, /w/api.php is the wiki with Wikibase's entity search, and /v1/chat/completions is the model.
+// reached over HTTP with the protocols of the real services, so that the bot runs the same code as with the real
+// services: /sparql is a SPARQL 1.1 endpoint, /w/api.php is the wiki with Wikibase's entity search, and
+// /v1/chat/completions is the model.
 package sandbox
 
 import (
@@ -74,7 +75,7 @@ func ArchivePage() (string, error) {
 	return string(b), err
 }
 
-// FollowUps returns the comments that the built-in script answers, besides the seeded requests.
+// FollowUps returns the comments that the built-in script can answer in addition to the seeded requests.
 func FollowUps() ([]wiki.FollowUp, error) {
 	b, err := files.ReadFile("data/followups.txt")
 	if err != nil {
@@ -98,13 +99,13 @@ func BotPage() (string, error) {
 	return string(b), err
 }
 
-// Parts are the servers to assemble. Each may be nil; its paths are then not found.
+// Parts are the servers to assemble. Each may be nil; requests to its paths then get "not found".
 type Parts struct {
 	Graph     *embedded.Graph
 	Public    bool // other websites may read the graph
-	Parallel  int  // queries that run at once; 0: no limit
+	Parallel  int  // queries that may run at the same time; 0: no limit
 	Wiki      *wiki.Wiki
-	ForumPage string // title of the page that / leads to
+	ForumPage string // title of the page that / redirects to
 	Script    *llm.Script
 
 	Notice    string          // at the top of the forum page
@@ -112,8 +113,8 @@ type Parts struct {
 	Status    func() string   // what the bot is doing; may be nil
 }
 
-// Handler serves the parts. The graph answers /sparql, /wiki/Special:EntityData/… and entity search; the wiki answers
-// the rest of /w/api.php and /wiki/; the scripted model answers /v1/.
+// Handler serves the parts. The graph handles /sparql, /wiki/Special:EntityData/… and entity search; the wiki handles
+// the rest of /w/api.php and /wiki/; the scripted model handles /v1/.
 func Handler(lg *slog.Logger, p Parts) http.Handler {
 	mux := http.NewServeMux()
 	var entities *httpapi.EntityAPI

@@ -30,7 +30,7 @@ func limited(t *testing.T, l Limits, h http.Handler) string {
 	return ln.Addr().String()
 }
 
-// send opens a connection and writes a request, or a part of one.
+// send opens a connection and writes a request or part of one.
 func send(t *testing.T, address, request string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -44,7 +44,7 @@ func send(t *testing.T, address, request string) net.Conn {
 	return conn
 }
 
-// TestHalfSentRequests checks that the server closes the connections of clients that do not send what they began.
+// TestHalfSentRequests checks that the server closes the connections of clients that do not complete their requests.
 func TestHalfSentRequests(t *testing.T) {
 	const short = 50 * time.Millisecond
 	address := limited(t, Limits{Connections: 100, Header: short, Body: short, Answer: time.Hour, Idle: short},
@@ -65,7 +65,8 @@ func TestHalfSentRequests(t *testing.T) {
 	}
 }
 
-// TestBodyDeadlineEnds checks that the time for the body does not end the work on a request that was sent in time.
+// TestBodyDeadlineEnds checks that the time limit for the body does not interrupt the work on a request that was sent
+// in time.
 func TestBodyDeadlineEnds(t *testing.T) {
 	const short = 50 * time.Millisecond
 	address := limited(t, Limits{Connections: 100, Header: short, Body: short, Answer: time.Hour, Idle: short},
@@ -88,7 +89,8 @@ func TestBodyDeadlineEnds(t *testing.T) {
 	}
 }
 
-// TestConnections checks that no more connections are served than the limit says, and that further ones wait.
+// TestConnections checks that the number of served connections does not exceed the limit, and that further connections
+// wait.
 func TestConnections(t *testing.T) {
 	l := DefaultLimits
 	l.Connections = 2
@@ -123,8 +125,8 @@ func testHandler(t *testing.T, public bool) http.Handler {
 	return Handler(lg, Parts{Graph: b.Graph(embedded.Options{}), Public: public, Wiki: w, ForumPage: "Forum"})
 }
 
-// TestPrivateGraph checks that pages of other websites cannot read a private graph, in any way that leads to it, and
-// can read a public one.
+// TestPrivateGraph checks that pages of other websites cannot read a private graph on any path, and can read a public
+// one.
 func TestPrivateGraph(t *testing.T) {
 	for _, path := range []string{
 		"/sparql?query=" + "SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D",
@@ -158,7 +160,7 @@ func TestPrivateGraph(t *testing.T) {
 	}
 }
 
-// TestMethods checks that methods other than those of pages and forms are refused.
+// TestMethods checks that HTTP methods other than those of pages and forms are refused.
 func TestMethods(t *testing.T) {
 	h := testHandler(t, true)
 	for _, path := range []string{"/", "/wiki/Forum", "/sparql?query=ASK%7B%7D", "/w/api.php?action=query&format=json",

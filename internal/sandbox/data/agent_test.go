@@ -24,12 +24,12 @@ type patient struct{}
 func (patient) Now() time.Time                                   { return time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC) }
 func (patient) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// forgetful records nothing.
+// forgetful is a recorder that records nothing.
 type forgetful struct{}
 
 func (forgetful) Record(context.Context, agent.Event) error { return nil }
 
-// engine returns the agent on the slice with the scripted model, which it reaches over HTTP like a real one.
+// engine returns an agent for the slice with the scripted model, which it reaches over HTTP like a real one.
 func engine(t *testing.T, opts agent.Options) *agent.Engine {
 	t.Helper()
 	s, err := llm.ParseScript(strings.NewReader(read(t, "script.txt")))
@@ -48,7 +48,7 @@ func engine(t *testing.T, opts agent.Options) *agent.Engine {
 	return agent.New(lg, model, tool.Wikibase(g), patient{}.Now, opts)
 }
 
-// What the preset GRASP does with native calls on the embedded graph, with and without a judge.
+// This test runs the preset GRASP with native calls on the embedded graph, with and without a judge.
 func TestAgentCallsTools(t *testing.T) {
 	for _, name := range []string{"grasp", "grasp-f"} {
 		p, err := preset.Named(name)
@@ -77,8 +77,8 @@ func TestAgentCallsTools(t *testing.T) {
 	}
 }
 
-// Every seeded request and follow-up goes through the agent as in the demo, and ends with the answer that was worked
-// out by hand.
+// Every seeded request and follow-up is answered by the agent as in the demo, and the result is the answer that was
+// worked out by hand.
 func TestAgentAnswersTheSeededRequests(t *testing.T) {
 	posts := map[string]agent.Post{} // by snippet
 	var all []agent.Post

@@ -36,8 +36,8 @@ func graph(t *testing.T) *embedded.Graph {
 	return g
 }
 
-// script returns script.txt by request: section header to text. It does not use llm, whose reader TestScriptIsReadable
-// checks.
+// script returns the sections of script.txt by request, as a map from section header to text. It does not use package
+// llm, whose reader is checked by TestScriptIsReadable.
 func script(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{}
@@ -150,7 +150,7 @@ func TestForumHasTheKindsOfThread(t *testing.T) {
 	}
 }
 
-// Each request of the script is a post, and the question that triage makes of it still contains the snippet by which
+// Each request of the script is a post. The question that triage derives from it still contains the snippet by which
 // the script is found.
 func TestEveryScriptFindsItsPost(t *testing.T) {
 	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -15,10 +15,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
-// maxBody is the largest request that is read: MediaWiki's largest page, form-encoded.
+// maxBody is the maximum size of a request: MediaWiki's largest page, form-encoded.
 const maxBody = 8 << 20
 
-// maxPage is the largest wikitext of a page, as MediaWiki's $wgMaxArticleSize.
+// maxPage is the maximum size of a page's wikitext, like MediaWiki's $wgMaxArticleSize.
 const maxPage = 2 << 20
 
 // Handler serves the wiki: the API under /w/api.php, HTML like Parsoid's under /w/rest.php, and pages under /wiki/.
@@ -28,25 +28,25 @@ type Handler struct {
 	Extra map[string]http.HandlerFunc
 	// Forum is the page to which "/" redirects.
 	Forum string
-	// QueryURL is what comes before the percent-encoded query in a "Try it!" link, such as "/query#" or
+	// QueryURL is the part of a "Try it!" link before the percent-encoded query, such as "/query#" or
 	// "https://query.wikidata.org/#".
 	QueryURL string
-	// SPARQL is the endpoint that the page /query uses. If it is empty, there is no such page.
+	// SPARQL is the endpoint that the page /query uses. If it is empty, that page does not exist.
 	SPARQL string
 	// Notice is shown at the top of the forum page.
 	Notice string
-	// FollowUps are offered below a bot's comment. One click posts one.
+	// FollowUps are offered below a bot's comment. A visitor can post one with a single click.
 	FollowUps []FollowUp
-	// Status returns what the bot is doing, or "" if that is not known. It may be nil.
+	// Status returns what the bot is doing, or "" if unknown. It may be nil.
 	Status func() string
-	// Lag is the replication lag in seconds, which maxlag is compared with.
+	// Lag is the replication lag in seconds, which is compared with maxlag.
 	Lag int
 
 	wiki *Wiki
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	formKey  string // signs the forms of the pages
+	formKey  string // key that signs the forms of the pages
 }
 
 // FollowUp is a comment that a visitor may try.
@@ -56,13 +56,13 @@ type FollowUp struct {
 	Text    string
 }
 
-// session is a client of the API, known by its cookie.
+// session is a client of the API, identified by its cookie.
 type session struct {
 	id      string   // the cookie's value; "" if there is no randomness
 	account *Account // nil: anonymous
-	secret  string   // the API's tokens are derived from it
+	secret  string   // the source of the API's tokens
 	used    time.Time
-	once    map[string]bool // forms that were sent
+	once    map[string]bool // forms that were already sent
 }
 
 // maxSessions is the maximum number of sessions that are kept. Beyond it, the least recently used ones are forgotten.
@@ -85,7 +85,7 @@ func (h *Handler) random() string {
 	return hex.EncodeToString(b)
 }
 
-// call is one request of the API.
+// call is one request to the API.
 type call struct {
 	h    *Handler
 	form map[string][]string
@@ -93,7 +93,7 @@ type call struct {
 	s    *session
 	warn []string
 
-	account *Account // of the session when the request arrived; nil: anonymous
+	account *Account // the session's account when the request arrived; nil: anonymous
 	secret  string
 }
 
@@ -120,10 +120,10 @@ func (c *call) list(name string) []string {
 
 func (c *call) wants(name, value string) bool { return slices.Contains(c.list(name), value) }
 
-// object is a JSON object of an answer.
+// object is a JSON object in an answer.
 type object = map[string]any
 
-// failure is an error in MediaWiki's form.
+// failure is an error in MediaWiki's format.
 type failure struct {
 	code, info string
 	more       object
@@ -132,7 +132,7 @@ type failure struct {
 
 func fail(code, info string) *failure { return &failure{code: code, info: info} }
 
-// api answers /w/api.php.
+// api handles requests to /w/api.php.
 func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "private, must-revalidate, max-age=0")
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
@@ -241,7 +241,7 @@ func (c *call) assert() *failure {
 	return nil
 }
 
-// name returns the user's name; an anonymous user has the loopback address.
+// name returns the user's name; an anonymous user's name is the loopback address.
 func (c *call) name() string {
 	if c.account == nil {
 		return "127.0.0.1"
@@ -269,7 +269,7 @@ func (c *call) checkToken() *failure {
 
 const cookieName = "sandboxwiki_session"
 
-// session returns the client's session by its cookie, or starts one.
+// session returns the client's session, identified by its cookie, or starts a new one.
 func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -290,7 +290,7 @@ func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	}
 	id, s := h.random(), &session{secret: h.random(), used: now}
 	if id == "" || s.secret == "" {
-		return s // not kept: without randomness no one can log in or post
+		return s // not stored: without randomness, no one can log in or post
 	}
 	s.id = id
 	h.sessions[id] = s
@@ -299,7 +299,7 @@ func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	return s
 }
 
-// login is action=login with a bot password.
+// login implements action=login with a bot password.
 func (c *call) login() (object, *failure) {
 	result := func(o object) (object, *failure) { return object{"login": o}, nil }
 	if !c.has("lgtoken") {

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// extensions lists the extensions of which this wiki has the part that a bot needs: Echo's notifications of mentions.
+// extensions lists the extensions that this wiki implements as far as a bot needs them: Echo's notifications of
+// mentions.
 var extensions = []object{{"type": "other", "name": "Echo"}}
 
 // userLinks finds links to user pages, without subpages.
 var userLinks = regexp.MustCompile(`(?i)\[\[ *:?user *: *([^]|/#\[]+?) *(?:\||\]\])`)
 
-// signed is what a signature ends with.
+// signed matches the end of a signature.
 const signed = "(UTC)"
 
 // mentions counts the links to an account's user page in a text.
@@ -28,7 +29,8 @@ func mentions(text, account string) (n int) {
 }
 
 // notices lists the edits that an account is notified of, newest first: edits that add a link to its user page in
-// signed text, and edits of its talk page. Nobody is notified of their own edit (Echo: DiscussionParser, EditUserTalk).
+// signed text, and edits of its talk page. Users are not notified of their own edits (Echo: DiscussionParser,
+// EditUserTalk).
 func (w *Wiki) notices(account string) (out []*Revision, types []string) {
 	for i := len(w.all) - 1; i >= 0; i-- {
 		r := w.all[i]
@@ -48,7 +50,8 @@ func (w *Wiki) notices(account string) (out []*Revision, types []string) {
 	return out, types
 }
 
-// notifications is meta=notifications with notprop=list. Which of them were read is kept in memory only.
+// notifications implements meta=notifications with notprop=list. Which notifications were read is stored only in
+// memory.
 func (c *call) notifications(q object) *failure {
 	if c.account == nil {
 		return fail("login-required", "You must be logged in.")
@@ -87,7 +90,7 @@ func (c *call) notifications(q object) *failure {
 	return nil
 }
 
-// markRead is action=echomarkread with list.
+// markRead implements action=echomarkread with the parameter list.
 func (c *call) markRead() (object, *failure) {
 	if c.account == nil {
 		return nil, fail("login-required", "You must be logged in.")
@@ -123,7 +126,7 @@ func (c *call) generated(q object) *failure {
 	if name == "" {
 		return fail("invalidtitle", "This wiki lists only what links to pages outside the main namespace.")
 	}
-	// matches either of the two, with the first letter in either case
+	// matches a link or a template, with the first letter in either case
 	quoted := `(?i:` + regexp.QuoteMeta(name[:1]) + `)` + strings.ReplaceAll(regexp.QuoteMeta(name[1:]), " ", "[ _]")
 	pattern := `\{\{ *(?:(?i:template) *: *)?` + quoted + `\s*(?:\||\}\})`
 	if c.get("generator") == "backlinks" {

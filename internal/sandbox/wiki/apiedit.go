@@ -13,7 +13,7 @@ import (
 
 var sectionNumber = regexp.MustCompile(`^(?:\d+|new)?$`)
 
-// edit is action=edit (https://www.mediawiki.org/wiki/API:Edit) for registered users.
+// edit implements action=edit (https://www.mediawiki.org/wiki/API:Edit) for registered users.
 func (c *call) edit() (object, *failure) {
 	if c.account == nil {
 		return nil, fail("permissiondenied", "You don't have permission to edit this page without logging in.")

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// revisionDelete is action=revisiondelete: it hides or shows parts of revisions
+// revisionDelete implements action=revisiondelete, which hides or shows parts of revisions
 // (https://www.mediawiki.org/wiki/API:Revisiondelete).
 func (c *call) revisionDelete() (object, *failure) {
 	if c.account == nil || !slices.Contains(c.account.Groups, "sysop") {
@@ -29,7 +29,7 @@ func (c *call) revisionDelete() (object, *failure) {
 	return object{"revisiondelete": object{"status": status, "target": c.get("target"), "items": items}}, nil
 }
 
-// hide changes what is hidden of one revision.
+// hide changes which parts of one revision are hidden.
 func (c *call) hide(id string) object {
 	failed := func(code string) object {
 		return object{"status": "Error", "id": id, "errors": []object{{"code": code, "type": "error"}}}

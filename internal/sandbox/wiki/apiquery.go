@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// query is action=query with the modules that a forum's bot needs.
+// query implements action=query with the modules that a forum's bot needs.
 func (c *call) query() (object, *failure) {
 	q := object{}
 	answer := object{"batchcomplete": true, "query": q}
@@ -121,7 +121,8 @@ func (c *call) siteInfo(q object) {
 	}
 }
 
-// pages answers for titles, page IDs and revision IDs. The ID of a page is the ID of its first revision.
+// pages describes the pages with the requested titles, page IDs and revision IDs. The ID of a page is the ID of its
+// first revision.
 func (c *call) pages(q, answer object) *failure {
 	w := c.h.wiki
 	w.mu.Lock()
@@ -202,8 +203,8 @@ func (c *call) page(revs []*Revision, answer object, only *Revision) (object, *f
 	return p, nil
 }
 
-// choose returns the revisions that rvlimit, rvuser, rvdir, rvstart, rvend and rvcontinue ask for. Without any of them
-// it returns the newest one.
+// choose returns the revisions selected by rvlimit, rvuser, rvdir, rvstart, rvend and rvcontinue. Without any of them,
+// it returns the newest revision.
 func (c *call) choose(revs []*Revision, only *Revision) (chosen []*Revision, next string, f *failure) {
 	if only != nil {
 		return []*Revision{only}, "", nil
@@ -257,7 +258,7 @@ func outside(t, start, end time.Time, newer bool) bool {
 	return !start.IsZero() && t.Before(start) || !end.IsZero() && t.After(end)
 }
 
-// window reads the limit, start and end of a list whose parameters have that prefix.
+// window reads the limit, start and end of a list whose parameters have the given prefix.
 func (c *call) window(prefix string) (limit int, start, end time.Time, f *failure) {
 	limit = 10
 	switch v := c.get(prefix + "limit"); v {
@@ -284,7 +285,7 @@ func (c *call) window(prefix string) (limit int, start, end time.Time, f *failur
 	return limit, start, end, nil
 }
 
-// parseTime reads the formats of time that clients of MediaWiki send.
+// parseTime reads the time formats that MediaWiki clients send.
 func parseTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -344,7 +345,7 @@ func (c *call) sees(r *Revision) bool {
 	return c.account != nil && slices.Contains(c.account.Groups, "sysop") && !r.Hidden.Suppressed
 }
 
-// contributions is list=usercontribs, newest first.
+// contributions implements list=usercontribs, newest first.
 func (c *call) contributions(q, answer object) *failure {
 	limit, start, end, f := c.window("uc")
 	if f != nil {
@@ -393,7 +394,7 @@ func (c *call) contributions(q, answer object) *failure {
 	return nil
 }
 
-// allPages is list=allpages, all in one answer, since this wiki is small.
+// allPages implements list=allpages. It returns everything in one answer, since this wiki is small.
 func (c *call) allPages(q object) {
 	ns, _ := strconv.Atoi(c.get("apnamespace"))
 	w := c.h.wiki

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// testNotifications checks who is told about which edits. A wiki without Echo tells nobody.
+// testNotifications checks who is notified of which edits. A wiki without Echo notifies no one.
 func testNotifications(t *testing.T, s *site) {
 	ctx := context.Background()
 	c, alice := s.client(t, s.bot), s.client(t, s.alice)
@@ -64,7 +64,7 @@ func testNotifications(t *testing.T, s *site) {
 	}
 }
 
-// testNaming checks the lists of pages that link to a page and that use a template.
+// testNaming checks the lists of pages that link to a page and of pages that use a template.
 func testNaming(t *testing.T, s *site) {
 	ctx := context.Background()
 	c := s.client(t, s.bot)

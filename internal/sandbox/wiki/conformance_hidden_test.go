@@ -39,8 +39,7 @@ func (s *site) hide(t *testing.T, title string, rev int64, what, suppress string
 	}
 }
 
-// testHidden: what an account sees of revisions whose author, summary or text an administrator removed from public
-// view.
+// testHidden checks what an account sees of revisions whose author, summary or text was hidden by an administrator.
 func testHidden(t *testing.T, s *site) {
 	p := s.page(t, "hidden", "start")
 	bot, bob := s.client(t, s.bot), s.client(t, s.bob)
@@ -57,7 +56,7 @@ func testHidden(t *testing.T, s *site) {
 	type hiding struct {
 		by             *mediawiki.Client
 		what, suppress string
-		want           mediawiki.Revision // as the bot sees it among its own edits; without RevID it is not among them
+		want           mediawiki.Revision // as listed among the bot's own edits; without RevID, it is not listed
 	}
 	hidings := []hiding{
 		{by: bot, want: mediawiki.Revision{RevID: 1, User: "SpinachBot", Summary: "summary 0"}},

@@ -37,7 +37,7 @@ func TestRealWikiConforms(t *testing.T) {
 		admin: account("REALWIKI_ADMIN")})
 }
 
-// TestRealWikiRefuses provokes what only a wiki with administrators can do.
+// TestRealWikiRefuses provokes refusals that only a wiki with administrators can make.
 func TestRealWikiRefuses(t *testing.T) {
 	get := func(key string) string {
 		v := os.Getenv(key)

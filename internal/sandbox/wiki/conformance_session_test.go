@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// meddler changes requests on their way, as a test wants.
+// meddler changes requests in transit, as a test specifies.
 type meddler struct {
 	next http.RoundTripper
 	do   func(r *http.Request, body string) string // returns the body to send

@@ -24,7 +24,7 @@ type site struct {
 	api             string
 	bot, alice, bob login
 	admin           login
-	run             string // makes page titles new in each run
+	run             string // makes page titles unique in each run
 }
 
 type login struct{ name, user, password string }
@@ -69,7 +69,7 @@ func conform(t *testing.T, s *site) {
 	}
 }
 
-// client makes a client of the product for an account.
+// client returns the product's client for an account.
 func (s *site) client(t *testing.T, l login, change ...func(*mediawiki.Config, *http.RoundTripper)) *mediawiki.Client {
 	t.Helper()
 	cfg := mediawiki.Config{API: s.api, User: l.user, Password: l.password,
@@ -85,7 +85,7 @@ func (s *site) client(t *testing.T, l login, change ...func(*mediawiki.Config, *
 	return c
 }
 
-// page makes a page with that text and returns its title and revision.
+// page creates a page with the given text, and returns its title and revision.
 func (s *site) page(t *testing.T, name, text string) *mediawiki.Page {
 	t.Helper()
 	c := s.client(t, s.alice)
@@ -221,7 +221,7 @@ func testSectionNumbers(t *testing.T, s *site) {
 	for n, head := range []string{"A", "B", "C", "D", "E", "G", "H", "I"} {
 		section := fmt.Sprint(n + 1)
 		if n >= 4 {
-			section = fmt.Sprint(n + 2) // the heading inside a template is counted, though it can not be edited
+			section = fmt.Sprint(n + 2) // the heading inside a template is counted, although its section cannot be edited
 		}
 		_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: section, Text: "== hit " + head +
 			" ==", BaseRev: p.RevID})
@@ -243,7 +243,7 @@ func testSectionNumbers(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Conflict, "nosuchsection")
 }
 
-// headingLine returns the page from the heading with that text on.
+// headingLine returns the part of the page that starts at the heading with that text.
 func headingLine(text, head string) string {
 	for _, l := range strings.Split(text, "\n") {
 		if strings.HasPrefix(l, "=") && strings.Contains(l, head) && len(head) > 0 &&
@@ -254,7 +254,7 @@ func headingLine(text, head string) string {
 	return "no such heading"
 }
 
-// put replaces a page as a whole.
+// put replaces the whole text of a page.
 func put(c *mediawiki.Client, title, text string) (*mediawiki.Page, error) {
 	p, err := c.Page(context.Background(), title)
 	if err != nil {
@@ -281,7 +281,7 @@ func testConflicts(t *testing.T, s *site) {
 		by      login
 		section string
 		mine    string
-		want    string // the page afterwards; or the error's code
+		want    string // the page afterwards, or the error's code
 	}{
 		{"other section", strings.Replace(four, "1b", "1b changed", 1), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply",
 			strings.Replace(strings.Replace(four, "1b", "1b changed", 1), "2c", "2c\n:reply", 1)},
@@ -457,14 +457,14 @@ func testList(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Blocked, "anonymous")
 }
 
-// testOddText checks that the page holds what was sent, except for NFC, line ends, and space at the end.
+// testOddText checks that the page has the text that was sent, except for NFC, line ends, and space at the end.
 func testOddText(t *testing.T, s *site) {
 	long := strings.Repeat("0123456789 äöü 漢字 🌱 & + % = ; ' \" < > \\ \n", 500) + "end"
 	for _, c := range []struct{ name, send, want string }{
 		{"long", long, long}, {"crlf", "a\r\nb", "a\nb"}, {"space", "  a \n\n b \n\n", "  a \n\n b"}, {"nfc", "e\u0301", "é"},
 	} {
 		if c.name == "nfc" && strings.Contains(s.api, "/w/api.php") {
-			continue // the sandbox keeps what it gets
+			continue // the sandbox keeps the text unchanged
 		}
 		if p := s.page(t, "odd "+c.name, c.send); p.Text != c.want {
 			t.Errorf("%s: page is %.200q, want %.200q", c.name, p.Text, c.want)

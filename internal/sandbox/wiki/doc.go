@@ -1,13 +1,13 @@
 // Package wiki is a small HTTP wiki: the forum of the demo, and the wiki for tests that must not leave the machine.
 //
-// It has the part of MediaWiki's action API that the bot's client uses, in MediaWiki's own format (formatversion=2):
-// login with a bot password, tokens, asserts, revisions, contributions, edits with real edit conflicts, and previews.
-// The conformance suite in this folder runs on this wiki and on a real MediaWiki, and compares what they answer. In the
-// browser its pages look like a forum, with forms to post a request and to reply.
+// It implements the part of MediaWiki's action API that the bot's client uses, in MediaWiki's own format
+// (formatversion=2): login with a bot password, tokens, asserts, revisions, contributions, edits with real edit
+// conflicts, and previews. The conformance suite in this folder runs on this wiki and on a real MediaWiki, and compares
+// their answers. In the browser, its pages look like a forum, with forms for posting a request and for replying.
 //
 // The layers, bottom up:
 //
-//   - [Wiki] holds pages as lists of revisions, in memory and in an append-only file that survives kill -9. Saving
+//   - [Wiki] stores pages as lists of revisions, in memory and in an append-only file that survives kill -9. Saving
 //     works as in MediaWiki: signatures are expanded, a section is replaced in the base revision, and the result is
 //     merged into the current page line by line (merge.go), or refused as a conflict.
 //   - render.go and the files named after it turn a subset of wikitext into HTML. All wikitext is untrusted: what

@@ -19,7 +19,7 @@ const (
 	maxHeading = 200
 )
 
-// maxOnce is how many form numbers a session remembers.
+// maxOnce is the maximum number of form numbers that a session remembers.
 const maxOnce = 200
 
 // post handles the forms: action reply, new or save.
@@ -71,7 +71,7 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 	http.Redirect(rw, r, to, http.StatusSeeOther)
 }
 
-// posted returns the anchor of the visitor's newest comment that the page did not have before, or "".
+// posted returns the anchor of the visitor's newest comment that was not on the page before, or "" if there is none.
 func (h *Handler) posted(title string, before *Revision, name string) string {
 	old := map[string]bool{}
 	if before != nil {
@@ -90,7 +90,7 @@ func (h *Handler) posted(title string, before *Revision, name string) string {
 	return newest
 }
 
-// again shows a refused form in its place on the page, with the message and the text that was typed.
+// again shows a refused form at its original position on the page, with the message and the text that was typed.
 func (h *Handler) again(rw http.ResponseWriter, r *http.Request, title string, f *failedForm) {
 	v := h.view(title, rw, r)
 	v.Failed, v.Page = f, h.wiki.Page(title)
@@ -131,8 +131,8 @@ func (h *Handler) sameOffset(title string, base int64, offset string, newest *Re
 	return c.offset, ok
 }
 
-// onceKey returns a key that distinguishes a second click from another post: a digest of the number of the form and the
-// text.
+// onceKey returns a key that distinguishes a second click from a different post. It is a digest of the form's number
+// and the text.
 func onceKey(form url.Values) string {
 	parts := []string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -156,7 +156,7 @@ func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, title stri
 	}
 }
 
-// badPost says what the visitor has to change.
+// badPost is an error that describes what the visitor must change.
 type badPost string
 
 // Error returns the sentence that the visitor reads.
@@ -176,7 +176,7 @@ func (h *Handler) firstTime(s *session, once string) bool {
 	return true
 }
 
-// apply makes the edit that a form asks for.
+// apply makes the edit that a form requests.
 func (h *Handler) apply(form url.Values, title, action, name, body string) error {
 	switch {
 	case strings.TrimSpace(body) == "" && action != "save":
@@ -219,8 +219,8 @@ func sign(text string) string {
 	return text + " ~~~~"
 }
 
-// reply puts a text below the comment that ends at an offset of a revision, after the replies that are already there.
-// If that place has changed since, it looks for the same comment in the newest revision.
+// reply adds a text below the comment that ends at an offset of a revision, after the existing replies. If the page has
+// changed there since then, it searches for the same comment in the newest revision.
 func (w *Wiki) reply(title string, base int64, at int, text, user string) error {
 	for _, rev := range []*Revision{w.revision(title, base), w.Page(title)} {
 		if rev == nil {
@@ -242,7 +242,7 @@ func (w *Wiki) reply(title string, base int64, at int, text, user string) error 
 	return errConflict
 }
 
-// revision returns the revision of a page with that number, or nil.
+// revision returns the revision of a page with that number, or nil if there is none.
 func (w *Wiki) revision(title string, id int64) *Revision {
 	for _, rev := range w.History(title) {
 		if rev.ID == id {
@@ -252,7 +252,7 @@ func (w *Wiki) revision(title string, id int64) *Revision {
 	return nil
 }
 
-// comments returns the ends of the signed comments of a page.
+// comments returns the ends of the signed comments on a page.
 func comments(text string) []commentEnd {
 	var out []commentEnd
 	render(text, renderOptions{reply: func(c commentEnd) string {
@@ -290,7 +290,7 @@ func sameComment(old *Revision, at int, text string) (commentEnd, bool) {
 
 func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
 
-// place returns the page with a reply below a comment, and the heading of its section.
+// place returns the text of the page with a reply below a comment, and the heading of its section.
 func place(page string, c commentEnd, text string) (out, heading string) {
 	r := &renderer{anchors: map[string]int{}}
 	ls := r.split(r.prepare(page, 0), r.ends)
@@ -323,7 +323,7 @@ func place(page string, c commentEnd, text string) (out, heading string) {
 	return page[:at] + "\n" + indent(text, prefix) + page[at:], heading
 }
 
-// indent puts the prefix before each line that is not inside a template or a literal tag. Blank lines are dropped.
+// indent adds the prefix to each line that is not inside a template or a literal tag. It drops blank lines.
 func indent(text, prefix string) string {
 	r := &renderer{anchors: map[string]int{}}
 	r.prepare(text, 0)

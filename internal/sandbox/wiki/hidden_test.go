@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What is hidden stays hidden when the wiki is opened again, and its pages do not show it.
+// Hidden parts stay hidden after the wiki is reopened, and its pages do not show them.
 func TestHide(t *testing.T) {
 	cfg := Config{File: filepath.Join(t.TempDir(), "wiki"), Now: time.Now, Random: rand.Reader}
 	open := func() *Wiki {
@@ -74,7 +74,7 @@ func TestHide(t *testing.T) {
 				t.Errorf("%s shows %q", path, s)
 			}
 		}
-		if strings.Contains(path, "history") && strings.Count(b.String(), "Secretive") != 4 { // two revisions, a link each
+		if strings.Contains(path, "history") && strings.Count(b.String(), "Secretive") != 4 { // two revisions, one link each
 			t.Errorf("%s: the author is shown %d times", path, strings.Count(b.String(), "Secretive"))
 		}
 	}

@@ -2,7 +2,7 @@ package wiki
 
 import "strings"
 
-// maxEdits limits the work of a comparison. Texts that differ in more lines count as wholly different.
+// maxEdits limits the work of a comparison. Texts that differ in more lines count as completely different.
 const maxEdits = 2000
 
 // merge3 merges two versions of a text line by line, as diff3 does. ok is false if both changed the same lines, or
@@ -68,8 +68,8 @@ func equal(a, b []string) bool {
 	return true
 }
 
-// match returns for each line of a the index of its partner in b, or -1. It finds a longest common subsequence with
-// Myers' greedy algorithm (1986).
+// match returns, for each line of a, the index of its partner in b, or -1 if it has none. It finds a longest common
+// subsequence with Myers' greedy algorithm (1986).
 func match(a, b []string) []int {
 	out := make([]int, len(a))
 	for i := range out {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// renderOptions contains what the renderer needs from the wiki.
+// renderOptions contains the information that the renderer needs from the wiki.
 type renderOptions struct {
-	queryURL string                    // before the encoded query of a "Try it!" link
-	exists   func(title string) bool   // reports whether there is such a page; nil: all exist
-	isBot    func(user string) bool    // marks signatures; nil: none
+	queryURL string                    // the part of a "Try it!" link before the encoded query
+	exists   func(title string) bool   // reports whether a page exists; nil: all exist
+	isBot    func(user string) bool    // whose signatures to mark; nil: none
 	reply    func(c commentEnd) string // HTML after each signed comment; nil: none
 }
 
-// commentEnd is where a signed comment ends.
+// commentEnd is the end of a signed comment.
 type commentEnd struct {
 	offset  int    // in the page's wikitext: after the comment's last line
 	prefix  string // the list characters before that line
-	user    string // who signed it; "" if that is not a name
+	user    string // who signed it; "" if the signature has no valid name
 	heading string // of the thread, without markup; "" before the first one
 }
 
@@ -30,11 +30,11 @@ type document struct {
 	links     []string // external links
 }
 
-// maxDepth limits nesting: templates in templates, tables in tables, lists in lists, links in labels.
+// maxDepth limits the nesting of templates, tables, lists, and links in labels.
 const maxDepth = 20
 
-// render returns wikitext as HTML. All text is escaped, except what is built here. What render does not understand is
-// shown as text.
+// render returns wikitext as HTML. All text is escaped, except the HTML that is built here. Wikitext that render does
+// not understand is shown as text.
 //
 // Like MediaWiki's old parser, it works in two passes. The first replaces templates and literal tags with markers, each
 // a number between two DEL characters (U+007F, which the text itself cannot contain). After that, every line is a line
@@ -64,7 +64,7 @@ type renderer struct {
 // marker is finished HTML that a marker represents.
 type marker struct {
 	html  string
-	block bool // it cannot be inside a paragraph
+	block bool // whether it must be outside paragraphs
 }
 
 // mark keeps HTML for the second pass and returns its marker.
@@ -82,7 +82,7 @@ func (r *renderer) prepare(text string, depth int) string {
 	for i := 0; i < len(text); {
 		switch {
 		case len(lits) > 0 && i > lits[0][0]:
-			lits = lits[1:] // it was inside a template
+			lits = lits[1:] // the literal was inside a template
 		case len(spans) > 0 && i == spans[0][0]:
 			b.WriteString(r.template(text[i:spans[0][1]], depth))
 			i, spans = spans[0][1], spans[1:]
@@ -107,10 +107,11 @@ func (r *renderer) prepare(text string, depth int) string {
 	return b.String()
 }
 
-// invisibleTag matches tags of transclusion and translation in a page's header, which the page itself does not show.
+// invisibleTag matches the tags for transclusion and translation in a page's header, which the page itself does not
+// show.
 var invisibleTag = regexp.MustCompile(`(?i)^</?(?:noinclude|onlyinclude|languages|translate)\s*/?>`)
 
-// longestInvisible is more than the length of any such tag.
+// longestInvisible is greater than the length of any such tag.
 const longestInvisible = 24
 
 var tagParts = regexp.MustCompile(`(?is)^<([a-z]+)([^>]*)>(.*?)(?:</[a-z]+\s*>)?$`)
@@ -213,7 +214,7 @@ func headingAt(text string) (level, from, to int) {
 
 func listPrefix(s string) string { return s[:len(s)-len(strings.TrimLeft(s, ":*#;"))] }
 
-// preformatted returns how many lines from the start begin with a space.
+// preformatted returns the number of lines at the start that begin with a space.
 func preformatted(ls []line) int {
 	n := 0
 	for n < len(ls) && strings.HasPrefix(ls[n].text, " ") && strings.TrimSpace(ls[n].text) != "" {
@@ -222,7 +223,7 @@ func preformatted(ls []line) int {
 	return n
 }
 
-// paragraph returns how many lines from the start belong to the paragraph there.
+// paragraph returns the number of lines in the paragraph at the start.
 func paragraph(ls []line) int {
 	n := 1
 	for n < len(ls) {

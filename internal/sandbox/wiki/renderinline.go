@@ -47,7 +47,7 @@ func (r *renderer) inline(s string, depth int) string {
 	return w.b.String()
 }
 
-// foldedTable matches a list in a collapsed HTML table with a title, as the bot writes it into a reply of one line.
+// foldedTable matches a list in a collapsed HTML table with a title, which the bot writes in a reply of one line.
 var foldedTable = regexp.MustCompile(`^<table class="wikitable mw-collapsible mw-collapsed"[^<>]*><tr><th>([^\n]*?)</th></tr><tr><td><ol><li>([^\n]*?)</li></ol>([^\n]*?)</td></tr></table>`)
 
 // foldedList renders such a list and returns its length, or 0 if there is none.
@@ -81,7 +81,7 @@ func (r *renderer) marker(w *inlineWriter, s string) int {
 
 var itemTitle = regexp.MustCompile(`^(?:d:|:d:|:)?(?:Special:EntityPage/)?((?:Property:)?[PQL][1-9]\d{0,11})$`)
 
-// maxLink is the longest wikitext of a link, so that unclosed brackets cost little.
+// maxLink is the maximum length of a link's wikitext, so that unclosed brackets cost little.
 const maxLink = 2000
 
 // wikilink renders [[target|label]] and returns its length, or 0 if it is not a link. Links to items and properties
@@ -195,7 +195,7 @@ func (w *inlineWriter) link(href, class, shown string) {
 	w.b.WriteString(">" + shown + "</a>")
 }
 
-// quotes handles a run of n apostrophes: two for italics, three for bold, five for both. Any others are text.
+// quotes handles a run of n apostrophes: two for italics, three for bold, five for both. All others are text.
 func (w *inlineWriter) quotes(n int) {
 	switch {
 	case n == 4:
@@ -230,7 +230,7 @@ func (w *inlineWriter) start(tag, attrs string) {
 	w.b.WriteString("<" + tag + attrs + ">")
 }
 
-// close ends the innermost element of that name. Elements inside it are ended and started again.
+// close ends the innermost element with that name. Elements inside it are ended and restarted.
 func (w *inlineWriter) close(tag string) bool {
 	at := len(w.open) - 1
 	for at >= 0 && w.open[at] != tag {

@@ -12,7 +12,7 @@ type item struct {
 	html   string
 }
 
-// items returns the lines of a list, with all lines of tables that follow list characters.
+// items returns the lines of a list, with all lines of tables that begin after list characters.
 func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	for n < len(ls) {
 		l := ls[n]
@@ -42,7 +42,7 @@ func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	return n, out
 }
 
-// list renders items that have the same first depth characters. As in MediaWiki, a deeper line belongs to the item
+// list renders items whose first depth characters are the same. As in MediaWiki, a deeper line belongs to the item
 // before it.
 func (r *renderer) list(items []item, depth int) string {
 	var b strings.Builder
@@ -90,10 +90,11 @@ func listTags(c byte) (open, close, li string) {
 	return "<dl>", "</dl>\n", "dd"
 }
 
-// maxTable is the largest number of lines of a table.
+// maxTable is the maximum number of lines in a table.
 const maxTable = 1000
 
-// tableEnd returns how many lines the table at the start has, including its closing line, or 0 if it is never closed.
+// tableEnd returns the number of lines in the table at the start, including its closing line, or 0 if it is never
+// closed.
 func tableEnd(ls []line) int {
 	depth := 0
 	for i, l := range ls[:min(len(ls), maxTable)] {
@@ -242,7 +243,7 @@ func splitOutside(s, sep string) []string {
 	return append(out, s[start:])
 }
 
-// rows renders the rows of a table. A table of one cell becomes a box.
+// rows renders the rows of a table. A table with a single cell becomes a box.
 func (r *renderer) rows(rows []row, caption string, depth int) string {
 	var b strings.Builder
 	filled := 0

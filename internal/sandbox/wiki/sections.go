@@ -11,7 +11,7 @@ type heading struct {
 	level      int
 	text       string // between the equals signs
 	start, end int    // byte offsets of the heading's line, without the newline
-	hidden     bool   // it is in a template's parameter; it has a number, but is not a section of this page
+	hidden     bool   // in a template's parameter: it has a number, but is not a section of this page
 }
 
 // blank replaces opaque parts, including newlines, with spaces of the same length, so that offsets stay valid.
@@ -96,7 +96,7 @@ func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// indexFold is strings.Index for an ASCII needle in any case.
+// indexFold is like strings.Index for an ASCII substring, but ignores case.
 func indexFold(s, needle string) int {
 	for i := 0; i+len(needle) <= len(s); i++ {
 		if n := strings.IndexByte(s[i:], needle[0]); n < 0 {
@@ -148,7 +148,7 @@ func headingLine(line string) (level, from, to int) {
 }
 
 // sectionRange returns the byte range of a section: its heading and everything up to the next heading of the same or a
-// higher level. Section 0 is what comes before the first heading.
+// higher level. Section 0 is the text before the first heading.
 func sectionRange(text string, number int) (start, end int, ok bool) {
 	hs := headings(text)
 	if number == 0 {
@@ -228,7 +228,7 @@ func braceSpans(masked string) [][2]int {
 	return out
 }
 
-// within reports whether one of the ordered ranges contains the offset.
+// within reports whether any of the sorted ranges contains the offset.
 func within(spans [][2]int, at int) bool {
 	n := sort.Search(len(spans), func(i int) bool { return spans[i][1] > at })
 	return n < len(spans) && spans[n][0] <= at

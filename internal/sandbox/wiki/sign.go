@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// expandSignatures does what MediaWiki does before it saves: three tildes become the signature, four the signature and
-// the time, five the time. Comments and literal tags do not change.
+// expandSignatures expands signatures as MediaWiki does before saving: three tildes become the signature, four the
+// signature and the time, and five the time. Comments and literal tags do not change.
 func expandSignatures(text, user string, now time.Time) string {
 	if !strings.Contains(text, "~~~") {
 		return text

@@ -24,7 +24,7 @@ type Account struct {
 
 // Config configures a [Wiki].
 type Config struct {
-	File     string           // append-only file of revisions; "" keeps everything in memory
+	File     string           // append-only file of revisions; if empty, everything is in memory
 	SiteName string           // "Sandbox"
 	Accounts []Account        // who can log in; visitors cannot use their names
 	Now      func() time.Time // the clock
@@ -35,7 +35,7 @@ type Config struct {
 type Revision struct {
 	ID      int64     `json:"id"`
 	Page    string    `json:"page"`
-	Parent  int64     `json:"parent"` // 0: it created the page
+	Parent  int64     `json:"parent"` // 0: the revision created the page
 	Time    time.Time `json:"time"`   // to the second, UTC
 	User    string    `json:"user"`
 	Summary string    `json:"summary"`
@@ -45,12 +45,12 @@ type Revision struct {
 	Hidden Hidden `json:"-"` // kept on its own line: see [Wiki.Hide]
 }
 
-// Hidden describes what an administrator removed from public view, as with MediaWiki's revision deletion.
+// Hidden describes which parts an administrator removed from public view, as with MediaWiki's revision deletion.
 type Hidden struct {
 	User       bool `json:"user,omitempty"`
 	Summary    bool `json:"summary,omitempty"`
 	Text       bool `json:"text,omitempty"`
-	Suppressed bool `json:"suppressed,omitempty"` // from administrators as well
+	Suppressed bool `json:"suppressed,omitempty"` // hidden from administrators, too
 }
 
 // any reports whether anything is hidden.
@@ -70,13 +70,13 @@ type Wiki struct {
 
 	mu    sync.Mutex
 	file  *os.File
-	size  int64 // of the good part of the file
+	size  int64 // size of the valid part of the file
 	all   []*Revision
 	pages map[string][]*Revision    // by canonical title, oldest first
 	heard map[string]map[int64]bool // notifications that accounts have read, by the IDs of their revisions
 }
 
-// The reasons why saving can fail. The API turns them into MediaWiki's codes of the same names.
+// The reasons why a save can fail. The API turns them into MediaWiki's codes of the same names.
 var (
 	errConflict     = errors.New("editconflict")
 	errNoSection    = errors.New("nosuchsection")
@@ -86,8 +86,8 @@ var (
 	errCurrent      = errors.New("revdelete-hide-current")
 )
 
-// Open opens a wiki and reads its file, if there is one. A last line that was cut off by a crash is dropped, since its
-// save was never confirmed.
+// Open opens a wiki and reads its file, if it has one. If a crash cut off the last line, Open drops it, since that save
+// was never confirmed.
 func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
 	if cfg.Now == nil || cfg.Random == nil {
 		return nil, errors.New("sandbox wiki: Open needs a clock and a source of randomness")
@@ -111,7 +111,7 @@ func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
 	return w, nil
 }
 
-// load reads all complete lines and cuts the file after them.
+// load reads all complete lines and truncates the file after them.
 func (w *Wiki) load(f *os.File) error {
 	r := bufio.NewReaderSize(f, 1<<16)
 	for n := 1; ; n++ {
@@ -171,8 +171,8 @@ func (w *Wiki) add(rev *Revision) {
 	w.pages[rev.Page] = append(w.pages[rev.Page], rev)
 }
 
-// commit writes a revision to the disk and then shows it. If the disk is full, the file is cut back to its good part
-// and nothing changes.
+// commit writes a revision to the disk and then makes it visible. If the disk is full, the file is truncated to its
+// valid part, and nothing changes.
 func (w *Wiki) commit(rev *Revision) error {
 	rev.ID = int64(len(w.all)) + 1
 	rev.Time = w.cfg.Now().UTC().Truncate(time.Second)
@@ -230,7 +230,7 @@ func (w *Wiki) Hide(id int64, h Hidden) error {
 	if err := w.write(hiding{id, h}); err != nil {
 		return err
 	}
-	changed := *rev // readers may still hold the old one
+	changed := *rev // readers may still use the old one
 	changed.Hidden = h
 	w.all[id-1] = &changed
 	for i, r := range w.pages[rev.Page] {
@@ -241,7 +241,7 @@ func (w *Wiki) Hide(id int64, h Hidden) error {
 	return nil
 }
 
-// current returns the newest revision of a page, or nil. The caller holds the lock.
+// current returns the newest revision of a page, or nil. The caller must hold the lock.
 func (w *Wiki) current(page string) *Revision {
 	revs := w.pages[page]
 	if len(revs) == 0 {
@@ -272,7 +272,7 @@ func (w *Wiki) History(title string) []*Revision {
 	return append([]*Revision(nil), w.pages[t]...)
 }
 
-// Seed creates a page that does not exist yet, in the name of a user. Signatures in the text are expanded as in any
+// Seed creates a page that does not exist yet, with a user as its author. Signatures in the text are expanded as in any
 // edit.
 func (w *Wiki) Seed(title, text, user string) error {
 	_, err := w.save(change{title: title, text: text, user: user, summary: "seeded", create: true, only: true})
@@ -290,7 +290,7 @@ type change struct {
 	text    string
 	user    string
 	summary string
-	base    int64 // revision from which the text was made; 0: no check for conflicts
+	base    int64 // revision that the text is based on; 0: no check for conflicts
 	create  bool  // the page may be missing
 	only    bool  // the page must be missing
 	bot     bool
@@ -328,8 +328,8 @@ func (w *Wiki) save(c change) (*Revision, error) {
 	return rev, w.commit(rev)
 }
 
-// merge returns the page's new text: it replaces the section in the base revision and merges the result into the
-// current one.
+// merge returns the page's new text. It replaces the section in the base revision and merges the result into the
+// current revision.
 func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) {
 	switch {
 	case c.section == "new":

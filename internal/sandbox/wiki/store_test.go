@@ -24,7 +24,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ticker is a clock that moves a minute each time it is read.
+// ticker is a clock that advances one minute each time it is read.
 func ticker() func() time.Time {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var mu sync.Mutex
@@ -47,8 +47,8 @@ func openTest(t *testing.T, file string) *Wiki {
 	return w
 }
 
-// TestSurvivesCrash cuts the file at every byte, as a crash during a write would. What was complete is still there, and
-// saving works.
+// TestSurvivesCrash cuts the file at every byte, like a crash during a write. Complete revisions must still exist, and
+// saving must work.
 func TestSurvivesCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wiki.jsonl")
 	w := openTest(t, file)
@@ -121,7 +121,8 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// The laws of a merge: an untouched side yields, both orders agree, changes far from each other are both there.
+// The laws of a merge: an unchanged side gives way to the other, both orders agree, and changes that are far apart are
+// both kept.
 func TestMergeLaws(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	change := func(ls []string) []string {
@@ -178,7 +179,7 @@ func TestMergeLaws(t *testing.T) {
 	}
 }
 
-// match is a common subsequence, and on small texts one of the greatest length (by trying all).
+// match returns a common subsequence. For small texts, trying all subsequences shows that it is one of the longest.
 func TestMatchIsLongest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -205,7 +206,7 @@ func TestMatchIsLongest(t *testing.T) {
 	}
 }
 
-// longest is the length of the longest common subsequence by its definition.
+// longest returns the length of the longest common subsequence, computed from its definition.
 func longest(a, b []string) int {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

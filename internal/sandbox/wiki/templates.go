@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// args are a template's parameters: named ones by name, the others as "1", "2", …
+// args are a template's parameters: named ones by name, and the others as "1", "2", …
 type args map[string]string
 
-// template expands one {{…}} to prepared text. It knows the templates of the forum by name, and shows others as they
+// template expands one {{…}} to prepared text. It supports the templates that the forum uses, and shows others as they
 // were typed.
 func (r *renderer) template(src string, depth int) string {
 	if depth > maxDepth {
@@ -67,7 +67,8 @@ func (r *renderer) tryIt(query, label string) string {
 	return `<a class="try" href="` + html.EscapeString(address) + `">` + label + "</a>"
 }
 
-// encodeComponent is urlencode with PATH in MediaWiki: it percent-encodes everything except letters, digits and -_.~.
+// encodeComponent works like urlencode with PATH in MediaWiki: it percent-encodes everything except letters, digits and
+// -_.~.
 func encodeComponent(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 var entityNumber = regexp.MustCompile(`^[QPqp]?([1-9]\d{0,11})$`)
@@ -153,7 +154,7 @@ func maskNested(s string) string {
 	}
 }
 
-// cutAt splits s where the mask has the byte.
+// cutAt splits s at each position at which the mask has the byte.
 func cutAt(s, mask string, sep byte) []string {
 	var out []string
 	start := 0

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// namespaces are the prefixes that this wiki knows, by lower-case name.
+// namespaces are the prefixes that this wiki recognizes, by lower-case name.
 var namespaces = map[string]struct {
 	id   int
 	name string
@@ -20,8 +20,8 @@ var namespaces = map[string]struct {
 	"category": {14, "Category"}, "special": {-1, "Special"}, "property": {120, "Property"}, "talk": {1, "Talk"},
 }
 
-// normalize returns a title as MediaWiki writes it: with spaces for underscores, its own spelling of the namespace, and
-// the first letter in upper case.
+// normalize returns a title in MediaWiki's form: with spaces instead of underscores, MediaWiki's spelling of the
+// namespace, and the first letter in upper case.
 func normalize(title string) (string, error) {
 	_, name, err := split(title)
 	return name, err

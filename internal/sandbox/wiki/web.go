@@ -27,8 +27,8 @@ var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"stamp": func(t time.Time) string { return t.UTC().Format("15:04, 2 January 2006") },
 }).ParseFS(webFiles, "web/*.html"))
 
-// security is the content security policy of all pages: nothing from other sites, no inline scripts or styles, and
-// forms only to this site.
+// security is the content security policy of all pages. It allows nothing from other sites, no inline scripts or
+// styles, and forms only for this site.
 const security = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -82,7 +82,7 @@ type view struct {
 	Name, Token, Once                    string
 	Message, Lead                        string
 	Notice                               string
-	Failed                               *failedForm // nil: there is no refused form
+	Failed                               *failedForm // nil: no form was refused
 }
 
 // failedForm is a form that was refused. It is shown again, with what was typed.
@@ -150,14 +150,14 @@ func (h *Handler) show(rw http.ResponseWriter, status int, name string, v *view)
 	_, _ = rw.Write(b.Bytes())
 }
 
-// problem shows what went wrong, and the text that the visitor typed, so that it is not lost.
+// problem shows what went wrong, along with the text that the visitor typed, so that the text is not lost.
 func (h *Handler) problem(rw http.ResponseWriter, r *http.Request, status int, lead, message, text string) {
 	v := h.view(lead, rw, r)
 	v.Lead, v.Message, v.Text = lead, message, text
 	h.show(rw, status, "problem.html", v)
 }
 
-// page serves /wiki/TITLE: the page, its history, its wikitext, and the forms that are sent to it.
+// page serves /wiki/TITLE: the page, its history and its wikitext. It also handles the forms that are sent to it.
 func (h *Handler) page(rw http.ResponseWriter, r *http.Request) {
 	title, err := normalize(strings.TrimPrefix(r.URL.Path, "/wiki/"))
 	if err != nil {
@@ -289,8 +289,8 @@ func (h *Handler) replyForm(v *view, c commentEnd) string {
 	return b.String()
 }
 
-// followUp returns what a visitor may try below a comment. It returns nil unless the comment is a bot's and the
-// follow-up has not been posted yet.
+// followUp returns the follow-up that a visitor may try below a comment. It returns nil unless the comment is a bot's
+// and the follow-up has not been posted yet.
 func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	if !h.isBot(c.user) {
 		return nil
@@ -303,13 +303,13 @@ func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	return nil
 }
 
-// anchor returns a comment's anchor. It stays the same as long as the last line of the comment does.
+// anchor returns a comment's anchor. It does not change as long as the last line of the comment does not change.
 func anchor(page string, at int) string {
 	sum := sha256.Sum256([]byte(lastLine(page[:at])))
 	return "c-" + hex.EncodeToString(sum[:6])
 }
 
-// rest serves a page as HTML at the address of MediaWiki's REST API, where MediaWiki serves Parsoid's HTML.
+// rest serves a page as HTML at the address at which MediaWiki's REST API serves Parsoid's HTML.
 func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 	part := strings.TrimPrefix(r.URL.EscapedPath(), "/w/rest.php/v1/page/")
 	name, ok := strings.CutSuffix(part, "/html")
@@ -333,5 +333,5 @@ func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 		html.EscapeString(rev.Page) + "</title></head><body>" + doc.html + "</body></html>"))
 }
 
-// exists reports whether there is a page.
+// exists reports whether a page exists.
 func (h *Handler) exists(title string) bool { return h.wiki.Page(title) != nil }

@@ -46,7 +46,7 @@ func (v *visitor) get(path string) *goquery.Document {
 	return doc
 }
 
-// submit fills a form in and sends it.
+// submit fills in a form and sends it.
 func (v *visitor) submit(form *goquery.Selection, fill map[string]string) (status int, body string) {
 	v.t.Helper()
 	if form.Length() != 1 {
@@ -109,7 +109,7 @@ func openForum(t *testing.T) (*Wiki, *Handler, *visitor) {
 	return w, h, visit(t, h)
 }
 
-// sig is what a visitor's signature looks like, up to the time.
+// sig is a visitor's signature, up to the time.
 func sig(name string) string {
 	return "[[User:" + name + "|" + name + "]] ([[User talk:" + name + "|talk]]) "
 }
@@ -147,7 +147,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A reply that was written while others posted is placed below its comment.
+// A reply that was written while other people posted is placed below its comment.
 func TestReplyToAnOldPage(t *testing.T) {
 	w, _, v := openForum(t)
 	forms := v.get("/wiki/Wikidata:Request_a_query").Find("details.reply form")
@@ -243,7 +243,7 @@ func TestFormsRefuse(t *testing.T) {
 	}
 }
 
-// A refused form comes back where it was, with its message, what was typed, and a token that works.
+// A refused form is shown again at the same position, with a message, the typed text, and a valid token.
 func TestRefusedFormsComeBack(t *testing.T) {
 	w, _, v := openForum(t)
 	path := "/wiki/Wikidata:Request_a_query"
@@ -280,7 +280,7 @@ func TestRefusedFormsComeBack(t *testing.T) {
 			t.Errorf("%s: name or place is lost", name)
 		}
 		before := len(w.History(forumTitle))
-		fill := map[string]string{"name": "Eve", "text": "Which rivers?"} // the heading is still there
+		fill := map[string]string{"name": "Eve", "text": "Which rivers?"} // the heading is kept
 		if status, _ := v.submit(back, fill); status != 200 || len(w.History(forumTitle)) != before+1 {
 			t.Errorf("%s: the form does not work the second time: %d", name, status)
 		}
@@ -293,7 +293,7 @@ func TestRefusedFormsComeBack(t *testing.T) {
 	}
 }
 
-// After a post the page stays at the visitor's comment. The comment keeps that anchor.
+// After a post, the page is shown at the visitor's comment, which keeps its anchor.
 func TestPageStaysAtMyComment(t *testing.T) {
 	_, _, v := openForum(t)
 	v.hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -327,7 +327,7 @@ func TestPageStaysAtMyComment(t *testing.T) {
 	}
 }
 
-// Follow-ups are offered only below the bot's comments, and only once. One click posts them.
+// Follow-ups are offered only below the bot's comments, and each only once. One click posts one.
 func TestFollowUps(t *testing.T) {
 	w, h, v := openForum(t)
 	h.Notice = "Played by a <script>."
@@ -465,7 +465,7 @@ func TestExtraActions(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce posts from many visitors at once: nothing is lost, and the race detector has something to look at.
+// TestManyAtOnce posts from many visitors at the same time. Nothing is lost, and the race detector can find races.
 func TestManyAtOnce(t *testing.T) {
 	w, h, _ := openForum(t)
 	var wg sync.WaitGroup
