@@ -15,7 +15,7 @@ import (
 // proxies do.
 func Echoes() map[string]http.HandlerFunc {
 	object := func(dump string) string {
-		// strings always marshal
+		// cannot fail: strings can always be encoded
 		b, _ := json.Marshal(map[string]any{"error": map[string]any{"code": dump, "info": dump, "message": dump,
 			"type": dump}})
 		return string(b)
@@ -71,17 +71,17 @@ func dump(r *http.Request) string {
 	return r.Header.Get("Authorization") + " " + r.URL.String() + " " + body + " " + string(whole)
 }
 
-// leaked is the number of characters of a secret that count as a leak.
+// leaked is the number of consecutive characters of a secret that count as a leak.
 const leaked = 8
 
 var base64Word = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 
 // Leaks reports whether text contains part of one of the secrets, even escaped or in base64. It decodes the text
-// instead of searching for the forms of a secret, so it shares nothing with the code that hides secrets.
+// instead of searching for encoded forms of a secret, so it shares nothing with the code that hides secrets.
 func Leaks(text string, secrets ...string) bool {
 	return leaks(text, secrets,
 		4)
-} // encoders are nested at most this deep here
+} // the tested encodings are not nested more deeply
 
 func leaks(text string, secrets []string, depth int) bool {
 	for _, s := range secrets {

@@ -14,10 +14,10 @@ type Revision struct {
 	Text string // wikitext
 }
 
-// CheckHistory decides from nothing but requests and revisions whether an account did its job. requests contains the
-// number of posts that want an answer, by heading; revisions is the page's whole history, oldest first. It returns what
-// is wrong: a revision of the account that does more than insert one reply, a reply that is missing or in excess at any
-// time (even if it was removed later), and a reply in the wrong place.
+// CheckHistory decides, only from requests and revisions, whether an account did its job. requests contains the number
+// of posts that need an answer, by heading. revisions is the page's whole history, oldest first. CheckHistory returns
+// what is wrong: a revision by the account that does more than insert one reply, a missing reply, a superfluous reply
+// at any time (even if it was removed later), or a reply at the wrong position.
 func CheckHistory(account string, requests map[string]int, revisions []Revision) (wrong []string) {
 	h := NewHistory(account)
 	h.Requests = requests
@@ -29,9 +29,9 @@ func CheckHistory(account string, requests map[string]int, revisions []Revision)
 
 // History is [CheckHistory] for a page that is still being written.
 type History struct {
-	Requests map[string]int // posts that want an answer, by heading
-	Posted   map[string]int // replies that were posted, by heading
-	// Reply, if not nil, returns what is wrong with the text of a reply, or "".
+	Requests map[string]int // number of posts that need an answer, by heading
+	Posted   map[string]int // number of posted replies, by heading
+	// Reply, if not nil, returns what is wrong with the text of a reply, or "" if it is correct.
 	Reply func(heading, reply string) string
 
 	account string
@@ -81,7 +81,7 @@ func (h *History) Add(r Revision) {
 	}
 }
 
-// Broken returns what is already wrong, whatever follows.
+// Broken returns what is already wrong, no matter what follows.
 func (h *History) Broken() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
@@ -103,7 +103,8 @@ func (h *History) Wrong() []string {
 	return wrong
 }
 
-// insertion returns what text has in addition to before, and where. If part of before is missing, pure is false.
+// insertion returns the part of text that was inserted into before, and its position. If part of before is missing,
+// pure is false.
 func insertion(before, text string) (at int, added string, pure bool) {
 	before, text = strings.TrimRight(before, "\n"), strings.TrimRight(text, "\n")
 	for at < len(before) && at < len(text) && before[at] == text[at] {

@@ -8,15 +8,16 @@ import (
 
 // DiffLine is a line of a comparison of two texts.
 type DiffLine struct {
-	Sign string // "-" only in the first, "+" only in the second, " " in both
+	Sign string // "-" if only in the first text, "+" if only in the second, " " if in both
 	Text string
 }
 
-// maxDiff bounds the table of a comparison: if texts differ in more lines, all lines count as removed and added.
+// maxDiff limits the size of the table for a comparison. If texts differ in more lines, all lines count as removed and
+// added.
 const maxDiff = 2000
 
-// Diff compares two texts line by line by their longest common subsequence. same reports whether two lines are equal;
-// of two equal lines, the one of the second text is returned.
+// Diff compares two texts line by line by their longest common subsequence. same reports whether two lines are equal.
+// For two equal lines, Diff returns the line of the second text.
 func Diff(before, after []string, same func(a, b string) bool) []DiffLine {
 	head := 0
 	for head < len(before) && head < len(after) && same(before[head], after[head]) {

@@ -24,7 +24,7 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// A diff has both texts in it, whatever they are.
+// A diff always contains both texts.
 func TestDiffKeepsBothTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	some := func() (out []string) {
@@ -75,7 +75,7 @@ func FuzzUnified(f *testing.F) {
 		if d == "" {
 			return
 		}
-		// Applying the hunk to before gives after.
+		// Applying the hunk to before results in after.
 		var a, b, n, m int
 		if _, err := fmt.Sscanf(d, "@@ -%d,%d +%d,%d @@", &a, &n, &b, &m); err != nil {
 			t.Fatal(err)

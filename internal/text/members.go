@@ -11,8 +11,8 @@ import (
 // Member is a member of a JSON object.
 type Member struct{ Key, Value string }
 
-// Members returns the members of a JSON object in the order in which they are written, or nil if the text is not an
-// object. The value of a string is its text; any other value is its JSON. Nulls are left out.
+// Members returns the members of a JSON object in their original order, or nil if the text is not an object. The value
+// of a string is its text; any other value is JSON. Nulls are left out.
 func Members(object string) []Member {
 	dec := json.NewDecoder(strings.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -1,4 +1,4 @@
-// Package text contains small helpers for texts that many packages need.
+// Package text contains small helpers for texts that are used by many packages.
 package text
 
 import (
@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// Clip returns at most n characters of s. A longer text ends in an ellipsis, which is one of the n.
+// Clip returns at most n characters of s. If s is longer, the result ends in an ellipsis, which counts as one of the n.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -29,8 +29,8 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// ClipApart clips two texts like [Clip], but so that the difference remains visible: of a long common beginning, only
-// the end is kept.
+// ClipApart clips two texts like [Clip], but keeps their difference visible: it keeps only the end of a long common
+// beginning.
 func ClipApart(a, b string, n int) (string, string) {
 	if a == b || Clip(a, n) != Clip(b, n) {
 		return Clip(a, n), Clip(b, n)
@@ -44,10 +44,11 @@ func ClipApart(a, b string, n int) (string, string) {
 	return Clip("…"+string(x[from:]), n), Clip("…"+string(y[from:]), n)
 }
 
-// Fold returns s on one line, with single spaces and none at either end.
+// Fold returns s on one line, with single spaces between words and no space at either end.
 func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// OneLine is [Fold] without control characters, for a log, a terminal or a wiki's edit summary.
+// OneLine is like [Fold] but also removes control characters. The result can be used in a log, a terminal or a wiki's
+// edit summary.
 func OneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) ||
@@ -78,7 +79,7 @@ func Thousands(n int) string {
 	return s
 }
 
-// JSON turns an error of encoding/json into plain words. It returns other errors unchanged.
+// JSON turns an error from encoding/json into plain words. It returns other errors unchanged.
 func JSON(err error) error {
 	if plain := jsonWords(err); plain != "" {
 		return &jsonError{plain, err}
@@ -110,7 +111,7 @@ func jsonWords(err error) string {
 		}
 		return fmt.Sprintf("%s is a JSON %s, which does not belong there", where, kind.Value)
 	}
-	// From a decoder with DisallowUnknownFields; encoding/json has no type for it.
+	// A decoder with DisallowUnknownFields returns this error; encoding/json has no type for it.
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Sprintf("the member %s is unknown", name)
 	}
@@ -136,7 +137,7 @@ var (
 	attributeEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 )
 
-// EscapeTags makes text from outside safe between the tags of a prompt. Line breaks stay.
+// EscapeTags makes text from outside safe between the tags of a prompt. Line breaks are kept.
 func EscapeTags(s string) string { return tagEscaper.Replace(Clean(s)) }
 
 // EscapeAttribute makes text from outside safe as the value of an attribute.
