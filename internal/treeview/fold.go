@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// folded reports which nodes of a tree are shown.
+// folded describes which nodes of a tree are shown.
 type folded struct {
 	shown  map[*Node]bool
-	hidden map[*Node]hidden // what is not shown below a shown node
+	hidden map[*Node]hidden // by shown node, counts of the nodes hidden below it
 }
 
-// hidden counts what is folded below a node.
+// hidden counts the nodes that are folded below a node.
 type hidden struct {
 	steps, branches int
 	ends            map[string]int
 }
 
-// fold chooses at most that many nodes, not counting the root: first the path to the answer, then the most visited and
-// most valued nodes, each after its parent. The rest is folded into counts. The path to the answer is shown in full,
-// even if it is longer.
+// fold chooses the nodes to show, at most the given number without the root. It takes the path to the answer first,
+// then the nodes with the most visits and the highest values, each after its parent. The rest are folded into counts.
+// The path to the answer is always shown in full, even if it has more nodes.
 func (t *Tree) fold(most int) folded {
 	f := folded{shown: map[*Node]bool{t.Root: true}, hidden: map[*Node]hidden{}}
 	frontier := slices.Clone(t.Root.Children)
@@ -40,7 +40,7 @@ func (t *Tree) fold(most int) folded {
 		frontier = append(slices.Delete(frontier, best, best+1), next.Children...)
 	}
 	for n := range f.shown {
-		if c := f.single(n); c != nil { // a count would take as much space
+		if c := f.single(n); c != nil { // a count would take up as much space
 			f.shown[c] = true
 			continue
 		}
@@ -58,7 +58,7 @@ func (t *Tree) fold(most int) folded {
 	return f
 }
 
-// single returns the only step that is hidden below n, or nil if there are none or several.
+// single returns the only step that is hidden below n, or nil if none or several are hidden.
 func (f folded) single(n *Node) (only *Node) {
 	for _, c := range n.Children {
 		if f.shown[c] {
@@ -95,7 +95,7 @@ func (h *hidden) count(n *Node) {
 	}
 }
 
-// String describes what is hidden: "12 more steps in 3 branches: 2 failed, 1 too deep".
+// String describes the hidden nodes: "12 more steps in 3 branches: 2 failed, 1 too deep".
 func (h hidden) String() string {
 	out := fmt.Sprintf("%d more steps", h.steps)
 	if h.branches > 1 {
@@ -113,9 +113,9 @@ func (h hidden) String() string {
 	return out
 }
 
-// row is a line of the outline of a tree: a shown node, or what is folded below one.
+// row is a line of the outline of a tree: a shown node, or a count of the nodes folded below one.
 type row struct {
-	node   *Node // nil for what is folded
+	node   *Node // nil for folded nodes
 	folded hidden
 	depth  int    // 1 for the root's children
 	last   []bool // for each depth, whether the node there is the last of its parent's

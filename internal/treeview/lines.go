@@ -8,21 +8,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Style colors a text; see [console.Screen.In].
+// Style is a function that colors a text; see [console.Screen.In].
 type Style func(style console.Style, text string) string
 
-// Plain is the Style that leaves texts as they are.
+// Plain is the Style that leaves texts unchanged.
 func Plain(_ console.Style, text string) string { return text }
 
 // Lines returns the tree as at most height lines of at most width columns: a summary, then the nodes as an outline.
-// With a width of 0 no line is cut; with a height of 0 all nodes are shown.
+// With a width of 0, no line is cut. With a height of 0, all nodes are shown.
 func (t *Tree) Lines(width, height int, in Style) []string {
 	most := t.Steps
 	if height > 0 {
 		most = min(most, height-1)
 	}
 	rows := t.rows(most)
-	for height > 0 && len(rows)+1 > height && most > 0 { // the lines for folded nodes count, too
+	for height > 0 && len(rows)+1 > height && most > 0 { // the lines for folded nodes also count
 		most -= max(1, (len(rows)+1-height)/2)
 		rows = t.rows(max(0, most))
 	}
@@ -52,7 +52,7 @@ func (t *Tree) line(r row, width int, in Style) string {
 		lead.WriteString("├─")
 	}
 	left := width
-	take := func(text string) string { // returns as much of a text as fits, from left to right
+	take := func(text string) string { // returns as much of a text as fits in the remaining width
 		if width <= 0 {
 			return text
 		}
@@ -73,7 +73,7 @@ func (t *Tree) line(r row, width int, in Style) string {
 	if tail != "" {
 		tail = "  " + tail
 	}
-	if width > 0 { // the end of the branch matters more than the argument
+	if width > 0 { // the end of the branch is more important than the argument
 		most := left - min(console.Cells(tail), left*2/3)
 		if console.Cells(body) > most {
 			body = cutBody(body, most)
@@ -89,7 +89,7 @@ func (t *Tree) line(r row, width int, in Style) string {
 	return branch + in(console.Cyan, head) + body + in(console.Dim, tail)
 }
 
-// cutBody cuts the argument of a call to width columns; the parenthesis stays closed.
+// cutBody shortens a call to width columns by cutting its argument. It keeps the closing parenthesis.
 func cutBody(body string, width int) string {
 	if width < 4 {
 		return ""
@@ -109,8 +109,8 @@ func (n *Node) figures() string {
 	return out
 }
 
-// Line returns what one event did to the tree, for output that is not overwritten: "3.1 0.62 execute_sparql(…)". It is
-// empty for an event that does not deserve a line. The event must have been added before.
+// Line describes the effect of one event on the tree, for output that is not overwritten: "3.1 0.62 execute_sparql(…)".
+// It returns "" for an event that is not worth a line. The event must have been added before.
 func (t *Tree) Line(kind string, id int) string {
 	n := t.under[id]
 	if n == nil || n == t.Root {
@@ -131,7 +131,7 @@ func (t *Tree) Line(kind string, id int) string {
 	return ""
 }
 
-// Place returns the position of a node: 2.1 is the first child of the root's second child.
+// Place returns the position of a node, such as 2.1 for the first child of the root's second child.
 func (n *Node) Place() string {
 	var out []string
 	for ; n.Parent != nil; n = n.Parent {

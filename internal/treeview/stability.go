@@ -8,18 +8,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Spread describes how much the judge's samples of the same states differed, for all judged states of one depth. Scores
+// Spread describes how much the judge's samples of the same state differed, for all judged states at one depth. Scores
 // are from 0 to 1.
 type Spread struct {
 	Depth   int      `json:"depth"`   // steps from the question
-	States  int      `json:"states"`  // that were judged
-	Samples int      `json:"samples"` // judgments that could be read
-	Mean    float64  `json:"mean"`    // of the states' scores
+	States  int      `json:"states"`  // number of judged states
+	Samples int      `json:"samples"` // number of judgments that could be read
+	Mean    float64  `json:"mean"`    // mean of the states' scores
 	SD      *float64 `json:"sd"`      // mean of the states' sample standard deviations; nil: no state has two samples
-	Range   *float64 `json:"range"`   // the largest difference of two samples of one state; nil as for SD
+	Range   *float64 `json:"range"`   // the largest difference between two samples of one state; nil as for SD
 }
 
-// Stability returns the spread of the judge's samples by depth, starting with the smallest. States that were not judged
+// Stability returns the spread of the judge's samples at each depth, in ascending order. States that were not judged
 // are left out.
 func (t *Tree) Stability() []Spread {
 	by := map[int][]*Node{}
@@ -34,7 +34,7 @@ func (t *Tree) Stability() []Spread {
 	var out []Spread
 	for d := 1; d <= deepest; d++ {
 		if nodes := by[d]; len(nodes) > 0 {
-			slices.SortFunc(nodes, func(a, b *Node) int { return a.ID - b.ID }) // so that sums do not depend on the map's order
+			slices.SortFunc(nodes, func(a, b *Node) int { return a.ID - b.ID }) // sums must not depend on the map order
 			out = append(out, spread(d, nodes))
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// By hand. Depth 1: samples 0.2, 0.4, 0.6 have the mean 0.4 and the deviation √(0.08/2) = 0.2; samples 1, 1 have none:
-// on average 0.1, the widest range is 0.4. The state without samples was not judged. Depth 2: one sample says nothing
-// of the spread.
+// The expected values were computed by hand. At depth 1, the samples 0.2, 0.4 and 0.6 have the mean 0.4 and the
+// deviation √(0.08/2) = 0.2; the samples 1 and 1 have the deviation 0. The average deviation is 0.1, and the widest
+// range is 0.4. The state without samples was not judged. At depth 2, one sample does not show the spread.
 func TestStability(t *testing.T) {
 	var tr trajectory
 	root := tr.begin("Who?")

@@ -10,17 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Nodes is the default number of nodes in a picture: more of them are hard to take in.
+// Nodes is the default number of nodes in a picture. A picture with more nodes is hard to read.
 const Nodes = 48
 
 //go:embed style.css
 var style string
 
-// layout is a picture for one width of the reader's window.
+// layout is a picture for one window width.
 type layout struct {
 	*chart.SVG
 	*Tree
-	class                 string // of the drawing in a page
+	class                 string // class of the drawing in a page
 	width, margin, indent float64
 	column                float64 // width of the figures on the right
 	bars                  bool
@@ -30,9 +30,9 @@ type layout struct {
 	link                  func(*Node) string
 }
 
-// SVG draws the tree with at most that many nodes (0: [Nodes]) as an outline from top to bottom, with the path to the
-// answer first. Nodes that are not drawn are counted where they would be. The drawing has two layouts, for wide windows
-// and for phones, and colors for light and dark systems. It needs neither a script nor another file.
+// SVG draws the tree with at most the given number of nodes (0: [Nodes]) as an outline from top to bottom, with the
+// path to the answer first. Counts show where nodes are left out. The drawing has two layouts, for wide windows and for
+// phones, and colors for light and dark mode. It does not need a script or another file.
 func (t *Tree) SVG(nodes int) string {
 	if nodes <= 0 {
 		nodes = Nodes
@@ -57,7 +57,7 @@ func (t *Tree) SVG(nodes int) string {
 	return s.String()
 }
 
-// Inline draws the tree for use in a page, which sets the colors. It returns two drawings, of the classes wide and
+// Inline draws the tree for use in a page, which sets the colors. It returns two drawings with the classes wide and
 // narrow; the page shows one of them. Each node is a link.
 func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	if nodes <= 0 {
@@ -75,8 +75,8 @@ func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	return out
 }
 
-// sizes returns the style that selects the layout. A drawing that is opened by itself fills the window up to 1080
-// pixels.
+// sizes returns the style that selects the layout. A drawing that is opened by itself fills the window up to a width of
+// 1080 pixels.
 func sizes(wide, narrow layout) string {
 	const most = 1080
 	height := func(l layout, limit float64) string {
@@ -87,7 +87,7 @@ func sizes(wide, narrow layout) string {
 		height(narrow, 640))
 }
 
-// description describes the picture for those who cannot see it.
+// description describes the picture for people who cannot see it.
 func (t *Tree) description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary() + ".")
@@ -133,7 +133,7 @@ func (l *layout) draw(rows []row) {
 	l.y += l.margin - 8
 }
 
-// legend explains the signs.
+// legend explains the symbols.
 func (l *layout) legend() {
 	x, y := l.margin+5, l.y+8
 	for _, sign := range []struct{ class, text string }{{"dot won", "way to the answer"}, {"dot", "tried"},
@@ -160,7 +160,7 @@ const (
 	rowGap     = 9
 )
 
-// row draws a node with its call, observation and fate, or a count of folded nodes.
+// row draws a node with its call, observation and outcome, or a count of folded nodes.
 func (l *layout) row(r row) {
 	x := l.margin + 8 + l.indent*float64(r.depth)
 	at := x + 16
@@ -214,7 +214,7 @@ func (l *layout) row(r row) {
 	switch {
 	case n.Won && len(n.Children) == 0:
 		class = "win"
-	case n.Won, n.Group != nil && n.Group.Chosen: // it agrees with the answer
+	case n.Won, n.Group != nil && n.Group.Chosen: // the node agrees with the answer
 	case n.Leaf != "" || n.Group != nil:
 		class = "lost"
 	}
@@ -238,7 +238,7 @@ func (l *layout) lines(x float64, lines []string, class string) {
 	}
 }
 
-// edge joins the next node to the one above it.
+// edge connects the next node to the node above it.
 func (l *layout) edge(depth int, won bool) {
 	x := l.margin + 8 + l.indent*float64(depth-1)
 	y := l.y - 4
@@ -301,10 +301,10 @@ func (l *layout) votes(inner float64) {
 	}
 }
 
-// observation returns what the step showed, on one line.
+// observation returns the step's observation on one line.
 func (n *Node) observation() string { return oneLine(text.Clip(n.Step.Observation, maxText)) }
 
-// tip returns the text that is shown when the mouse is over the node: what does not fit in the row.
+// tip returns the text that is shown when the mouse is over the node. It contains what does not fit in the row.
 func (n *Node) tip() string {
 	name, argument := n.call()
 	out := n.Place() + " " + name + "(" + argument + ")"
@@ -317,8 +317,8 @@ func (n *Node) tip() string {
 	return out
 }
 
-// fit breaks a text into at most that many lines of a width in pixels, for characters of an average width; the last
-// line is cut. Words that are longer than a line are broken.
+// fit breaks a text into at most the given number of lines with a width in pixels, for characters of an average width.
+// The last line is cut. Words that are longer than a line are broken.
 func fit(s string, width, character float64, most int) []string {
 	s = oneLine(s)
 	if s == "" {

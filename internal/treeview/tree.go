@@ -1,6 +1,6 @@
 // Package treeview shows the tree of a search: as lines on a terminal while it grows, and as a picture when it is
-// complete. It reads only the events of a trajectory. All texts in them come from models and graphs, so they are
-// cleaned for terminals and escaped for pictures.
+// complete. It reads only the events of a trajectory. All texts in these events come from models and graphs, so they
+// are cleaned for terminals and escaped for pictures.
 //
 //	tree.go       from events to nodes
 //	fold.go       which nodes are shown if there are too many
@@ -27,17 +27,17 @@ type Node struct {
 	Step     *event.Step // nil for the root
 	Visits   int         // number of rewards passed up through this node
 	Reward   float64     // sum of those rewards
-	Score    *float64    // the judge's score of the state; nil: it was not asked
+	Score    *float64    // the judge's score of the state; nil: no judge was asked
 	Samples  []float64   // the judgments whose mean is Score; none if no judge was asked
 	Judge    string      // the judge's reason
 	Leaf     string      // why the branch ends here, one of event's leaf reasons; "" if it does not
-	Lost     int         // turns after this step without a result: they could not be read, or the model failed
+	Lost     int         // turns after this step that could not be read, or for which the model failed
 	Group    *event.Group
 	Won      bool   // on the path to the answer
-	Verdict  string // of the person who reviewed the turn; "" if nobody did
+	Verdict  string // of the person who reviewed the turn; "" if no one did
 }
 
-// Value returns the mean reward of the node's visits or, without visits, the judge's score; both are from 0 to 1. If
+// Value returns the mean reward of the node's visits or, if it has none, the judge's score; both are from 0 to 1. If
 // there is neither, ok is false.
 func (n *Node) Value() (v float64, ok bool) {
 	switch {
@@ -49,7 +49,7 @@ func (n *Node) Value() (v float64, ok bool) {
 	return 0, false
 }
 
-// Depth returns the number of steps up to the node, 0 for the root.
+// Depth returns the number of steps up to the node, which is 0 for the root.
 func (n *Node) Depth() int {
 	d := 0
 	for ; n.Parent != nil; n = n.Parent {
@@ -58,7 +58,7 @@ func (n *Node) Depth() int {
 	return d
 }
 
-// Tree is a search so far. [Tree.Add] builds it event by event. It is not safe for concurrent use.
+// Tree is the current state of a search. [Tree.Add] builds it event by event. It is not safe for concurrent use.
 type Tree struct {
 	Question    string
 	Search      event.Tree // the parameters; Policy is empty for a run that does not branch
@@ -69,13 +69,13 @@ type Tree struct {
 	Groups      []event.Group
 	Vote        string // why the answer was chosen, in the vote's words
 	Stopped     string // the limit or failure that ended the search early, in words, or ""
-	SPARQL      string // of the answer, or ""
+	SPARQL      string // query of the answer, or ""
 	Ended       bool
-	Reason      string // why there is no answer
+	Reason      string // the reason why there is no answer
 
 	nodes map[int]*Node  // by the ID of their event
-	under map[int]*Node  // the nearest node at or above each event
-	kind  map[int]string // of each event
+	under map[int]*Node  // the nearest node at or above each event, by the event's ID
+	kind  map[int]string // kind of each event
 	seen  map[int]string // verdict of each review
 	grown map[int]bool   // events from which the model was asked for the next step
 }
@@ -87,7 +87,7 @@ func New() *Tree {
 		kind: map[int]string{}, seen: map[int]string{}, grown: map[int]bool{}}
 }
 
-// Of returns the tree of a whole trajectory.
+// Of returns the tree of a complete trajectory.
 func Of(events []event.Event) *Tree {
 	t := New()
 	for _, e := range events {
@@ -96,7 +96,7 @@ func Of(events []event.Event) *Tree {
 	return t
 }
 
-// Branches reports whether the tree really branches: it comes from a search, or some node has several children.
+// Branches reports whether the tree branches: it comes from a search, or some node has several children.
 func (t *Tree) Branches() bool {
 	if t.Search.Policy != "" {
 		return true
@@ -162,7 +162,7 @@ func (t *Tree) step(at *Node, e event.Event) {
 	t.Steps++
 }
 
-// left is the reason for a branch that a person abandoned.
+// left is the leaf reason of a branch that a person abandoned.
 const left = "left in the review"
 
 // review adds a person's decision: the verdict belongs to the step that follows it.
@@ -201,7 +201,7 @@ func (t *Tree) visit(e event.Event) {
 	}
 }
 
-// leaf ends a branch. If a turn failed and not the state before it, the state only lost a turn: other turns may follow.
+// leaf ends a branch. If only a turn failed, the state before it lost a turn, but other turns may follow.
 func (t *Tree) leaf(at *Node, e event.Event) {
 	t.Ends[e.Reason]++
 	if t.kind[e.Parent] == "model" || at == t.Root {
@@ -235,13 +235,13 @@ func (t *Tree) win(at *Node) {
 // Answered reports whether the search found its answer.
 func (t *Tree) Answered() bool { return t.Root.Won }
 
-// The reasons of leaves in words.
+// The leaf reasons in words.
 var leafWords = map[string]string{
 	event.LeafAnswered: "answered", event.LeafEmpty: "without a result", event.LeafFailed: "failed",
 	event.LeafRepeated: "repeated", event.LeafDeep: "too deep",
 }
 
-// leafReasons is the order in which they are counted.
+// leafReasons lists the reasons in the order in which their counts are shown.
 var leafReasons = []string{event.LeafAnswered, event.LeafEmpty, event.LeafFailed, event.LeafRepeated, event.LeafDeep}
 
 func words(reason string) string {
@@ -251,8 +251,8 @@ func words(reason string) string {
 	return oneLine(text.Clip(reason, 60)) // from a later version
 }
 
-// Fate describes the outcome of a node: why its branch ended there, and the result of the vote on it. It is empty for a
-// node in the middle of a branch.
+// Fate describes the outcome of a node: why its branch ended there, and the result of the vote on it. It returns "" for
+// a node in the middle of a branch.
 func (t *Tree) Fate(n *Node) string {
 	var out []string
 	if n.Verdict == event.Edited {
@@ -319,7 +319,7 @@ func (t *Tree) Summary() string {
 	return strings.Join(out, ", ")
 }
 
-// call returns a node's call on one line. Of native calls, only the values are shown, since their meaning is obvious.
+// call returns a node's call on one line. For a native call, it shows only the values, since their meaning is obvious.
 func (n *Node) call() (name, argument string) {
 	if n.Step == nil {
 		return "", ""
@@ -338,5 +338,5 @@ func (n *Node) call() (name, argument string) {
 // oneLine returns a text from outside on one line, safe for terminals and pictures.
 func oneLine(s string) string { return text.OneLine(text.Clean(s)) }
 
-// maxText is the number of characters of a text that are processed: nothing shows more.
+// maxText is the maximum number of characters of a text that are processed, since nothing shows more.
 const maxText = 600

@@ -20,7 +20,7 @@ func value(v float64) *float64 { return &v }
 
 var act = &llm.Request{Purpose: "act"} // a call for the next action
 
-// trajectory writes events as a search would: IDs count up.
+// trajectory writes events like a search, with ascending IDs.
 type trajectory []event.Event
 
 func (tr *trajectory) add(parent int, e event.Event) int {
@@ -48,7 +48,7 @@ func (tr *trajectory) visit(v float64, path ...int) {
 	tr.add(path[len(path)-1], event.Event{Event: "visit", Path: path, Value: value(v)})
 }
 
-// small is a tree of two branches: search, then a query with an answer or one without rows.
+// small is a tree with two branches: a search, then a query with an answer or one without rows.
 func small() trajectory {
 	var tr trajectory
 	root := tr.begin("Which rivers flow through Vienna?")
@@ -72,9 +72,9 @@ func small() trajectory {
 	return tr
 }
 
-// Visits, values and endings are those of the events; the sums are done by hand: search has (0.5+0.9+0+1)/4 = 0.6, the
-// good query (0.9+1)/2 = 0.95. The root, the search and
-// the good query were expanded, the last one twice from one event: 3 simulations.
+// Visits, values and endings follow from the events. The sums were computed by hand: the search has the value
+// (0.5+0.9+0+1)/4 = 0.6, and the good query (0.9+1)/2 = 0.95. The root, the search and the good query were expanded,
+// the last one twice from one event, so there are 3 simulations.
 func TestLines(t *testing.T) {
 	tree := Of(small())
 	want := `mcts, 3 of at most 50 simulations, 4 steps, 1 answered, 1 failed, 1 repeated, answer found
@@ -135,7 +135,7 @@ func TestReviewed(t *testing.T) {
 
 const hostile = "\"><script>alert(1)</script>\x00\x1b[31m\u202e&amp;'\xff]]>\n</svg>"
 
-// random is a tree of so many steps and of many more events, by a seed.
+// random returns a random tree with the given number of steps, and with many more events.
 func random(seed uint64, steps, visits int) trajectory {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var tr trajectory
@@ -170,8 +170,8 @@ func random(seed uint64, steps, visits int) trajectory {
 	return tr
 }
 
-// Whatever a tree is, nothing is lost by folding: what is shown and what is counted add up. The way to the answer is
-// always shown, and a parent before its child.
+// Folding loses nothing in any tree: shown nodes and counted nodes add up. The path to the answer is always shown, and
+// a parent comes before its child.
 func TestFold(t *testing.T) {
 	for seed := range uint64(60) {
 		steps := 1 + int(seed*seed)%200
@@ -195,7 +195,7 @@ func TestFold(t *testing.T) {
 				if r.node.Won {
 					won++
 				} else if len(r.node.Children) == 0 {
-					single++ // may be there instead of the count of one step
+					single++ // may be shown instead of a count of one step
 				}
 			}
 			if shown+counted != steps || shown > max(most, won)+single || won == 0 {
@@ -206,7 +206,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// No line is wider than the terminal, and there are no more lines than it shows.
+// No line is wider than the terminal, and there are no more lines than it can show.
 func TestLinesFit(t *testing.T) {
 	for seed := range uint64(20) {
 		tree := Of(random(seed, 1+int(seed)*10, 20))
@@ -226,7 +226,8 @@ func TestLinesFit(t *testing.T) {
 	}
 }
 
-// A picture is well-formed, contains nothing but drawing, names what it shows, and draws no more than it may.
+// A picture is well-formed, contains only drawing elements, has a title and a description, and draws no more nodes than
+// allowed.
 func TestSVG(t *testing.T) {
 	for seed, steps := range []int{1, 3, 40, 200} {
 		svg := Of(random(uint64(seed), steps, 3000)).SVG(0)
@@ -261,7 +262,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// In a page, a tree is a wide drawing and a narrow one, with the same nodes as links.
+// In a page, a tree consists of a wide drawing and a narrow one, with the same nodes as links.
 func TestInline(t *testing.T) {
 	for seed, steps := range []int{3, 40, 200} {
 		var got [2][]string
@@ -289,7 +290,7 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// Broken files are trees, too: events whose parents are missing, values that are none, paths in circles.
+// Broken files result in trees, too: events with missing parents, invalid values, and paths that form circles.
 func TestBroken(t *testing.T) {
 	tree := Of([]event.Event{{Event: "step"}, {Event: "visit", ID: 3, Parent: 9, Path: []int{3, 3, 0}}, {Event: "leaf", ID: 4},
 		{Event: "vote", ID: 5, Groups: []event.Group{{Ends: []int{0, 77}}}}, {Event: "score", ID: 6, Parent: 77},

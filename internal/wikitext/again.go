@@ -2,14 +2,14 @@ package wikitext
 
 import "sort"
 
-// Again reads a text a second time, as [Preprocess] with opt would, but only those parts in which the second reading
-// differs from d.
+// Again reads a text a second time, with the same result as [Preprocess] with opt. It reads only those parts in which
+// the result differs from d.
 //
-// It differs where opt.Template returns a node other than the template that d has there. next returns the first such
-// offset at or after a given one, or -1 if there is none; the offsets only grow. If opt.Template returns d's own
-// template, it must do so for exactly two braces, and whole must return true for it: the content of such a template is
-// left out, as in any that opt.Template returns. A part is read again up to the next heading at which nothing is open
-// in either reading.
+// The results differ where opt.Template returns a node other than d's template at that offset. next returns the first
+// such offset at or after a given one, or -1 if there is none; it is called with ascending offsets. If opt.Template
+// returns d's own template, it must do so for exactly two braces, and whole must return true for that template; its
+// content is left out, as for every node that opt.Template returns. A part is read again up to the next heading at
+// which nothing is open in either reading.
 //
 // Sections keep the numbers of the first reading.
 func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool) *Doc {
@@ -41,7 +41,8 @@ func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool
 	return again
 }
 
-// take copies the nodes that start before an offset, without the content of whole ones, and returns the others.
+// take copies the nodes that start before an offset, without the content of whole nodes, and returns the remaining
+// nodes.
 func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	within := -1 // the end of the current whole node
 	for i := range nodes {
@@ -59,7 +60,7 @@ func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	return nil
 }
 
-// number gives the headings the numbers that they have in another reading of the text.
+// number sets the section numbers of the headings to those from another reading of the text.
 func (d *Doc) number(other *Doc) {
 	k := 0
 	for i := range d.Nodes {

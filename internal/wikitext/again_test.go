@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// careless reads {{Q|…}} up to the end of its line when there is a "!" in it, and as MediaWiki does otherwise.
+// careless reads {{Q|…}} up to the end of its line if it contains a "!", and like MediaWiki otherwise.
 type careless struct {
 	text   string
 	asked  []int
-	reads  int // how often the second reading asked
+	reads  int // number of calls during the second reading
 	whole  map[int]*Node
 	spoilt map[int]bool
 }
@@ -41,7 +41,7 @@ func (c *careless) read(text string, i int) (Node, bool) {
 	return Node{Name: "Q", End: end}, true
 }
 
-// readBoth reads a text again as a whole and by parts.
+// readBoth reads a text again, once as a whole and once in parts.
 func readBoth(text string) (whole, parts *Doc, wholeReads, partReads int) {
 	c := &careless{text: text, whole: map[int]*Node{}, spoilt: map[int]bool{}}
 	mw := Preprocess(text, Options{Template: c.note})
@@ -98,7 +98,7 @@ func TestAgainReadsOnlyCarelessSections(t *testing.T) {
 	}
 }
 
-// TestAgainIsPreprocess makes pages out of pieces that are easily misread.
+// TestAgainIsPreprocess builds pages from pieces that are easily misread.
 func TestAgainIsPreprocess(t *testing.T) {
 	pieces := []string{"{{Q|", "{{Q|a}}", "{{Q|a!}}", "{{Q|a|b!", "}}", "{{{", "}}}", "{{x|", "{", "}", "-{", "}-",
 		"[[", "]]", "|", "=", "a", " ", "\n", "\n", "\n== h ==\n", "\n== h ==\n",

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// piece is something opened and not closed yet: "{{", "{{{", "[[" or a line that may be a heading.
+// piece is something that has been opened but not closed yet: "{{", "{{{", "[[" or a line that may be a heading.
 type piece struct {
 	open  byte // '{', '[', '-' for "-{" (language conversion) or '\n' for a heading
-	count int  // opening characters left; for a heading its equals signs at the start
+	count int  // remaining opening characters; for a heading, the equals signs at its start
 	start int
 	parts []part
-	node  int  // number of nodes when it was opened
+	node  int  // number of nodes when the piece was opened
 	bare  bool // a heading after a comment on its line: rendered, but not a section
 	free  bool // a heading at the start of a line, where nothing was open
-	dash  bool // a hyphen is before "{{": what is left of the braces may still be "-{"
+	dash  bool // a hyphen precedes "{{": the remaining brace may still be part of "-{"
 }
 
 // part is the text between two pipes.
@@ -32,15 +32,15 @@ type reader struct {
 	opt   Options
 	nodes []Node
 	stack []piece
-	args  []Arg // of templates, a block at a time
-	// searches that found nothing: without this memory "<pre><pre><pre>…" would take quadratic time
+	args  []Arg // arguments of templates, allocated in blocks
+	// searches that found nothing; without this memory, "<pre><pre><pre>…" would take quadratic time
 	noClose map[string]bool
 	noGT    bool
 	heads   int   // headings numbered so far
 	hyphen  int   // a hyphen before this offset has been read as part of "}-"
 	bol     int   // a line starts at this offset
 	fake    bool  // … because a comment before it is cut out
-	marks   []int // starts of lines at which reading may pause, if nothing is open there
+	marks   []int // starts of lines at which reading may pause if nothing is open there
 }
 
 // Preprocess reads the structure of a text.
@@ -148,7 +148,7 @@ func (r *reader) opening(i int, c byte) int {
 		return i + n
 	}
 	if c == '{' && r.opt.Template != nil {
-		// The innermost two braces of the run are the template's; those before them are read in their turn.
+		// The innermost two braces of the run belong to the template; those before them are read afterwards.
 		if node, ok := r.opt.Template(r.text, i+n-2); ok && node.End > i+n-2 {
 			if n-2 >= 2 {
 				r.push(piece{open: c, count: n - 2, start: i, node: len(r.nodes)}, i+n-2)
@@ -163,7 +163,8 @@ func (r *reader) opening(i int, c byte) int {
 	return i + n
 }
 
-// dash reads a hyphen: before one brace it opens language conversion, before more of them the braces go first.
+// dash reads a hyphen. Before a single brace, it opens language conversion; before several braces, the braces are read
+// first.
 func (r *reader) dash(i int) int {
 	if n := run(r.text, i+1, '{'); n == 1 {
 		r.push(piece{open: '-', count: 2, start: i, node: len(r.nodes)}, i+2)
@@ -172,7 +173,7 @@ func (r *reader) dash(i int) int {
 	return i + 1
 }
 
-// closing reads a run of "}" or "]" and closes what fits.
+// closing reads a run of "}" or "]" and closes the pieces that match.
 func (r *reader) closing(i int, c byte) int {
 	p := r.top()
 	if p != nil && p.open == '-' && strings.HasPrefix(r.text[i:], "}-") {
@@ -212,7 +213,7 @@ func (r *reader) closing(i int, c byte) int {
 	return end
 }
 
-// fill gives a template its name and arguments.
+// fill sets the name and arguments of a template.
 func (r *reader) fill(n *Node, parts []part, end int) {
 	if k := len(parts) - 1; k > cap(r.args)-len(r.args) {
 		r.args = make([]Arg, 0, max(k, min(len(r.text)/64, 256)))
@@ -271,7 +272,7 @@ func (r *reader) closeHeading(i int) {
 		eq++
 	}
 	level := min(eq, p.count)
-	if end-eq == p.start { // nothing but equals signs: the outer ones are the marks
+	if end-eq == p.start { // only equals signs: the outer ones are the marks
 		level = 0
 		if eq >= 3 {
 			level = min(6, (eq-1)/2)
@@ -289,7 +290,7 @@ func (r *reader) closeHeading(i int) {
 		Inner: Span{p.start + level, end - level}})
 }
 
-// angle reads what follows "<": a comment, an extension tag, or nothing of interest.
+// angle reads the text after "<", which may be a comment or an extension tag.
 func (r *reader) angle(i int) int {
 	t := r.text
 	if strings.HasPrefix(t[i:], "<!--") {
@@ -322,7 +323,7 @@ func (r *reader) angle(i int) int {
 		}
 		if from < 0 && name != "includeonly" {
 			r.noClose[name] = true
-			return gt + 1 // text, but the content of the tag has no other meaning
+			return gt + 1 // plain text, but the content of the tag has no other meaning
 		}
 		if from < 0 {
 			from, to = len(t), len(t)
@@ -354,7 +355,7 @@ func (r *reader) comment(i int) int {
 	return end
 }
 
-// lineStart reports whether only spaces are between the start of the line and i.
+// lineStart reports whether there are only spaces between the start of the line and i.
 func lineStart(t string, i, bol int) bool {
 	for i > bol && (t[i-1] == ' ' || t[i-1] == '\t') {
 		i--
@@ -362,7 +363,7 @@ func lineStart(t string, i, bol int) bool {
 	return i == bol
 }
 
-// findClose finds "</name >" from offset i on, in any case; from is -1 if there is none.
+// findClose finds "</name >" at or after offset i, ignoring case; from is -1 if there is none.
 func findClose(t string, i int, name string) (from, to int) {
 	for {
 		k := strings.Index(t[i:], "</")
@@ -386,8 +387,8 @@ func findClose(t string, i int, name string) (from, to int) {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// order sorts the nodes. They arrive ordered by their ends. That is also the order of their starts, except for nested
-// nodes, so an insertion sort is cheap unless a page is nested extremely deeply.
+// order sorts the nodes. They arrive ordered by their ends. Except for nested nodes, that is also the order of their
+// starts, so an insertion sort is cheap unless the nodes are nested extremely deeply.
 func (r *reader) order() {
 	before := func(x, y *Node) bool { return x.Start < y.Start || x.Start == y.Start && x.End > y.End }
 	budget := 8 * len(r.nodes)

@@ -1,5 +1,5 @@
-// Package wikitext finds the structure of a page of wikitext that MediaWiki's preprocessor sees: HTML comments, tags of
-// parser extensions such as nowiki and syntaxhighlight, templates with their parameters, template parameters, and
+// Package wikitext finds the structure of a page of wikitext as MediaWiki's preprocessor sees it: HTML comments, tags
+// of parser extensions such as nowiki and syntaxhighlight, templates with their arguments, template parameters, and
 // headings with MediaWiki's own section numbers.
 //
 // It follows the algorithm of MediaWiki's includes/parser/Preprocessor_Hash.php (preprocessToObj), because only that
@@ -7,8 +7,8 @@
 // and brackets go on a stack, and a run of closing ones closes as many as fit. A heading is a line that starts with an
 // equals sign while no tag is open. Anything left open at the end is plain text.
 //
-// Nothing is an error: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets
-// into the text as given.
+// There are no errors: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets
+// into the given text.
 package wikitext
 
 import "strings"
@@ -18,7 +18,7 @@ type Kind uint8
 
 // The kinds of nodes.
 const (
-	Comment Kind = iota + 1 // <!-- … -->, up to the end of the text if it is never closed
+	Comment Kind = iota + 1 // <!-- … -->, or up to the end of the text if it is never closed
 	// an extension tag with everything inside: <nowiki>…</nowiki>, <syntaxhighlight lang="sparql">…</syntaxhighlight>
 	Tag
 	Template // {{name|…}}, including parser functions and magic words
@@ -32,7 +32,7 @@ type Span struct{ Start, End int }
 // In returns the text of the span.
 func (s Span) In(text string) string { return text[s.Start:s.End] }
 
-// Arg is an argument of a template. Name is empty (Start == End) for a positional one; neither name nor value is
+// Arg is an argument of a template. Name is empty (Start == End) for a positional argument. Neither name nor value is
 // trimmed.
 type Arg struct {
 	Name, Value Span
@@ -44,13 +44,13 @@ type Node struct {
 	Kind       Kind
 	free       bool // for a heading: nothing was open before it
 	Start, End int
-	Name       string // of a template (trimmed, as written) or of a tag (lower case)
+	Name       string // of a template (trimmed, otherwise as written) or of a tag (lower case)
 	Attrs      Span   // for a tag: the text between its name and the closing bracket
-	Inner      Span   // for a tag: its content; of a heading: between the equals signs, not trimmed
+	Inner      Span   // for a tag: its content; for a heading: the text between the equals signs, not trimmed
 	Args       []Arg  // of a template
 	Level      int    // of a heading, 1 to 6
 	Section    int    // for a heading: MediaWiki's section number, or 0 if MediaWiki does not treat it as a section
-	Note       uint32 // for the caller's own use
+	Note       uint32 // for use by the caller
 	Parent     int    // index of the enclosing node, or -1
 }
 
@@ -68,8 +68,8 @@ type Options struct {
 	Template func(text string, i int) (Node, bool)
 }
 
-// extensionTags are the tags whose content MediaWiki's preprocessor does not parse, as Wikidata's Special:Version lists
-// them. <translate> is left out, because the Translate extension removes it before the preprocessor runs.
+// extensionTags are the tags whose content MediaWiki's preprocessor does not parse, as listed on Wikidata's
+// Special:Version. <translate> is left out, because the Translate extension removes it before the preprocessor runs.
 var extensionTags = map[string]bool{
 	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true,
 	"source": true, "ref": true, "references": true,
@@ -117,8 +117,8 @@ func StripComments(s string) string {
 	return b.String()
 }
 
-// Arg returns the last argument with one of the given names (positional ones are named "1", "2", …), since in MediaWiki
-// the last one wins.
+// Arg returns the last argument with one of the given names (positional ones are named "1", "2", …), since MediaWiki
+// uses the last one.
 func (n *Node) Arg(text string, names ...string) (Arg, bool) {
 	var found Arg
 	ok := false
@@ -149,7 +149,7 @@ func itoa(n int) string {
 
 // Section is a part of a page that MediaWiki can edit on its own.
 type Section struct {
-	Number     int // for action=edit; 0 is the part before the first heading
+	Number     int // number for action=edit; 0 is the part before the first heading
 	Level      int
 	Start, End int // a section includes its subsections
 }

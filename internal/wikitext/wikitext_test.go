@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// outline prints the nodes: kind, name and text, deeper ones indented.
+// outline prints the kind, name and text of the nodes. Nested nodes are indented.
 func outline(d *Doc) string {
 	var b strings.Builder
 	depth := map[int]int{-1: -1}
@@ -31,7 +31,7 @@ func TestNodes(t *testing.T) {
 		"{{a|{{b}}|x={{{c|d}}}}}": `3 a "{{a|{{b}}|x={{{c|d}}}}}" ""="{{b}}" "x"="{{{c|d}}}"
  3 b "{{b}}"
  4  "{{{c|d}}}"`,
-		"{{{{a}}}}":       `4  "{{{a}}}"`, // four meet four: three are a parameter, the rest is text
+		"{{{{a}}}}":       `4  "{{{a}}}"`, // four braces on each side: three are a parameter, the rest is text
 		"{{a|[[b|c]]|d}}": `3 a "{{a|[[b|c]]|d}}" ""="[[b|c]]" ""="d"`,
 		"{{a|[[b}}":       ``,
 		"{{a|}}}":         `3 a "{{a|}}" ""=""`,
@@ -55,8 +55,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestSections: the numbers are those of MediaWiki 1.39's Parser::getSection for the same text. (20,000 random texts
-// were compared once with that method.)
+// TestSections compares section numbers with those of Parser::getSection in MediaWiki 1.39 for the same text. (20,000
+// random texts were once compared with that method.)
 func TestSections(t *testing.T) {
 	for text, want := range map[string]string{
 		"lead\n== A ==\na\n=== B ===\nb\n== C ==\nc": "0 lead|1 == A == a === B === b|2 === B === b|3 == C == c",
@@ -103,7 +103,7 @@ func TestCanonicalName(t *testing.T) {
 	}
 }
 
-// check holds what is true of every text: nodes nest, are in order, and sections cover the text.
+// check checks properties that are true of every text: nodes nest and are in order, and sections cover the text.
 func check(t *testing.T, text string) {
 	t.Helper()
 	d := Preprocess(text, Options{})
