@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// The operator creates an account and assigns candidates to people. The account's owner logs in with another browser,
-// judges a candidate, and cannot see the desk. The operator sees the progress.
+// The operator creates an account and assigns candidates to people. The owner of the account logs in with another
+// browser, judges a candidate, and cannot see the desk. The operator sees the progress.
 func TestAnnotateFromASecondAccount(t *testing.T) {
 	t.Parallel()
 	g, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})

@@ -20,14 +20,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// annotation is a harvest folder with its page, at an address that stays the same when the program is restarted.
+// annotation is a harvest folder with its page, whose address does not change when the program is restarted.
 type annotation struct {
 	t         *testing.T
 	bin, dir  string
 	addr      string
 	program   *exec.Cmd
-	shots     string   // folder of the screenshots
-	questions []string // of the suggestions, by candidate
+	shots     string   // folder for the screenshots
+	questions []string // questions of the suggestions, by candidate
 }
 
 func newAnnotation(t *testing.T) *annotation {
@@ -103,7 +103,7 @@ func (a *annotation) signIn(p *tab, name string) {
 	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 }
 
-// on returns the JavaScript condition that a candidate's page of a kind is loaded and its script is ready.
+// on returns a JavaScript condition: a candidate's page of the given kind is loaded, and its script is ready.
 func on(kind string, n int) string {
 	return fmt.Sprintf(`document.querySelector(".annotate")?.dataset.page === %q && location.pathname.endsWith(%q) && document.querySelector("#remarks").childElementCount > 0`, kind, datasettest.ID(n))
 }
@@ -128,7 +128,7 @@ func exclude(p *tab, reason string) {
 	p.press(reason, "Enter")
 }
 
-// Ten candidates are annotated, validated and resolved with the keyboard alone. The program is killed while text is
+// Ten candidates are annotated, validated and resolved using only the keyboard. The program is killed while text is
 // being typed. The result passes `dataset verify`.
 func TestAnnotateByKeyboard(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestAnnotateByKeyboard(t *testing.T) {
 	a.release()
 }
 
-// first is Ada's part.
+// first plays Ada's part.
 func (a *annotation) first(p *tab) {
 	p.press("j", "Enter")
 	for n := 1; n <= 10; n++ {
@@ -175,7 +175,7 @@ func (a *annotation) first(p *tab) {
 			p.press("i")
 		}
 	}
-	// Ten verdicts have been given, and the box is empty. The last one is withdrawn and given again.
+	// Ten verdicts have been given, and the box is empty. The last verdict is withdrawn and given again.
 	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 	p.press("u")
 	p.until(on("item", 10))
@@ -215,7 +215,7 @@ func (a *annotation) killWhileTyping(p *tab) {
 		` && document.querySelector("#status").textContent.startsWith("saved")`)
 }
 
-// twoTabs lets another tab save first. The page must say so, and both texts stay in the history.
+// twoTabs lets another tab save first. The page must report this, and both texts stay in the history.
 func (a *annotation) twoTabs(p *tab) {
 	question := a.questions[4]
 	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
@@ -240,7 +240,7 @@ func (a *annotation) twoTabs(p *tab) {
 	eval[any](p, `document.activeElement.blur()`)
 }
 
-// itemViews checks what a candidate's page shows on demand.
+// itemViews checks the parts of a candidate's page that are shown on demand.
 func (a *annotation) itemViews(p *tab) {
 	for _, tab := range []string{"guide", "model", "trim"} {
 		eval[any](p, `document.querySelector("#tab-`+tab+`").focus()`)
@@ -268,7 +268,7 @@ func (a *annotation) itemViews(p *tab) {
 	p.until(`!document.querySelector("#exclude").open`)
 }
 
-// second is Ben's part: he differs on the first, the fourth and the ninth.
+// second plays Ben's part. He disagrees on the first, the fourth and the ninth candidate.
 func (a *annotation) second(p *tab) {
 	p.press("2") // the box to validate
 	p.until(`location.search.includes("validate")`)
@@ -312,7 +312,7 @@ func (a *annotation) second(p *tab) {
 	p.until(`document.querySelector(".annotate")?.dataset.page !== "compare" || location.pathname.endsWith(` + quote(datasettest.ID(1)) + `)`)
 }
 
-// resolve settles the three disputes: Ada's work, Ada's modified query run again, Ben's.
+// resolve settles the three disputes: with Ada's work, with Ada's modified query run again, and with Ben's work.
 func (a *annotation) resolve(p *tab) {
 	p.open(a.url("/"))
 	p.press("6")
@@ -320,8 +320,8 @@ func (a *annotation) resolve(p *tab) {
 	a.view(p, "disputed")
 	p.press("v")
 	p.until(`document.querySelector(".annotate")?.dataset.page === "agreement"`)
-	// Ada: include 6, modify 2, exclude 2. Ben: include 5, modify 1, exclude 4. Equal: 7 of 10. Chance: (6*5 + 2*1 +
-	// 2*4)/100 = 0.40. Kappa: 0.30/0.60.
+	// Ada includes 6, modifies 2 and excludes 2. Ben includes 5, modifies 1 and excludes 4. They agree on 7 of 10. By
+	// chance, they would agree on (6*5 + 2*1 + 2*4)/100 = 0.40. So kappa is 0.30/0.60.
 	if text := eval[string](p, `document.querySelector(".card .figures").textContent`); text != "10 in common70 % observed agreement0.50 Cohen’s kappa" {
 		a.t.Errorf("agreement: %s", text)
 	}

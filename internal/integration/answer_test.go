@@ -26,18 +26,18 @@ type world struct {
 	t       *testing.T
 	wiki    *realWiki
 	bin     string
-	sandbox string // address of the sandbox, unrelayed
+	sandbox string // address of the sandbox, without a relay
 	hooks   *hooks
 	dir     string
 	env     []string
 	alice   *user
 	bob     *user
 	page    string
-	pages   int   // pages made by fresh
-	asked   asked // the posts that settled expects to be answered
+	pages   int   // number of pages made by fresh
+	asked   asked // the posts that settled expects to have been answered
 }
 
-// The servers are shared by the tests of a run, because starting them takes seconds.
+// All tests of a run share the servers, because starting them takes seconds.
 func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 	t.Helper()
 	h := &hooks{}
@@ -59,7 +59,7 @@ func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 	return wd
 }
 
-// set changes a setting for later runs of the program.
+// set changes a setting for subsequent runs of the program.
 func (w *world) set(key, value string) {
 	for i, kv := range w.env {
 		if strings.HasPrefix(kv, key+"=") {
@@ -97,7 +97,7 @@ func (w *world) round(extra ...string) string {
 	return out
 }
 
-// first lets the bot see the page for the first time, so that only later posts are answered.
+// first lets the bot see the page for the first time, so that it answers only later posts.
 func (w *world) first() { w.t.Helper(); w.round() }
 
 // section returns the wikitext of the section with a heading.
@@ -370,7 +370,7 @@ func checkLevel(t *testing.T, page, heading string, depths ...int) {
 var preBlock = regexp.MustCompile(`(?s)<pre[^>]*>(.*?)</pre>`)
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// renderedQueries returns the text of the highlighted blocks of a page as a reader sees it.
+// renderedQueries returns the text of the highlighted blocks on a page as a reader sees it.
 func renderedQueries(page string) []string {
 	var out []string
 	for _, m := range preBlock.FindAllStringSubmatch(page, -1) {

@@ -21,14 +21,14 @@ import (
 	"time"
 )
 
-// askSite is the program's server, with the sandbox's graph and a model that can be made to wait.
+// askSite is the program's server with the sandbox's graph and a model that can be made to wait.
 type askSite struct {
 	t     *testing.T
 	base  string
 	shots string
 
-	commons  *commons // the service of pictures
-	bin, dir string   // of the program, and its DATA_DIR
+	commons  *commons // the picture service
+	bin, dir string   // path of the program, and its DATA_DIR
 	env      []string // its settings
 
 	mu    sync.Mutex
@@ -65,7 +65,7 @@ func newAskSite(t *testing.T) *askSite {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(model.Close)
-	t.Cleanup(func() { a.let(-1) }) // a call still held, of a test that failed, would keep the server from closing
+	t.Cleanup(func() { a.let(-1) }) // after a failed test, a call that is still held would keep the server from closing
 	a.commons = newCommons(t)
 	a.env = []string{"SPARQL_ENDPOINT=" + sandbox + "/sparql", "OPENAI_BASE_URL=" + model.URL + "/v1",
 		"OPENAI_MODEL=scripted", "DATA_DIR=" + a.dir, "PICTURES_URL=" + a.commons.URL + "/wiki/Special:FilePath/"}
@@ -116,13 +116,13 @@ func (a *askSite) startKill(bin string, env []string, args ...string) (base stri
 	return "", nil
 }
 
-// hold makes the model wait; the returned function lets it continue.
+// hold makes the model wait until the returned function is called.
 func (a *askSite) hold() (release func()) {
 	a.let(0)
 	return func() { a.let(-1) }
 }
 
-// let lets the model answer this number of further calls, or any number for -1.
+// let lets the model answer n more calls, or any number of calls if n is -1.
 func (a *askSite) let(calls int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -140,7 +140,7 @@ func (a *askSite) may() bool {
 	return a.calls < 0
 }
 
-// view checks a view's accessibility, and that nothing is wider than the window, and saves a screenshot.
+// view checks a view's accessibility, checks that nothing is wider than the window, and saves a screenshot.
 func (a *askSite) view(p *tab, name string) {
 	a.t.Helper()
 	p.accessible(name)
@@ -150,7 +150,7 @@ func (a *askSite) view(p *tab, name string) {
 	p.shot(filepath.Join(a.shots, name+".png"))
 }
 
-// ask asks by keyboard.
+// ask asks a question with the keyboard.
 func (a *askSite) ask(p *tab, question string) {
 	p.open(a.base + "/")
 	p.until(`document.activeElement.name === "q"`)
@@ -159,10 +159,10 @@ func (a *askSite) ask(p *tab, question string) {
 	p.until(`location.pathname.startsWith("/a/")`)
 }
 
-// answered is the JavaScript condition that an answer with rows is shown.
+// answered is a JavaScript condition: an answer with rows is shown.
 const answered = `document.querySelector(".report") && document.querySelector("#rows")`
 
-// complaints collects the errors of the page's scripts and violations of its policy.
+// complaints collects errors from the page's scripts and violations of its policy.
 const complaints = `window.problems = window.problems ?? [], addEventListener("error", e => problems.push(e.message)), addEventListener("securitypolicyviolation", e => problems.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample)), true`
 
 func TestAskInTheBrowser(t *testing.T) {
@@ -277,7 +277,7 @@ func (a *askSite) followUp(p *tab) {
 	a.view(p, "ask-follow-up")
 }
 
-// views opens map, timeline and network.
+// views opens the map, the timeline and the network.
 func (a *askSite) views(p *tab) {
 	for _, v := range []struct{ question, view, there string }{
 		{"Where are the highest mountains?", "map", `.leaflet-container canvas`},
@@ -290,7 +290,7 @@ func (a *askSite) views(p *tab) {
 		p.until(`document.querySelector("#tab-` + v.view + `").click() ?? true`)
 		p.until(`document.querySelector("#other-view[data-shown=` + v.view + `] ` + v.there + `")`)
 		time.Sleep(300 * time.Millisecond) // the map draws itself
-		if v.view == "map" {               // what is drawn at a place that is no marker: Eurasia and the Indian Ocean
+		if v.view == "map" {               // what is drawn where there is no marker: Eurasia and the Indian Ocean
 			if painted := eval[[]int](p, `(c => [[0.5, 0.3], [0.5, 0.97]].map(([x, y]) => c.getContext("2d").getImageData(Math.round(c.width * x), Math.round(c.height * y), 1, 1).data[3]))(document.querySelector(".leaflet-container canvas"))`); painted[0] != 255 {
 				a.t.Errorf("the opacity of land and sea is %v", painted)
 			}
@@ -306,7 +306,7 @@ func (a *askSite) views(p *tab) {
 	}
 }
 
-// editor writes a query by keyboard, with completions, a mistake and its repair, and runs it.
+// editor types a query with completions, makes a mistake and corrects it, and runs the query.
 func (a *askSite) editor(p *tab) {
 	p.open(a.base + "/editor")
 	p.until(complaints)
@@ -325,7 +325,7 @@ func (a *askSite) editor(p *tab) {
 	p.until(`document.querySelector("#source").value.endsWith(" ?c } LIMIT 3")`)
 	p.until(`!document.querySelector("#marks .bad")`)
 	p.until(`document.querySelector("#source").setSelectionRange(21, 21) ?? true`)
-	p.until(`document.querySelector("#name").textContent === "Q1008: Ivory Coast"`) // at the cursor
+	p.until(`document.querySelector("#name").textContent === "Q1008: Ivory Coast"`) // of the ID at the cursor
 	p.until(`(r => document.querySelector("#source").dispatchEvent(new MouseEvent("mousemove", {clientX: r.left + 200, clientY: r.top + 20, bubbles: true})) && document.querySelector("#tip").textContent === "Q1008: Ivory Coast")(document.querySelector("#source").getBoundingClientRect())`)
 	p.press("Run")
 	p.until(`document.querySelector("#rows")?.textContent.includes("Yamoussoukro")`)
@@ -334,7 +334,7 @@ func (a *askSite) editor(p *tab) {
 	p.until(`document.querySelector("main .card")?.textContent.includes("Ivory Coast (Q1008): capital")`)
 }
 
-// stopped stops a question, and continues it.
+// stopped stops a question and then continues it.
 func (a *askSite) stopped(p *tab) {
 	release := a.hold()
 	a.ask(p, "Where are the highest mountains?")
@@ -376,7 +376,7 @@ func (a *askSite) languagesAndSizes(p *tab) {
 	p.shot(filepath.Join(a.shots, "ask-form-dark.png"))
 }
 
-// Without JavaScript, a question is a form, and its page has everything but the views.
+// Without JavaScript, a question is asked with a form, and its page has everything except the views.
 func TestAskWithoutScripts(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -414,7 +414,8 @@ func TestAskWithoutScripts(t *testing.T) {
 	t.Error(get(page))
 }
 
-// Measures the first load of a page and of an answer, compressed, without files that are loaded on demand.
+// This test measures the compressed size of the first load of a page and of an answer, without files that are loaded on
+// demand.
 func TestFirstLoadIsSmall(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -434,7 +435,7 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	}
 }
 
-// A page of another site cannot ask: not with a form, not with a script, and not through its own host name.
+// A page of another site cannot ask questions: not with a form, not with a script, and not through its own host name.
 func TestOtherSitesCannotAsk(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// wire is a connection to a server that can be cut: then nothing passes, and open connections end.
+// wire is a connection to a server that can be cut. While it is cut, nothing passes, and open connections end.
 type wire struct {
 	mu    sync.Mutex
 	cut   bool
@@ -64,15 +64,15 @@ func (w *wire) set(cut bool) {
 	}
 }
 
-// numbers returns the numbers of the steps on the page, in their order there.
+// numbers returns the numbers of the steps on the page, in their order on the page.
 func numbers(p *tab) string {
 	return eval[string](p, `[...document.querySelectorAll("#steps .step h3 span:first-child")].map(s => s.textContent.trim()).join(" ")`)
 }
 
 const longQuestion = "How many people live in the larger countries of Europe?"
 
-// After a connection is lost in the middle, the browser reconnects, and every event is shown once. If the server is
-// killed and restarted, the page says so, and the reader can continue.
+// After a connection is lost in the middle of a run, the browser reconnects, and every event is shown once. If the
+// server is killed and restarted, the page reports this, and the reader can continue.
 func TestLostConnectionInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -83,7 +83,7 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	a.hold()
 	a.ask(p, longQuestion)
 	p.until(`document.querySelector("[data-connected]")`)
-	a.let(2) // the language, and the first step
+	a.let(2) // the language and the first step
 	p.until(`document.querySelectorAll("#steps .step").length === 1`)
 	near.set(true)
 	p.until(`!document.querySelector("[data-connected]")`)
@@ -105,7 +105,7 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	}
 }
 
-// A server is killed in the middle and restarted. The page notices by itself, and the run continues.
+// A server is killed in the middle of a run and restarted. The page notices this by itself, and the run continues.
 func TestKilledServerInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -135,8 +135,8 @@ func TestKilledServerInTheBrowser(t *testing.T) {
 	}
 }
 
-// A reader decides on each step with the keyboard alone: accepts, changes, goes back. The server is restarted in the
-// middle. Then the same without scripts.
+// A reader decides on each step using only the keyboard: accepts, changes, goes back. The server is restarted in the
+// middle. Then the same is done without scripts.
 func TestReviewInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -147,7 +147,7 @@ func TestReviewInTheBrowser(t *testing.T) {
 	p.until(complaints)
 	p.until(`document.activeElement.name === "q"`)
 	p.typeText(longQuestion)
-	p.press("Tab", "Enter") // how it is answered
+	p.press("Tab", "Enter") // the choice of how the question is answered
 	p.until(`document.querySelector("details").open`)
 	p.press("Tab", "Tab", "Tab", "Tab")
 	p.until(`document.activeElement.name === "review"`)
@@ -181,7 +181,7 @@ func TestReviewInTheBrowser(t *testing.T) {
 	p.press("Enter")
 	waits("1", "3", "5000000")
 	p.until(`document.querySelector("#turn details summary").focus() ?? true`)
-	p.press("Enter", "Tab", "Tab") // the list holds the last step; then the button
+	p.press("Enter", "Tab", "Tab") // the list has the last step; then the button
 	p.until(`document.activeElement.value === "back"`)
 	a.view(p, "ask-review-back")
 	p.press("Enter")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// The view that a query's line requests is shown first, as in the query service. Nothing is loaded from another site.
+// The view that a comment in the query requests is shown first, as in the query service. Nothing is loaded from another
+// site.
 func TestDefaultViewsInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -43,7 +44,7 @@ func TestDefaultViewsInTheBrowser(t *testing.T) {
 	}
 }
 
-// inTheEditor runs the query of the shown answer in the editor, where its line must have the same effect.
+// inTheEditor runs the query of the shown answer in the editor, where the comment must have the same effect.
 func (a *askSite) inTheEditor(p *tab, view, there string) {
 	p.until(`document.querySelector("a[href^='/editor?from=']").click() ?? true`)
 	p.until(`document.querySelector("#source")?.value.includes("#defaultView")`)
@@ -89,7 +90,7 @@ func TestArabicInTheBrowser(t *testing.T) {
 	}
 }
 
-// Texts that strangers write into a graph stay text in every view: none of them runs, links elsewhere or loads
+// Texts that strangers write into a graph stay text in every view: none of them runs code, links elsewhere or loads
 // anything.
 func TestHostileAnswerInTheBrowser(t *testing.T) {
 	t.Parallel()
@@ -139,7 +140,7 @@ func TestHostileAnswerInTheBrowser(t *testing.T) {
 			t.Errorf("%s: loaded from elsewhere: %q", step, from)
 		}
 	}
-	// Even if a picture had active content, opening it as a page would have no effect.
+	// Even if a picture contained active content, opening it as a page would have no effect.
 	for _, row := range []string{"1", "2"} {
 		p.open(a.base + "/a/" + id + "/picture/" + row + "/file")
 		if text := eval[string](p, `document.body.innerText`); !strings.Contains(text, "cannot be shown") {

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// The wiki asks for a captcha at each edit, as the extension ConfirmEdit does for accounts without the right
-// skipcaptcha. The bot tries once, stops and says why; its reply waits. Once the account has the right, the reply is
-// posted.
+// The wiki requires a captcha for each edit, as the extension ConfirmEdit does for accounts without the right
+// skipcaptcha. The bot tries once, stops and reports why; its reply waits. When the account has been given the right,
+// the reply is posted.
 func TestCaptcha(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)

@@ -18,7 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a page in its own Chromium, controlled over the DevTools protocol the way a person at the keyboard would.
+// tab is a page in its own Chromium. The test controls it over the DevTools protocol, in the way in which a person
+// would use the keyboard.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -32,7 +33,7 @@ func newTab(t *testing.T, width, height int64) *tab {
 	if err != nil {
 		t.Fatalf("Chromium is missing: %v", err)
 	}
-	profile, err := os.MkdirTemp("", "chromium-*") // not t.TempDir: Chromium may still write while it is removed
+	profile, err := os.MkdirTemp("", "chromium-*") // not t.TempDir: Chromium may still write to it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
-// until waits until the page is loaded and a JavaScript expression is true, even if the page changes meanwhile.
+// until waits until the page is loaded and a JavaScript expression is true, even if the page changes in the meantime.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -88,7 +89,7 @@ func (p *tab) until(expression string) {
 		eval[string](p, "document.querySelector('#toast')?.textContent ?? ''"))
 }
 
-// keyCodes are the keys that are not characters.
+// keyCodes are the codes of keys that are not characters.
 var keyCodes = map[string]input.DispatchKeyEventParams{
 	"Enter": {Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}, "Escape": {Key: "Escape",
 		Code: "Escape", WindowsVirtualKeyCode: 27},
@@ -98,8 +99,8 @@ var keyCodes = map[string]input.DispatchKeyEventParams{
 	"Run":       {Key: "Enter", Code: "Enter", Modifiers: 2, WindowsVirtualKeyCode: 13},
 }
 
-// press presses keys one by one: the names of keyCodes, or a character. As at a real keyboard, a character is
-// typed only if the page does not take the key.
+// press presses keys one by one. Each key is a name in keyCodes or a character. As with a real keyboard, a character is
+// typed only if the page does not handle the key itself.
 func (p *tab) press(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
@@ -129,7 +130,7 @@ func (p *tab) typeText(text string) {
 	}
 }
 
-// scheme makes the page light or dark.
+// scheme switches the page to light or dark mode.
 func (p *tab) scheme(name string) {
 	p.t.Helper()
 	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia,
@@ -152,8 +153,8 @@ func (p *tab) shot(name string) {
 	}
 }
 
-// accessible checks the view by axe-core's rules, in light and dark mode. Violations that axe calls serious or critical
-// fail the test.
+// accessible checks the view by the rules of axe-core, in light and dark mode. Violations that axe-core calls serious
+// or critical fail the test.
 func (p *tab) accessible(view string) {
 	p.t.Helper()
 	if p.axe == "" {
@@ -188,5 +189,5 @@ func (p *tab) unswiped(view, but string) {
 	}
 }
 
-// quote writes a string for JavaScript.
+// quote returns a string as a JavaScript literal.
 func quote(s string) string { return fmt.Sprintf("%q", s) }

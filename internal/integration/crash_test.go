@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// asked counts the posts under each heading that need an answer.
+// asked is the number of posts that need an answer, by heading.
 type asked map[string]int
 
-// older is the heading of a thread with our answer, to which people reply.
+// older is the heading of a thread in which people reply to our answer.
 const older = "An older request"
 
 // answerOlder posts the older request and lets the bot answer it.
@@ -39,7 +39,7 @@ func (w *world) ask(heading string) {
 	w.asked[heading] = 1
 }
 
-// askAgain posts a second time in that minute: at the top of the page, under an older answer, or in one more
+// askAgain posts a second time in the same minute: at the top of the page, under an older answer, or in another
 // section.
 func (w *world) askAgain(heading string, n int) {
 	w.t.Helper()
@@ -62,7 +62,7 @@ func (w *world) askAgain(heading string, n int) {
 	}
 }
 
-// settled runs rounds until nothing is open and checks that every post has exactly one reply. It examines only the
+// settled runs rounds until nothing is open, and checks that every post has exactly one reply. It examines only the
 // page.
 func (w *world) settled() {
 	w.t.Helper()
@@ -136,8 +136,8 @@ func (w *world) killed(n int, after bool) bool {
 	return hit
 }
 
-// crashStep returns the distance between two moments of a kill: 1, or CRASH_STEP from the environment, with which the
-// gate kills at only some of them.
+// crashStep returns the distance between the calls at which the program is killed: 1, or CRASH_STEP from the
+// environment, which the gate sets so that only some calls are tested.
 func crashStep(t *testing.T) int {
 	t.Helper()
 	step := 1
@@ -183,8 +183,8 @@ func TestKilledAtEveryOutsideCall(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryLedgerWrite kills the program at the n-th system call that writes to or syncs one of its files, for
-// every n, by the system call tracer.
+// TestKilledAtEveryLedgerWrite uses the system call tracer to kill the program at the n-th system call that writes to
+// or syncs one of its files, for every n.
 func TestKilledAtEveryLedgerWrite(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
@@ -241,7 +241,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewSource(seed))
-	w.ask("Undisturbed") // it may wait for the next minute
+	w.ask("Undisturbed") // may wait for the next minute
 	began := time.Now()
 	w.round()
 	whole := time.Since(began)

@@ -20,19 +20,19 @@ import (
 
 const shoes = "What was the shoe size of each president of the United States?" // the script has no answer
 
-// wanted is what a page must show in the end. The check uses only the page's history, the bot's name and the form of
-// its replies.
+// wanted describes what a page must contain in the end. The check uses only the page's history, the bot's name and the
+// form of its replies.
 type wanted struct {
 	u       *user // who reads the page
 	page    string
 	replies []string       // the bot's comments in page order: "level author of the parent"
-	edits   int            // of the bot
-	has     map[string]int // how often the page contains each text
-	digest  bool           // the page is the digest's: it holds no replies
-	tools   bool           // DiscussionTools write the reply, which leaves a blank line before it
+	edits   int            // number of the bot's edits
+	has     map[string]int // number of occurrences of each text on the page
+	digest  bool           // the page is for the digest, and contains no replies
+	tools   bool           // DiscussionTools posts the reply, with a blank line before it
 }
 
-// wrong returns how the page differs from that, or "".
+// wrong returns how the page differs from that, or "" if it does not differ.
 func (w wanted) wrong() string {
 	history := w.u.history(w.page)
 	if len(history) == 0 {
@@ -74,14 +74,14 @@ func dense(text string) string {
 	return regexp.MustCompile(`\n{2,}`).ReplaceAllString(strings.TrimSpace(text), "\n")
 }
 
-// path is one of the ways in which the bot reads or writes. Its first function plays the people; then the program is
-// killed while it does its part.
+// path is one of the ways in which the bot reads or writes. Its first function plays the people. After that, the
+// program is killed while it does its part.
 type path struct {
 	name    string
 	extra   []string // settings
 	prepare func(n int) []wanted
-	spoil   bool   // from then on the query service returns something else
-	own     string // a part of the path's characteristic call, at which the gate kills; "": an edit
+	spoil   bool   // after that, the query service returns something else
+	own     string // part of the path's characteristic call, at which the gate kills the program; "": an edit
 }
 
 // paths returns the paths of docs/mentions.md. The pages are numbered, because each kill has its own page.
@@ -165,7 +165,7 @@ func (s *scenes) paths(other *user) []path {
 	}
 }
 
-// ends runs rounds until the pages are as they must be, and then one more round, which must change nothing.
+// ends runs rounds until the pages are as expected, and then one more round, which must not change anything.
 func (s *scenes) ends(note string, pages []wanted, extra []string) {
 	s.t.Helper()
 	s.hooks.reset(nil, nil)
@@ -232,7 +232,7 @@ func crashWorld(t *testing.T) *scenes {
 		"User talk:SpinachBot": "Welcome."} {
 		s.admin.edit(url.Values{"title": {title}, "text": {text}})
 	}
-	s.hooks.change = func(c call, answer *recorder) { // the script has no questions
+	s.hooks.change = func(c call, answer *recorder) { // the script contains no questions
 		if strings.Contains(c.body, `"purpose":"clarify"`) {
 			answer.code, answer.header = 200, map[string][]string{"Content-Type": {"application/json"}}
 			answer.body = []byte(`{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":` +
@@ -257,9 +257,9 @@ func (s *scenes) spoiled() (undo func()) {
 }
 
 // TestKilledOnEveryPath kills the program before each call to a wiki, and after each call that changes one, on every
-// path of docs/mentions.md; with CRASH_STEP over 1, only after the path's characteristic call. Each question has one
-// reply, people's texts are unchanged, nothing that they told the bot is lost, and the topics in which the bot replied
-// are subscribed to.
+// path of docs/mentions.md. With CRASH_STEP greater than 1, it kills the program only after the path's characteristic
+// call. In the end, each question has one reply, people's texts are unchanged, nothing that they told the bot is lost,
+// and the bot is subscribed to the topics in which it replied.
 func TestKilledOnEveryPath(t *testing.T) {
 	t.Parallel()
 	s := crashWorld(t)
@@ -281,7 +281,7 @@ func TestKilledOnEveryPath(t *testing.T) {
 	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
 			s.t = t
-			// once plays the path once, with a kill at the first call that at selects.
+			// once plays the path once, and kills the program at the first call that at selects.
 			once := func(note string, at func(call) bool, after bool) {
 				number++
 				pages := p.prepare(number)
@@ -299,13 +299,13 @@ func TestKilledOnEveryPath(t *testing.T) {
 				if p.spoil && !account.subscribed(pages[0].page) {
 					t.Fatalf("%s: the topic of the reply is not subscribed to", note)
 				}
-				if number%20 == 0 { // a growing ledger would make later runs slow
+				if number%20 == 0 { // a growing ledger would slow down later runs
 					s.set("DATA_DIR", filepath.Join(s.dir, fmt.Sprint("data ", number)))
 					s.round("WIKIS=" + filepath.Join(s.dir, "wikis.yaml"))
 				}
 			}
 			before := kills
-			if crashStep(t) > 1 { // each kill costs five runs of the program
+			if crashStep(t) > 1 { // each kill takes five runs of the program
 				own := func(c call) bool {
 					return c.method == "POST" && strings.HasSuffix(c.path, "/api.php") &&
 						(p.own == "" && isEdit(c) || p.own != "" && strings.Contains(strings.ReplaceAll(c.body, "+", " "), p.own))
@@ -342,10 +342,11 @@ func TestKilledOnEveryPath(t *testing.T) {
 	t.Logf("killed %d times", kills)
 }
 
-// changing finds calls that change the wiki, or the session there.
+// changing reports whether a call changes the wiki or the session on it.
 var changing = regexp.MustCompile(`(action=|name="action"\s+)(edit|discussiontoolsedit|discussiontoolssubscribe|echomarkread|login|logout)\b`)
 
-// killedWith is killed with additional settings, at the first call that at selects. It returns false if there was none.
+// killedWith is like killed, but with additional settings, and kills the program at the first call that at selects. It
+// returns false if there was no such call.
 func (w *world) killedWith(at func(call) bool, after bool, extra []string) (hit bool) {
 	w.t.Helper()
 	cmd := w.command(extra, "run", "--once", "--unknown-grace", "1s")
@@ -375,10 +376,10 @@ func (w *world) killedWith(at func(call) bool, after bool, extra []string) (hit 
 	return hit
 }
 
-// TestLateRequest delays the request with which DiscussionTools would write a reply, and kills the program. Its
+// TestLateRequest delays the request with which DiscussionTools would post a reply, and kills the program. Its
 // successor waits, sees no reply and posts with a section edit. Then the delayed request reaches the wiki, which must
-// refuse it, because its session has ended. If the successor does not know that session, there are two replies, which
-// shows that the test can see the difference.
+// refuse it, because its session has ended. If the successor is not given that session, there are two replies, which
+// shows that the test can detect the difference.
 func TestLateRequest(t *testing.T) {
 	t.Parallel()
 	s := crashWorld(t)
@@ -425,7 +426,7 @@ func TestLateRequest(t *testing.T) {
 	}
 }
 
-// wait waits for something that must happen.
+// wait waits for a condition that must become true.
 func wait(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
 	select {

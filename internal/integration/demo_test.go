@@ -21,7 +21,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// startDemo starts the demo as a newcomer would and returns the only address that it prints.
+// startDemo starts the demo like a new user and returns the only address that it prints.
 func startDemo(t *testing.T, bin string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), bin, "demo", "--addr", "127.0.0.1:0", "--schedule", "@every 1s")
@@ -89,7 +89,7 @@ func TestDemoInTheBrowser(t *testing.T) {
 		least          int
 	}{
 		{"headings", "h2", 15}, {"nested replies", "dd dd, .level dd, li li, dd", 12}, {"highlighted queries", "pre span",
-			50}, {"result tables", "table", 8}, // a single value is a line
+			50}, {"result tables", "table", 8}, // a single value is shown as a line
 		{"collapsible lists of steps", "details", 12}, {"a form for a new request", "form[action*='action=new']", 1},
 		{"forms to reply", "form[action*='action=reply']", 15},
 		{"links to try a query", "a[href^='/query#']", 11},
@@ -157,7 +157,7 @@ func (b *browser) do(method, path string, body io.Reader) string {
 	return string(out)
 }
 
-// post fills in the first form with the action that follows the text, and sends it.
+// post finds the first form with the given action after the text, fills it in, and sends it.
 func (b *browser) post(action, after string, fields url.Values) {
 	b.t.Helper()
 	page := b.get("/wiki/Wikidata:Request_a_query")

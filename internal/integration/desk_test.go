@@ -19,7 +19,7 @@ import (
 
 const operatorToken = "a-token-of-the-operator-0123456789"
 
-// bureau is a sandbox, a ledger with waiting replies, and a server with the desk.
+// bureau consists of a sandbox, a ledger with waiting replies, and a server with the desk.
 type bureau struct {
 	t     *testing.T
 	bin   string
@@ -49,7 +49,7 @@ func newBureau(t *testing.T, serve ...string) *bureau {
 	return b
 }
 
-// start starts a program that runs until the end of the test, and returns its lines up to the one that begins with
+// start starts a program that runs until the end of the test, and returns its output up to the line that begins with
 // last.
 func (b *bureau) start(last string, args ...string) []string {
 	b.t.Helper()
@@ -99,7 +99,7 @@ func (b *bureau) view(p *tab, name string) {
 	p.shot(filepath.Join(b.shots, name+".png"))
 }
 
-// login logs in by keyboard.
+// login logs in with the keyboard.
 func (b *bureau) login(p *tab, token, to string) {
 	p.open(b.url + to)
 	p.until(`document.activeElement.name === "token"`)
@@ -108,19 +108,19 @@ func (b *bureau) login(p *tab, token, to string) {
 	p.until(`location.pathname === ` + quote(to))
 }
 
-// click clicks the element of a selector and waits for the page that follows.
+// click clicks the element that a selector matches, and waits for the next page.
 func click(p *tab, selector string) {
 	eval[bool](p, `(document.documentElement.dataset.old = "1", document.querySelector(`+quote(selector)+`).click(), true)`)
 	p.until(`!document.documentElement.dataset.old && document.readyState === "complete"`)
 }
 
-// fill puts a text into a field, as pasting does.
+// fill sets the text of a field, like pasting.
 func fill(p *tab, selector, text string) {
 	eval[bool](p, `(f => { f.value = `+quote(text)+`; f.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector(`+quote(selector)+`))`)
 }
 
-// A day at the desk in a real browser: log in, read a preview, edit, approve, reject, also several at once, stop,
-// resume. Afterwards the bot posts the approved replies and nothing else.
+// This test plays a day at the desk in a real browser: logging in, reading a preview, editing, approving, rejecting
+// (also several replies at once), stopping and resuming the bot. Afterwards, the bot posts only the approved replies.
 func TestDesk(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t)
@@ -141,7 +141,7 @@ func TestDesk(t *testing.T) {
 	p.shot(filepath.Join(b.shots, "desk-waiting-dark.png"))
 	p.scheme("light")
 
-	// One request: the wiki's preview is shown, in a frame without rights.
+	// On the page of one request, the wiki's preview is shown in a frame without permissions.
 	first := eval[string](p, `document.querySelector("article.reply").id`)
 	p.open(b.url + "/operator/entry/" + first)
 	p.until(`document.querySelector("iframe.preview")`)
@@ -170,7 +170,7 @@ func TestDesk(t *testing.T) {
 	click(p, `button[value="approve"]`)
 	p.until(`location.pathname === "/operator" && document.querySelector(".note.good")`)
 
-	// Two are rejected at once, with a reason.
+	// Two replies are rejected at once, with a reason.
 	p.until(`document.querySelector("#chosen").textContent === "(0)" && document.querySelectorAll(".several button:disabled").length === 3`)
 	eval[bool](p, `([...document.querySelectorAll('article.reply input[name="entry"]')].slice(0, 2).forEach(b => b.click()), true)`)
 	p.until(`document.querySelector("#chosen").textContent === "(2)" && !document.querySelector(".several button:disabled")`)
@@ -227,11 +227,11 @@ func TestDesk(t *testing.T) {
 	click(p, `form[action="/logout"] button`)
 	p.until(`location.pathname === "/login"`)
 	phone.open(b.url + "/operator")
-	phone.until(`location.pathname === "/login"`) // the other login of the same person has ended, too
+	phone.until(`location.pathname === "/login"`) // the person's other login has ended, too
 }
 
-// decidesOnAPhone opens a reply whose decision is below the preview: a bar with the decision stays in view and does not
-// hide the focused element.
+// decidesOnAPhone opens a reply whose decision buttons are below the preview. A bar with the buttons stays in view and
+// does not hide the focused element.
 func (b *bureau) decidesOnAPhone(key string) {
 	b.t.Helper()
 	for _, width := range []int64{390, 320} {
@@ -264,8 +264,8 @@ func (b *bureau) decidesOnAPhone(key string) {
 	}
 }
 
-// A page of another site posts to the desk in the browser of someone who is logged in: by a form, by a script, in a
-// frame. Nothing happens.
+// A page of another site posts to the desk in the browser of someone who is logged in: with a form, with a script, and
+// in a frame. Nothing happens.
 func TestDeskAgainstOtherSites(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t)
@@ -297,7 +297,7 @@ fetch("%[1]s/operator/stop", {method: "POST", mode: "no-cors", credentials: "inc
 	p.until(`location.pathname === "/operator" && document.querySelector('form[action="/operator/stop"]')`)
 }
 
-// Without a token the desk is not shown if other machines can reach the server. A slow request is cut off.
+// Without a token, the desk is not shown if other machines can reach the server. A slow request is cut off.
 func TestDeskIsClosed(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// TestEncodedTextReadsAsText: any text in a reply is rendered by the wiki as the same characters, without markup.
+// TestEncodedTextReadsAsText checks that the wiki renders any text in a reply as the same characters, without markup.
 func TestEncodedTextReadsAsText(t *testing.T) {
 	t.Parallel()
 	w := startWiki(t)

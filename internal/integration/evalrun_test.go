@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// evalRun returns the command of a run of the test's own benchmark on the built-in slice, with the test's own scripted
+// evalRun returns the command that runs the test's own benchmark on the built-in slice, with the test's own scripted
 // model.
 func evalRun(bin, dir string) *exec.Cmd {
 	data := filepath.Join("testdata", "evalrun")
@@ -26,7 +26,7 @@ func evalRun(bin, dir string) *exec.Cmd {
 	return cmd
 }
 
-// files counts the files of one of a run's folders.
+// files counts the files in one of a run's folders.
 func files(dir, sub string) int {
 	list, err := os.ReadDir(filepath.Join(dir, sub))
 	if err != nil {
@@ -41,7 +41,7 @@ func files(dir, sub string) int {
 	return n
 }
 
-// A benchmark run that is killed ten times ends with the same results file as an undisturbed one, byte for byte, and
+// A benchmark run that is killed ten times ends with the same results file as an undisturbed run, byte for byte, and
 // keeps every trajectory.
 func TestEvalRunKilled(t *testing.T) {
 	t.Parallel()
@@ -58,8 +58,8 @@ func TestEvalRunKilled(t *testing.T) {
 	for kills := 0; kills < 10; {
 		dir := t.TempDir()
 		for {
-			// Kills alternate between the start of a trajectory and the end of an item: in the middle of items, and
-			// between them.
+			// Kills alternate between the start of a trajectory and the end of an item, so that the run is killed in the middle
+			// of items and between them.
 			watch := "trajectories"
 			if kills%2 == 1 {
 				watch = "items"
@@ -81,8 +81,8 @@ func TestEvalRunKilled(t *testing.T) {
 	}
 }
 
-// killWhen runs a command and kills it as soon as due returns true; dead is false if the command ended before, which it
-// must do without an error.
+// killWhen runs a command and kills it as soon as due returns true. If the command ends before that, which must happen
+// without an error, dead is false.
 func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	t.Helper()
 	var b bytes.Buffer
@@ -107,15 +107,15 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 			if !dead && due() {
 				dead = true
 				if err := cmd.Process.Kill(); err != nil {
-					dead = false // it has just ended
+					dead = false // the command has just ended
 				}
 			}
 		}
 	}
 }
 
-// Three processes share a run over PostgreSQL. One is killed in the middle, and the others do its items. In the end,
-// all folders have the same results, byte for byte, as a single process that did the items one after the other.
+// Three processes share a run over PostgreSQL. One is killed in the middle of the run, and the others do its items. In
+// the end, all folders have the same results, byte for byte, as a single process that did the items one after another.
 func TestEvalRunWorkers(t *testing.T) {
 	t.Parallel()
 	bin, address := binary(t), database(t)
@@ -200,8 +200,8 @@ func TestEvalRunLocked(t *testing.T) {
 	}
 }
 
-// The report opens in a browser under its own policy, in light and dark mode. Its style is applied, no script runs, and
-// a link leads to an item's trajectory.
+// The report is opened in a browser under its own policy, in light and dark mode. Its style is applied, no script runs,
+// and a link leads to the trajectory of an item.
 func TestEvalReport(t *testing.T) {
 	t.Parallel()
 	bin, dir := binary(t), t.TempDir()

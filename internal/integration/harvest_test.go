@@ -22,10 +22,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// shape is a planted discussion: its text on the page, and the expected result.
+// shape is a planted discussion: its text on the page and the expected result.
 type shape struct {
 	heading, text string
-	query         string         // the last one mentioned, or ""
+	query         string         // the last query in the discussion, or ""
 	reason        dataset.Reason // "" if it must become a candidate
 	requester     string
 	responses     int
@@ -145,7 +145,7 @@ func (s *harvestSite) start(ctx context.Context, dir string, args ...string) (*e
 	return cmd, &out
 }
 
-// whole runs a harvest to its end.
+// whole runs a harvest to completion.
 func (s *harvestSite) whole(dir string, args ...string) {
 	s.t.Helper()
 	cmd, out := s.start(context.Background(), dir, args...)
@@ -197,9 +197,9 @@ func (s *harvestSite) content(dir string) map[string]string {
 	return out
 }
 
-// TestHarvest: every planted discussion and every planted last query is harvested exactly from a real MediaWiki, HTML
-// and wikitext agree, the funnel's figures match the planted discussions, and thirty kills at random moments change
-// nothing.
+// TestHarvest checks that every planted discussion and every planted last query is harvested exactly from a real
+// MediaWiki, that HTML and wikitext lead to the same result, that the funnel's figures match the planted discussions,
+// and that thirty kills at random moments change nothing.
 func TestHarvest(t *testing.T) {
 	t.Parallel()
 	s := newHarvestSite(t)
@@ -232,7 +232,7 @@ func TestHarvest(t *testing.T) {
 				err := cmd.Wait()
 				cancel()
 				if err == nil {
-					break // it ended before the kill
+					break // the harvest ended before the kill
 				}
 				killed++
 			}
@@ -305,7 +305,7 @@ func (s *harvestSite) compare(dir string) {
 	}
 }
 
-// firstDifference shows where two texts start to differ.
+// firstDifference shows the position at which two texts start to differ.
 func firstDifference(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// takenAway harvests a page from which a discussion and some words of another one are removed and their revision
-// hidden, and a page that is deleted. Nothing of the removed text may be left in any file of the folder.
+// takenAway harvests a page from which a discussion and some words of another one are then removed, with their revision
+// hidden, and a page that is then deleted. None of the removed text may remain in any file of the folder.
 func (s *harvestSite) takenAway(t *testing.T) {
 	const prefix = "Wikidata:Request a query/Archive/"
 	thread := func(heading, words, query string) string {

@@ -17,11 +17,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// leftAlone are the sections of the hostile page in which the bot must not write, or must write more than one reply;
-// see TestHostilePosts of cmd/spinachbot.
+// leftAlone lists the sections of the hostile page in which the bot must not write, or must write more than one reply;
+// see TestHostilePosts in cmd/spinachbot.
 var leftAlone = map[string]int{"Who am I": 2, "Forged answer": 0, "Do something else": 0, "Behind the comment": 0}
 
-// forbidden listens at an address that must not be called; it returns the port and the number of calls so far.
+// forbidden listens at an address that must not be called. It returns the port and a counter of calls.
 func forbidden(t *testing.T) (port int, calls func() int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func forbidden(t *testing.T) (port int, calls func() int32) {
 }
 
 // TestHostilePosts lets an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys
-// each, and examines the result as the wiki itself parses it.
+// every post, and examines the result as parsed by the wiki itself.
 func TestHostilePosts(t *testing.T) {
 	t.Parallel()
 	port, calls := forbidden(t)
@@ -60,7 +60,7 @@ func TestHostilePosts(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin, "--script", script))
 	since := "ANSWER_SINCE=2026-03-04T00:00:00Z"
-	w.set("ANSWER_PRESET", "spinach") // the script is text
+	w.set("ANSWER_PRESET", "spinach") // since the script has texts, not tool calls
 	w.fresh()
 	for _, s := range testutil.Sections(h.Page) {
 		w.alice.edit(url.Values{"title": {w.page}, "section": {"new"}, "sectiontitle": {s.Heading}, "text": {s.Body}})
@@ -97,7 +97,7 @@ func TestHostilePosts(t *testing.T) {
 	}
 }
 
-// checkCounts counts the bot's replies in each section, by the wikitext alone.
+// checkCounts counts the bot's replies in each section, using only the wikitext.
 func checkCounts(t *testing.T, before, text string) {
 	t.Helper()
 	old := testutil.Sections(before)
@@ -116,7 +116,8 @@ func checkCounts(t *testing.T, before, text string) {
 	}
 }
 
-// sight is what the wiki finds on the page: how often each thing occurs, according to Parsoid and to the old parser.
+// sight is what the wiki finds on the page: the number of occurrences of each thing, according to Parsoid and to the
+// old parser.
 type sight map[string]int
 
 var (
@@ -190,7 +191,7 @@ func things(t *testing.T, res map[string]any) map[string]bool {
 var ownThing = regexp.MustCompile(`^(?:templates Template:SPARQL|templates Template:!|links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot|User:SpinachBot/[^/]*)|` +
 	`externallinks https://query\.wikidata\.org/#[^ ]*|links Template:SPARQL)$`)
 
-// harmless lets the old parser read a reply on its own: the reply may contain only the bot's own links and the query's
+// harmless lets the old parser read a reply by itself. The reply may contain only the bot's own links and the query's
 // template.
 func (w *world) harmless(reply string) {
 	w.t.Helper()
@@ -209,13 +210,13 @@ func (w *world) harmless(reply string) {
 	}
 }
 
-// ownHTML matches the things that replies may add to the page as Parsoid renders it.
+// ownHTML matches the things that replies may add to the page rendered by Parsoid.
 var ownHTML = regexp.MustCompile(`^(?:parse templates Template:(?:SPARQL|!)|parse links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot)|` +
 	`parse externallinks https://query\.wikidata\.org/#.*|transclusion (?:SPARQL|!)|html a rel=mw:WikiLink href=\./(?:Q\d+|Property:P\d+|User_talk:Admin|User:SpinachBot|User_talk:SpinachBot)(?:\?action=edit&amp;redlink=1)?|` +
 	`html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|` +
 	`html (?:span|div|table) typeof=mw:(?:Transclusion|Extension/syntaxhighlight|Extension/syntaxhighlight mw:Transclusion|Entity|DisplaySpace).*|html meta typeof=mw:.*|html link rel=mw-deduplicated-inline-style.*)$`)
 
-// checkDifference compares what the wiki found before and after.
+// checkDifference compares what the wiki found before and after the replies.
 func checkDifference(t *testing.T, before, after sight, n int) {
 	t.Helper()
 	if n == 0 {

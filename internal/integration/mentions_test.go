@@ -20,18 +20,18 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// The requests of the built-in script in other languages, and its follow-up to the German one.
+// The built-in script's requests in other languages, and its follow-up to the German request.
 const (
 	neighbors = "Hallo, welche Länder grenzen an Deutschland, und was sind ihre Hauptstädte? Gern mit deutschen Namen."
 	films     = "Bonjour, quels films Hayao Miyazaki a-t-il réalisés, avec leur année de sortie, du plus ancien au plus récent ?"
 	name      = "[[User:SpinachBot]] "
 )
 
-// scenes plays people on pages where they mention the bot. Before each round it plays one step of each scene.
+// scenes plays people on pages where they mention the bot. Before each round, it plays one step of each scene.
 type scenes struct {
 	*world
 	admin *user
-	own   bool // the wiki has Echo and DiscussionTools
+	own   bool // whether the wiki has Echo and DiscussionTools
 }
 
 // scene is one page and the events on it.
@@ -40,11 +40,11 @@ type scene struct {
 	page  string
 	steps []func()
 	want  []string // the bot's comments, in page order: "level author of the parent"
-	state string   // of the page's first entry, with the reception of the reply; "": not checked
-	// if the bot must insert a line break before someone's text: that text with the line break
+	state string   // state of the page's first entry, with the reception of the reply; "": not checked
+	// if the bot must insert a line break before someone's text, that text with the line break
 	inserts string
-	tools   bool // DiscussionTools write replies there, with a blank line before them
-	plain   bool // in the end, the page is not wikitext, and cannot be read as a discussion
+	tools   bool // DiscussionTools posts replies there, with a blank line before them
+	plain   bool // in the end, the page is not wikitext and cannot be read as a discussion
 }
 
 func (s *scenes) ask(u *user, page, text string) func() {
@@ -70,7 +70,7 @@ func (s *scenes) under(u *user, page, line string) func() {
 	}
 }
 
-// change edits a page's text.
+// change edits the text of a page.
 func (s *scenes) change(u *user, page string, f func(string) string) func() {
 	return func() { u.edit(url.Values{"title": {page}, "text": {f(u.text(page))}}) }
 }
@@ -200,7 +200,7 @@ func (u *user) move(from, to string) {
 	u.act(url.Values{"action": {"move"}, "from": {from}, "to": {to}, "reason": {"test"}})
 }
 
-// act does something that needs a token.
+// act does an API action that needs a token.
 func (u *user) act(v url.Values) {
 	u.t.Helper()
 	v.Set("token", u.token)
@@ -209,7 +209,7 @@ func (u *user) act(v url.Values) {
 	}
 }
 
-// marked finds a reply of the bot by its marker.
+// marked matches a reply of the bot by its marker.
 var marked = regexp.MustCompile(`<!-- spinachbot:(sb-[0-9a-f]+) -->`)
 
 // withoutReplies removes the replies with new markers from a text.
@@ -358,7 +358,7 @@ func botComments(p *forum.Page) (out []string) {
 	return out
 }
 
-// discussed lists the same from DiscussionTools' tree, which lists comments under a sub-heading twice.
+// discussed lists the same from DiscussionTools' tree, which contains comments under a subheading twice.
 func discussed(items []any, parent string, seen map[string]bool) (out []string) {
 	for _, item := range items {
 		id, author := str(item, "id"), str(item, "author")
@@ -376,7 +376,7 @@ func discussed(items []any, parent string, seen map[string]bool) (out []string) 
 	return out
 }
 
-// received returns the ledger's record of an entry: its state, its reception, someone else's query.
+// received returns the ledger's record of an entry: its state, its reception, and someone else's query.
 func received(t *testing.T, line string, own bool) string {
 	t.Helper()
 	var e struct {
@@ -391,7 +391,7 @@ func received(t *testing.T, line string, own bool) string {
 	if err := json.Unmarshal([]byte(line), &e); err != nil {
 		t.Fatal(err)
 	}
-	// If a reply was removed before the next round, the wiki cannot be asked for its ID.
+	// If a reply was removed before the next round, its ID cannot be fetched from the wiki.
 	gone := slices.ContainsFunc(e.Receptions, func(r struct{ Verdict string }) bool { return r.Verdict == "removed" })
 	if own && e.State == "posted" && !gone && !strings.Contains(e.Anchor, "#c-SpinachBot-") {
 		e.State += " without a link: " + e.Anchor
@@ -411,7 +411,7 @@ func TestCalledByName(t *testing.T) {
 	playOn(t, startNewerWiki(t), true)
 }
 
-// TestCalledWithoutNotifications plays them on one that has neither.
+// TestCalledWithoutNotifications plays the scenes on a MediaWiki with neither.
 func TestCalledWithoutNotifications(t *testing.T) {
 	t.Parallel()
 	playOn(t, startWiki(t), false)
@@ -444,8 +444,8 @@ func playOn(t *testing.T, wiki *realWiki, own bool) {
 	}
 }
 
-// pictures shows a reply as on a phone and on a desk, in both skins. No part of it may be wider than the screen, and
-// the steps are folded.
+// pictures shows a reply on a phone and on a desktop, in both skins. No part of it may be wider than the screen, and
+// the steps must be folded.
 func (s *scenes) pictures(t *testing.T) {
 	for _, skin := range []string{"vector", "minerva"} {
 		p := newTab(t, 390, 844)

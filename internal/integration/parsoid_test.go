@@ -18,16 +18,16 @@ import (
 
 var updateHTML = flag.Bool("update-html", false, "write forum/testdata/html again from the real wiki")
 
-// parsoidTemplates produce blocks of several lines and pieces of tables, so that Parsoid must use all its ways of
-// describing them.
+// parsoidTemplates are templates that produce blocks of several lines and pieces of tables, so that Parsoid uses all
+// its ways of describing templates.
 var parsoidTemplates = map[string]string{
 	"Template:Lister": "* from template\n* second",
 	"Template:Row":    "|-\n| a || b",
 	"Template:Block":  "<div>block</div>\n\npara",
 }
 
-// TestParsoid: for every page in forum/testdata/pages, the real Parsoid's HTML and the wikitext are read with the same
-// result. Without the wikitext, only spaces may differ, in queries that raw pipes cut.
+// TestParsoid checks that for every page in forum/testdata/pages, reading the real Parsoid's HTML gives the same result
+// as reading the wikitext. Without the wikitext, only spaces may differ, in queries that are cut by raw pipes.
 func TestParsoid(t *testing.T) {
 	t.Parallel()
 	w := startWiki(t)

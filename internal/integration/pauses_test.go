@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Three processes share a database. The model, and then the wiki, asks one of them to wait for five seconds. During
-// that time none of them sends it a request, although all have work. Then everything is answered, once.
+// Three processes share a database. The model, and later the wiki, asks one of them to wait for five seconds. During
+// that time, none of them sends a request to it, although all have work. After that, everything is answered exactly
+// once.
 func TestSharedPauses(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)

@@ -26,7 +26,7 @@ func (w *realWiki) sql(statements ...string) {
 	}
 }
 
-// filter creates an abuse filter that matches every edit of the bot, and removes earlier ones.
+// filter creates an abuse filter that matches every edit by the bot, and removes earlier filters.
 func (w *realWiki) filter(name, consequence, parameters string) {
 	w.t.Helper()
 	w.sql("DELETE FROM abuse_filter", "DELETE FROM abuse_filter_action", `INSERT INTO abuse_filter (af_id, af_pattern, af_actor, af_timestamp,
@@ -36,7 +36,7 @@ FROM actor WHERE actor_name = 'Admin'`,
 		`INSERT INTO abuse_filter_action VALUES (1, '`+consequence+`', '`+parameters+`')`)
 }
 
-// gaveUp returns the ledger's line for a heading that was given up.
+// gaveUp returns the line of the ledger for a request that was given up, by its heading.
 func (w *world) gaveUp(heading string) string {
 	w.t.Helper()
 	out, err := w.bot(nil, "ledger", "list", "--json", "--state", "gave_up")
@@ -52,7 +52,7 @@ func (w *world) gaveUp(heading string) string {
 }
 
 // TestAbuseFilter makes the real extension warn about, disallow and block the bot's edits. The bot must not try to get
-// around the filter: after a warning, repeating the same edit would save it.
+// around the filter, although repeating the same edit after a warning would save it.
 func TestAbuseFilter(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)

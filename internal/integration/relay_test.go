@@ -17,14 +17,14 @@ import (
 
 // call is one request that the bot sends to an external service.
 type call struct {
-	n      int // 1-based, over all relays of a counter
+	n      int // number from 1, counted over all relays that share a counter
 	method string
 	path   string
 	body   string
 }
 
-// hooks are called around every relayed call. before returns false to drop the call before it is sent; after returns
-// false to drop the answer.
+// hooks are called before and after every relayed call. before returns false to drop the call instead of sending it.
+// after returns false to drop the answer.
 type hooks struct {
 	mu     sync.Mutex
 	n      int
@@ -46,7 +46,7 @@ func (h *hooks) count() int {
 	return h.n
 }
 
-// relay forwards everything to target and returns its own address.
+// relay starts a server that forwards everything to target, and returns the server's address.
 func relay(t *testing.T, target string, h *hooks) string {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -76,7 +76,7 @@ func relay(t *testing.T, target string, h *hooks) string {
 		if before != nil && !before(c) {
 			panic(http.ErrAbortHandler)
 		}
-		// The target must finish its work even if the bot is gone: that is the case to test.
+		// The target must finish its work even if the bot is gone, because that is the case to test.
 		rec := &recorder{header: http.Header{}}
 		proxy.ServeHTTP(rec, r.WithContext(context.WithoutCancel(r.Context())))
 		if change != nil {

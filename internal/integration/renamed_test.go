@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// meanwhile does something at the first call that at finds, before it is forwarded or after it was answered.
+// meanwhile does something at the first call that at selects, before the call is forwarded or after it was answered.
 func (w *world) meanwhile(at func(call) bool, after bool, do func()) {
 	var once sync.Once
 	hook := func(c call) bool {
@@ -25,7 +25,7 @@ func (w *world) meanwhile(at func(call) bool, after bool, do func()) {
 	}
 }
 
-// moveAway moves a page, with a redirect or without.
+// moveAway moves a page, with or without leaving a redirect.
 func (u *user) moveAway(from, to string, redirect bool) {
 	u.t.Helper()
 	v := url.Values{"action": {"move"}, "from": {from}, "to": {to}, "reason": {"test"}, "ignorewarnings": {"1"}}
@@ -35,7 +35,7 @@ func (u *user) moveAway(from, to string, redirect bool) {
 	u.act(v)
 }
 
-// merge merges the history of a page, up to a time, into that of another one, as Special:MergeHistory does.
+// merge merges the history of a page up to a time into that of another page, like Special:MergeHistory.
 func (u *user) merge(from, to, until string) {
 	u.t.Helper()
 	v := url.Values{"action": {"mergehistory"}, "from": {from}, "to": {to}, "reason": {"test"}}
@@ -60,10 +60,10 @@ func (u *user) revisions(page string) (times []string) {
 	return times
 }
 
-// ours counts the bot's replies in a text, whatever name they are signed with.
+// ours counts the bot's replies in a text, no matter which name they are signed with.
 func ours(text string) int { return strings.Count(text, "<!-- spinachbot:") }
 
-// tries runs the bot once; if the page does not exist, the bot fails, and says so.
+// tries runs the bot once. If the page does not exist, the bot must fail with an error that reports this.
 func (w *world) tries() {
 	w.t.Helper()
 	if out, err := w.bot(nil, "run", "--once", "--unknown-grace", "1s"); err != nil && !strings.Contains(out, "FORUM_PAGE") {
@@ -131,7 +131,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 	part("another page's history merged into the forum's before the save", func() {
 		old := w.page + "/Older"
 		w.alice.edit(url.Values{"title": {old}, "text": {"== What was asked before ==\n" + capital + " ~~~~"}})
-		w.fresh() // the forum page is the newer one
+		w.fresh() // the forum page is the newer page
 		w.answerOlder()
 		w.ask("Merged into")
 		w.meanwhile(isEdit, false, func() { admin.merge(old, w.page, "") })
@@ -175,7 +175,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 			if ours(text) != 0 && !strings.Contains(text, "#REDIRECT") {
 				t.Errorf("the page is now:\n%s", text)
 			}
-			if after { // including the reply, which is now in the other page's history
+			if after { // the merge includes the reply, which is now in the other page's history
 				all := w.alice.history(other)
 				for _, r := range all {
 					if ours(r.Text) > ours(before) {

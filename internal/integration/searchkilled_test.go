@@ -21,8 +21,8 @@ import (
 )
 
 // searched returns the events of the only trajectory in a folder, one per line: the whole tree with its steps, scores,
-// visits, ends and votes. For calls and for the end, only the position is kept, because the rest contains times and
-// retries.
+// visits, endings and votes. For calls and for the end event, it keeps only the position, because the rest contains
+// times and retries.
 func searched(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
@@ -37,7 +37,7 @@ func searched(t *testing.T, dir string) (out []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range events[1:] { // the first event has the run's name and time
+	for _, e := range events[1:] { // the first event contains the run's name and time
 		e.Time = time.Time{}
 		if e.Step != nil {
 			s := *e.Step
@@ -68,15 +68,16 @@ func trajectory(dir string) []byte {
 	return b
 }
 
-// ended reports whether the only trajectory in a folder is whole. A program that is killed after its last line was written
-// and before it exits leaves such a file, and nothing is left to continue.
+// ended reports whether the only trajectory in a folder is complete. If a program is killed after it has written the
+// last line but before it exits, the file is complete, and there is nothing to continue.
 func ended(t *testing.T, dir string) bool {
 	t.Helper()
 	events, err := event.Read(bytes.NewReader(trajectory(dir)))
 	return err == nil && len(events) > 0 && events[len(events)-1].Event == "end"
 }
 
-// killsWanted returns how often a search and a review are killed: SEARCH_KILLS from the environment, or 10.
+// killsWanted returns the number of times that a search and a review are killed: SEARCH_KILLS from the environment, or
+// 10.
 func killsWanted(t *testing.T) int {
 	t.Helper()
 	n := 10
@@ -88,8 +89,8 @@ func killsWanted(t *testing.T) int {
 	return n
 }
 
-// A tree search that is killed with signal 9 after its file has reached some number of lines, and is continued with ask
-// --continue, leaves the same tree as an undisturbed one.
+// A tree search is killed with signal 9 after its file has reached some number of lines, and is continued with ask
+// --continue. It results in the same tree as an undisturbed search.
 func TestSearchKilled(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -126,7 +127,7 @@ func TestSearchKilled(t *testing.T) {
 			return bytes.Count(trajectory(dir), []byte("\n")) >= lines
 		})
 		if !dead || ended(t, dir) {
-			continue // the program was faster
+			continue // the program ended before the kill
 		}
 		kills++
 		run(ask(dir, "--continue", "ask"))
@@ -140,8 +141,8 @@ func TestSearchKilled(t *testing.T) {
 	}
 }
 
-// A review that is killed with signal 9 at some moment, and is continued with ask --review --continue and the decisions
-// that are not in its file, ends like an undisturbed one.
+// A review is killed with signal 9 at some moment, and is continued with ask --review --continue and the decisions that
+// are not in its file. It ends like an undisturbed review.
 func TestReviewKilled(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -163,7 +164,7 @@ func TestReviewKilled(t *testing.T) {
 			for _, d := range decisions[decided:] {
 				time.Sleep(wait)
 				if _, err := io.WriteString(out, d+"\n"); err != nil {
-					return // it was killed
+					return // the program was killed
 				}
 			}
 			_ = out.Close()
@@ -185,7 +186,7 @@ func TestReviewKilled(t *testing.T) {
 			return bytes.Count(trajectory(dir), []byte("\n")) >= lines
 		})
 		if !dead || ended(t, dir) {
-			continue // the program was faster
+			continue // the program ended before the kill
 		}
 		kills++
 		decided := bytes.Count(trajectory(dir), []byte(`"event":"review"`))

@@ -29,7 +29,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// vault plants a secret in every place that can hold one and searches for all of them afterwards.
+// vault plants a secret in every place that can contain one, and afterwards searches for all of them.
 type vault struct {
 	t       *testing.T
 	bin     string
@@ -37,8 +37,8 @@ type vault struct {
 	secrets map[string]string // by place
 
 	mu    sync.Mutex
-	sent  strings.Builder // everything that was sent to servers
-	shown strings.Builder // everything that the program showed
+	sent  strings.Builder // all data that was sent to servers
+	shown strings.Builder // all output of the program
 }
 
 // plant creates the secret for a place.
@@ -61,7 +61,7 @@ func (v *vault) Write(p []byte) (int, error) {
 	return v.shown.Write(p)
 }
 
-// heard wraps a server and records what is sent to it.
+// heard wraps a server's handler and records the requests that are sent to it.
 func (v *vault) heard(next http.Handler) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -75,7 +75,7 @@ func (v *vault) heard(next http.Handler) string {
 	return srv.URL
 }
 
-// command returns the program, in the vault's folder, with crash reports as detailed as possible.
+// command returns a command that runs the program in the vault's folder, with the most detailed crash reports.
 func (v *vault) command(args ...string) *exec.Cmd {
 	c := exec.CommandContext(context.Background(), "bash", append([]string{"-c", `ulimit -c unlimited; exec "$@"`, "sh", v.bin},
 		args...)...)
@@ -102,7 +102,7 @@ func (v *vault) run(args ...string) {
 	}
 }
 
-// settings writes .env.
+// settings writes the settings to .env.
 func (v *vault) settings(lines ...string) {
 	v.t.Helper()
 	if err := os.WriteFile(filepath.Join(v.dir, ".env"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
@@ -110,8 +110,8 @@ func (v *vault) settings(lines ...string) {
 	}
 }
 
-// crash starts a command, waits for matching output, examines the process from outside, and makes it die with all
-// stacks.
+// crash starts a command, waits for matching output, examines the process from outside, and makes it crash with a dump
+// of all stacks.
 func (v *vault) crash(ready *regexp.Regexp, look func(said string), args ...string) {
 	v.t.Helper()
 	c := v.command(args...)
@@ -173,7 +173,7 @@ func (l *vaultLog) text() string {
 	return l.b.String()
 }
 
-// search searches for every secret in everything that the program showed and wrote.
+// search searches for every secret in all output and all files of the program.
 func (v *vault) search() {
 	v.t.Helper()
 	places := map[string]string{"output": v.shown.String()}
@@ -215,9 +215,9 @@ func (v *vault) search() {
 
 var secretSetting = regexp.MustCompile(`(?m)^  ([A-Z0-9_]+) \(no flag: secret\)`)
 
-// TestSecretsStaySecret plants secrets in every setting and file that can hold one. It makes the program work, fail,
-// crash and be examined, with services that work and with services that echo what they receive. Then it searches for
-// the secrets everywhere.
+// TestSecretsStaySecret plants secrets in every setting and file that can contain one. It makes the program work, fail
+// and crash, and examines its process, with services that work and with services that echo what they receive. Then it
+// searches for the secrets everywhere.
 func TestSecretsStaySecret(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -257,7 +257,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				{"migrate"}, {"backup", "b2.tar.gz"}} {
 				v.run(args...)
 			}
-			// An invalid setting is named, but not shown.
+			// An error about an invalid setting has the setting's name, but not its value.
 			v.settings("OPENAI_BASE_URL=https://user:"+v.plant("password in an address")+"@example.org/v1",
 				"OPENAI_API_KEI="+v.plant("misspelled key"), "SPARQL_ENDPOINT=://"+v.plant("broken address"),
 				"WIKI_OAUTH2_TOKEN="+v.plant("token with a space")+" x")
@@ -276,7 +276,7 @@ const companyGraph = `graphs:
     headers: {X-Api-Key: $COMPANY_KEY}
 `
 
-// secretsAtWork makes everything work: the services are the sandbox's.
+// secretsAtWork runs the program with services that work, which are the sandbox's.
 func (v *vault) secretsAtWork(planted []string) {
 	sandbox := exec.CommandContext(context.Background(), v.bin, "sandbox", "--addr", "127.0.0.1:0")
 	sandbox.Dir, sandbox.Env = v.t.TempDir(), []string{"HOME=" + v.dir, "PATH=" + os.Getenv("PATH")}
@@ -298,7 +298,7 @@ func (v *vault) secretsAtWork(planted []string) {
 	base := v.heard(httputil.NewSingleHostReverseProxy(target))
 	var lines []string
 	for _, line := range planted {
-		if strings.HasPrefix(line, "WIKI_PASSWORD=") { // the sandbox has its own password, which is also secret
+		if strings.HasPrefix(line, "WIKI_PASSWORD=") { // the sandbox's own password, which is also secret
 			line = regexp.MustCompile(`WIKI_PASSWORD=.*`).FindString(said.text())
 			v.secrets["WIKI_PASSWORD"] = strings.TrimPrefix(line, "WIKI_PASSWORD=")
 		}
@@ -332,13 +332,13 @@ func (v *vault) secretsAtWork(planted []string) {
 		}
 	}, "serve", "-v", "--addr", "127.0.0.1:0", "--dataset", "https://example.org/x")
 	if slices.ContainsFunc(planted, func(line string) bool { return strings.HasPrefix(line, "WIKI_PASSWORD=") }) {
-		// The sandbox's wiki supports only passwords: with other logins the bot stops at once.
+		// The sandbox's wiki supports only passwords; with other logins, the bot stops at once.
 		v.crash(regexp.MustCompile(`level=INFO`), func(string) {}, "run", "-v")
 	}
 	sent := v.sent.String()
 	for place, secret := range v.secrets {
 		if strings.HasSuffix(place, "_SECRET") {
-			continue // it is used for signing, and never sent
+			continue // this secret is used for signing and is never sent
 		}
 		if !strings.HasPrefix(place, "OPERATOR_") && !strings.Contains(sent, secret) {
 			v.t.Errorf("the secret of %s was never used, so the test proves nothing about it", place)
@@ -346,9 +346,9 @@ func (v *vault) secretsAtWork(planted []string) {
 	}
 }
 
-// secretsEchoed makes every service echo what it receives.
+// secretsEchoed runs the program with services that echo what they receive.
 func (v *vault) secretsEchoed(planted []string) {
-	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // the clients' tests try all forms
+	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // client tests try all forms
 		echo := testutil.Echoes()[name]
 		base := v.heard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Query().Get("type") == "login" { // otherwise the password is never sent
@@ -368,7 +368,7 @@ func (v *vault) secretsEchoed(planted []string) {
 	}
 }
 
-// quick runs commands in parallel for some seconds only, because they would wait for a service to recover.
+// quick runs commands in parallel for only a few seconds, because they would wait for a service to recover.
 func (v *vault) quick(calls ...[]string) {
 	v.t.Helper()
 	var all sync.WaitGroup

@@ -18,21 +18,21 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// maxDrain is how long a program may take to stop after SIGTERM.
+// maxDrain is the maximum time that a program may take to stop after SIGTERM.
 const maxDrain = 30 * time.Second
 
-// purpose finds the calls to the model with a purpose.
+// purpose selects the calls to the model with the given purpose.
 func purpose(of string) func(call) bool {
 	return func(c call) bool { return strings.Contains(c.body, `"purpose":"`+of+`"`) }
 }
 
 func isQuery(c call) bool { return c.path == "/sparql" }
 
-// isRead finds the calls that read a page with its text.
+// isRead reports whether a call reads a page with its text.
 func isRead(c call) bool { return strings.Contains(c.body, "curtimestamp") }
 
-// told starts a program that is asked to stop at the first call that at finds. The call is delayed and then forwarded;
-// if lost is set, its answer is dropped. told returns how long the program took to stop, which may be at most 30
+// told starts a program and asks it to stop at the first call that at selects. The call is delayed and then forwarded;
+// if lost is set, its answer is dropped. told returns the time that the program took to stop, which may be at most 30
 // seconds.
 func (w *world) told(cmd *exec.Cmd, at func(call) bool, hold time.Duration, lost bool) time.Duration {
 	w.t.Helper()
@@ -92,20 +92,20 @@ func (w *world) told(cmd *exec.Cmd, at func(call) bool, hold time.Duration, lost
 	}
 }
 
-// watching returns the running bot.
+// watching returns the command that runs the bot.
 func (w *world) watching() *exec.Cmd {
 	return w.command(nil, "run", "--lease", "3s", "--unknown-grace", "1s", "--watch-schedule", "@every 1s")
 }
 
-// once posts a request that nobody repeats, so it need not be early in a minute, unlike with [world.ask].
+// once posts a request that no one repeats. Unlike with [world.ask], it does not have to be early in a minute.
 func (w *world) once(heading string) {
 	w.t.Helper()
 	w.alice.ask(w.page, heading, capital)
 	w.asked[heading] = 1
 }
 
-// stops asks the bot to stop at a call while it works on a request, and checks that there is one reply after the next
-// start.
+// stops asks the bot to stop at a call while it works on a request, and checks that the request has one reply after the
+// next start.
 func (w *world) stops(phase string, at func(call) bool, hold time.Duration, lost bool) {
 	w.t.Helper()
 	heading := "Told to stop, " + phase
@@ -135,7 +135,7 @@ type phase struct {
 	lost bool
 }
 
-// nth finds the nth call of model and graph.
+// nth selects the nth call to the model or the graph.
 func nth(n int) func(call) bool {
 	return func(c call) bool {
 		if isQuery(c) || modelCall.MatchString(c.path) {
@@ -145,8 +145,8 @@ func nth(n int) func(call) bool {
 	}
 }
 
-// lastCall lets the bot answer a request, and returns the number of the last call of model and graph, which is followed
-// by the proposal.
+// lastCall lets the bot answer a request, and returns the number of the last call to the model or the graph, which is
+// followed by the proposal.
 func (w *world) lastCall() (n int) {
 	w.t.Helper()
 	w.once("Watched")
@@ -165,7 +165,7 @@ func (w *world) lastCall() (n int) {
 	return n
 }
 
-// phases returns the moments; the nth call of model and graph is the last before the proposal.
+// phases returns the moments. The nth call to the model or the graph is the last one before the proposal.
 func phases(n int) []phase {
 	return []phase{
 		{"poll", isRead, false},
@@ -179,8 +179,8 @@ func phases(n int) []phase {
 	}
 }
 
-// The bot is asked to stop in each phase of its work, during a call. It stops within 30 seconds, and after the next
-// start each request has one reply.
+// In each phase of its work, the bot is asked to stop during a call. It stops within 30 seconds, and after the next
+// start, each request has one reply.
 func TestToldToStop(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
@@ -196,8 +196,8 @@ func TestToldToStop(t *testing.T) {
 	w.stopsEvaluating()
 }
 
-// stopsProposing asks a bot that only proposes to stop at the last call before the proposal. The proposal is neither
-// lost nor made twice, and is posted once when it is approved.
+// stopsProposing asks a bot that only proposes replies to stop at the last call before the proposal. The proposal is
+// neither lost nor made twice, and it is posted once when it is approved.
 func (w *world) stopsProposing(last int) {
 	w.t.Helper()
 	w.set("POSTING", "propose")
@@ -224,8 +224,8 @@ func (w *world) stopsProposing(last int) {
 	w.settled()
 }
 
-// stopsHarvesting asks a harvest to stop while it reads, renders and queries. The next harvest ends with the same files
-// as an undisturbed one.
+// stopsHarvesting asks a harvest to stop while it reads a page, renders a page, or runs a query. The next harvest ends
+// with the same files as an undisturbed harvest.
 func (w *world) stopsHarvesting() {
 	w.t.Helper()
 	for i, month := range []string{"2021/01", "2021/02"} {
@@ -267,7 +267,7 @@ func (w *world) stopsHarvesting() {
 }
 
 // stopsEvaluating asks a benchmark run to stop while it asks a question. The next run ends with the same results as an
-// undisturbed one.
+// undisturbed run.
 func (w *world) stopsEvaluating() {
 	w.t.Helper()
 	whole, dir := filepath.Join(w.dir, "evaluated"), filepath.Join(w.dir, "evaluated in pieces")
@@ -308,9 +308,9 @@ func (w *world) stopsEvaluating() {
 	}
 }
 
-// The bot is asked to stop while a service hangs. It aborts the call, stops within 30 seconds, and each request has one
-// reply after the next start. This is played once with SQLite, and once with several processes on PostgreSQL, where
-// each phase is also played as in TestToldToStop.
+// The bot is asked to stop while a service hangs. It aborts the call and stops within 30 seconds, and each request has
+// one reply after the next start. This is tested with SQLite, and with several processes on PostgreSQL, where each
+// phase is also tested as in TestToldToStop.
 func TestToldToStopWhileServicesHang(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// newUser makes an ordinary account.
+// newUser creates an ordinary account.
 func (w *realWiki) newUser(name string) *user {
 	w.t.Helper()
 	const password = "0123456789abcdef0123456789abcdef0123"
@@ -23,7 +23,7 @@ func (w *realWiki) newUser(name string) *user {
 	return w.user(name)
 }
 
-// odd returns unexpected scenes: the bot is mentioned where it must not react, or in odd ways.
+// odd returns unexpected scenes: the bot is mentioned where it must not react, or in unusual ways.
 func (s *scenes) odd(account, carol *user) []scene {
 	a, b := s.alice, s.bob
 	call := name + capital
@@ -87,8 +87,8 @@ func (s *scenes) odd(account, carol *user) []scene {
 	for i, text := range []string{"[[user:spinachBot]]", "{{ping|Bob|SpinachBot}}", "[[User:SpinachBot|]]", "[[:User:SpinachBot]]"} {
 		list = append(list, ways(i, text, "2 Alice"))
 	}
-	// The bot is not notified of the first two: they do not link to its user page, or link to its talk page, as its
-	// signature does.
+	// The bot is not notified of the first two scenes: one does not link to its user page, and the other links to its talk
+	// page, like its signature.
 	for i, text := range []string{"@SpinachBot:", "[[User talk:SpinachBot|you]]", "[[User:SpinachBot/run]]", "[[User:SpinachBotNot]]"} {
 		list = append(list, ways(10+i, text))
 	}
@@ -109,7 +109,7 @@ func TestStrangers(t *testing.T) {
 	s.first()
 	s.playAll(t, s.odd(account, carol))
 	s.t = t
-	for range 3 { // a notification about an unreadable page is given up in the end
+	for range 3 { // a notification about an unreadable page is given up after some rounds
 		s.round()
 	}
 	if n := account.unread(); n > 0 {
@@ -117,12 +117,12 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("%d notifications are unread; ledger:\n%s", n, list)
 	}
 
-	// While the program works: at the model's second call, which is about the answer.
+	// This happens while the program works, at the second call to the model, which is about the answer.
 	asks := name + capital
 	for i, tt := range []struct {
 		what  string
 		do    func(page string)
-		where string // where the reply is, or ""
+		where string // page with the reply, or ""
 		has   string
 	}{
 		{what: "its section is moved to an archive", do: func(page string) {

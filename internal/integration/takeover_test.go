@@ -38,7 +38,7 @@ func (p *process) said() string {
 
 func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
-// works starts a bot with its own data folder. Its lease lasts 3 s.
+// works starts a bot with its own data folder and a lease of 3 s.
 func (w *world) works(name string) *process {
 	w.t.Helper()
 	p := &process{cmd: w.command(nil, "run", "--lease", "3s", "--unknown-grace", "2s", "--watch-schedule", "@every 1s",
@@ -98,8 +98,8 @@ func database(t *testing.T) string {
 	return u.String()
 }
 
-// TestTakeover suspends the leading process while its reply is being sent, for longer than its lease. Another process
-// takes over and replies. Then the first reply arrives, and the first process wakes up: it must not add a second one.
+// TestTakeover suspends the leading process for longer than its lease while its reply is being sent. Another process
+// takes over and replies. Then the first reply arrives, and the first process wakes up. It must not add a second reply.
 func TestTakeover(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)
@@ -116,7 +116,7 @@ func TestTakeover(t *testing.T) {
 	stopped, held, arrived := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
 	t.Cleanup(release)
-	var mine atomic.Int64 // number of the first edit
+	var mine atomic.Int64 // number of this process's first edit
 	w.hooks.reset(func(c call) bool {
 		if isEdit(c) && mine.CompareAndSwap(0, int64(c.n)) {
 			a.signal(syscall.SIGSTOP)

@@ -14,8 +14,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// TestTracePages: with TRACE_PAGE, the steps behind a reply are on a separate page, which is created once and linked
-// from the reply. The test runs on a MediaWiki with notifications and on an older one.
+// TestTracePages checks that with TRACE_PAGE, the steps behind a reply are on a separate page, which is created once
+// and linked from the reply. The test runs on a MediaWiki with notifications and on an older one.
 func TestTracePages(t *testing.T) {
 	t.Parallel()
 	for name, wiki := range map[string]*realWiki{"1.43": startNewerWiki(t), "1.39": startWiki(t)} {
@@ -34,7 +34,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	w.alice.ask(w.page, "Where it sits", capital)
 	w.hooks.reset(nil, nil)
 
-	// If the parent page is missing, the reply is posted anyway, and the program says what is missing.
+	// If the parent page is missing, the reply is posted anyway, and the program reports what is missing.
 	out, err := w.bot(nil, "run", "--once", "--unknown-grace", "1s")
 	if err == nil || !strings.Contains(out, "there is no page "+parent) {
 		t.Errorf("without a page: %v\n%s", err, out)
@@ -55,7 +55,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	state("waits")
 	admin.edit(url.Values{"title": {parent}, "text": {"The steps.\n\n{{Special:PrefixIndex/" + parent + "/}}"}})
 
-	// The answer to the edit that creates the page is lost. The next round sees that the page was created.
+	// The answer to the edit that creates the page is lost. The next round finds that the page was created.
 	lost := 0
 	w.hooks.change = func(c call, answer *recorder) {
 		if isEdit(c) && strings.Contains(c.body, "createonly") {
@@ -110,7 +110,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 		}
 	}
 
-	// When its time is over, the steps are removed; the page's history stays until an administrator deletes it.
+	// When the page's time is over, the steps are removed. The page's history stays until an administrator deletes it.
 	time.Sleep(time.Second)
 	w.set("KEEP_TRAJECTORIES", "0d")
 	for range 2 {
@@ -121,7 +121,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	}
 	state("empty")
 
-	// A page that was deleted before the bot knew that it had been created is not created again.
+	// A page is not created again if it was deleted before the bot learned that it had been created.
 	w.set("KEEP_TRAJECTORIES", "30d")
 	w.alice.ask(w.page, "Second", landlocked)
 	w.hooks.change = func(c call, answer *recorder) {
@@ -129,7 +129,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 			answer.code, answer.body = 502, []byte("lost")
 		}
 	}
-	_, _ = w.bot(nil, "run", "--once", "--unknown-grace", "1s") // says that the answer was lost
+	_, _ = w.bot(nil, "run", "--once", "--unknown-grace", "1s") // fails because the answer was lost
 	w.hooks.change = nil
 	m = regexp.MustCompile(`\[\[:(User:SpinachBot/traces/sb-[0-9a-f]{16})\|`).FindStringSubmatch(section(w.alice.text(w.page), "Second"))
 	if m == nil {
@@ -139,7 +139,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	if revisions() != 1 {
 		t.Fatalf("%s was not made", page)
 	}
-	time.Sleep(1100 * time.Millisecond) // the wiki's clock counts seconds
+	time.Sleep(1100 * time.Millisecond) // the wiki's clock has a resolution of one second
 	admin.act(url.Values{"action": {"delete"}, "title": {page}, "reason": {"test"}})
 	for range 6 {
 		_, _ = w.bot(nil, "run", "--once", "--unknown-grace", "1s")

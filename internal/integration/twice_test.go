@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTwoPostsOfOneMinute: a person asks, gets an answer, and writes again in the same minute, each time somewhere else
-// on the page.
+// TestTwoPostsOfOneMinute plays a person who asks, gets an answer, and writes again in the same minute, each time in a
+// different part of the page.
 func TestTwoPostsOfOneMinute(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)
@@ -27,8 +27,8 @@ func TestTwoPostsOfOneMinute(t *testing.T) {
 	}
 }
 
-// TestSuppressedReply: the answer to a successful save is lost. Then an administrator removes the reply and hides parts
-// of the revision, depending on the case.
+// TestSuppressedReply loses the answer to a successful save. Then an administrator removes the reply and, depending on
+// the case, hides parts of the revision.
 func TestSuppressedReply(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)

@@ -13,17 +13,18 @@ import (
 	"testing"
 )
 
-// TestRepliesAndCorrections plays, on a MediaWiki with discussion tools and on one without, what TestCalledByName does
-// not: replies without a query, a question back with its answer, a correction by the bot, a person who is faster than
-// the model, and a forum on another wiki. Each reply is read in all ways that the wiki has, and other people's text
-// stays the same, byte for byte.
+// TestRepliesAndCorrections plays scenes that TestCalledByName does not: replies without a query, a clarifying question
+// with its answer, a correction by the bot, a person who is faster than the model, and a forum on another wiki. It runs
+// on a MediaWiki with discussion tools and on one without. Each reply is read in all ways that the wiki supports, and
+// other people's text must stay the same, byte for byte.
 func TestRepliesAndCorrections(t *testing.T) {
 	t.Parallel()
 	t.Run("1.43", func(t *testing.T) { t.Parallel(); repliesAndCorrections(t, startNewerWiki, startWiki, true) })
 	t.Run("1.39", func(t *testing.T) { t.Parallel(); repliesAndCorrections(t, startWiki, startNewerWiki, false) })
 }
 
-// repliesAndCorrections plays the scenes on one wiki, the last one on another; tools: that one has discussion tools.
+// repliesAndCorrections plays the scenes on one wiki, and the last one on another. tools means that the other one has
+// discussion tools.
 func repliesAndCorrections(t *testing.T, start, startOther func(*testing.T) *realWiki, tools bool) {
 	wiki, bin := start(t), binary(t)
 	s := &scenes{world: newWorld(t, wiki, bin, startSandbox(t, bin)), own: tools}
@@ -58,7 +59,7 @@ func repliesAndCorrections(t *testing.T, start, startOther func(*testing.T) *rea
 		s.t = t
 		s.set("ANSWER_CONFIDENCE", "1")
 		s.hooks.reset(nil, nil)
-		s.hooks.change = func(c call, answer *recorder) { // the script has no questions
+		s.hooks.change = func(c call, answer *recorder) { // the script contains no questions
 			if strings.Contains(c.body, `"purpose":"clarify"`) {
 				answer.code, answer.header = 200, map[string][]string{"Content-Type": {"application/json"}}
 				answer.body = []byte(`{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":` +

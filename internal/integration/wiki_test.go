@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// realWiki is a MediaWiki that tools/realwiki started.
+// realWiki is a MediaWiki that was installed by tools/realwiki.
 type realWiki struct {
 	t    *testing.T
 	vars map[string]string
@@ -34,7 +34,7 @@ func startWiki(t *testing.T) *realWiki {
 	return startWikiOf(t, "")
 }
 
-// startNewerWiki starts the MediaWiki that tools/realwiki/next.sh unpacks, which has discussion tools.
+// startNewerWiki starts the MediaWiki that tools/realwiki/next.sh unpacks. It has discussion tools.
 func startNewerWiki(t *testing.T) *realWiki {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), "bash", "../../tools/realwiki/next.sh")
@@ -49,7 +49,7 @@ func startNewerWiki(t *testing.T) *realWiki {
 	return w
 }
 
-// maintain runs one of the wiki's maintenance scripts, and the jobs that it leaves.
+// maintain runs one of the wiki's maintenance scripts, and then the jobs that it leaves in the queue.
 func (w *realWiki) maintain(args ...string) {
 	w.t.Helper()
 	for _, a := range [][]string{args, {"runJobs"}} {
@@ -61,7 +61,7 @@ func (w *realWiki) maintain(args ...string) {
 	}
 }
 
-// startWikiOf starts a MediaWiki from a folder, or the installed one if none is named.
+// startWikiOf starts a MediaWiki from a folder, or the installed one if no folder is given.
 func startWikiOf(t *testing.T, folder string) *realWiki {
 	t.Helper()
 	dir := t.TempDir()
@@ -150,8 +150,8 @@ func (u *user) edit(v url.Values) {
 	}
 }
 
-// ask posts a new request as a person does, in a new section. The scripted requests end with their heading: the same
-// words by the same person would be a repetition, which is not answered.
+// ask posts a new request in a new section, like a person. The heading is added to the end of each scripted request,
+// since the same words by the same person would be a repetition, which is not answered.
 func (u *user) ask(page, heading, text string) {
 	u.t.Helper()
 	if text == capital || text == landlocked {
@@ -160,7 +160,7 @@ func (u *user) ask(page, heading, text string) {
 	u.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {text + " ~~~~"}})
 }
 
-// reply adds a line right after the last line that contains where, in the section with the heading.
+// reply adds a line right after the last line in the section with the heading that contains where.
 func (u *user) reply(page, heading, where, line string) {
 	u.t.Helper()
 	text := u.text(page)
@@ -192,7 +192,7 @@ func (u *user) text(page string) string {
 	return str(revs[0], "slots", "main", "content")
 }
 
-// html returns the page as Parsoid renders it.
+// html returns the page as rendered by Parsoid.
 func (w *realWiki) html(page string) string {
 	w.t.Helper()
 	return w.get(w.vars["REALWIKI_URL"] + "/rest.php/v1/page/" + url.PathEscape(page) + "/html")
@@ -228,7 +228,7 @@ func str(v any, path ...string) string {
 	return s
 }
 
-// binaryDir is the folder of the program under test, for all tests of the run.
+// binaryDir is the folder of the program under test. All tests of the run share it.
 var binaryDir string
 
 func TestMain(m *testing.M) {
@@ -243,7 +243,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build builds the program, the first time it is called.
+// build builds the program the first time it is called.
 var build = sync.OnceValues(func() (path string, err error) {
 	path = filepath.Join(binaryDir, "spinachbot")
 	if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", path, "../../cmd/spinachbot").CombinedOutput(); err != nil {

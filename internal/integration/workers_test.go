@@ -27,7 +27,7 @@ type postgres struct {
 func startPostgres(t *testing.T) *postgres {
 	t.Helper()
 	p := &postgres{t: t, dir: filepath.Join(t.TempDir(), "pg")}
-	for dir := p.dir; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) { // the server may run as another user
+	for dir := p.dir; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) { // the server may run as a different user
 		_ = exec.Command("chmod", "o+x", dir).Run()
 	}
 	out, err := exec.Command("bash", "../../tools/postgres/start.sh", p.dir).Output()
@@ -39,7 +39,7 @@ func startPostgres(t *testing.T) *postgres {
 	return p
 }
 
-// restart ends all connections at once, as a crash does, and restarts the server.
+// restart ends all connections at once, like a crash, and restarts the server.
 func (p *postgres) restart() {
 	p.t.Helper()
 	out, err := exec.Command("bash", "../../tools/postgres/restart.sh", p.dir).CombinedOutput()
@@ -84,9 +84,9 @@ func (w *world) slowModel(d time.Duration) {
 	}, nil)
 }
 
-// TestThreeWorkers: three processes share a database. One is killed, one is stopped for longer than its lease, and the
-// database is restarted, while people ask. Which process does what at these moments is random. The page's history
-// decides the outcome.
+// TestThreeWorkers runs three processes that share a database. While people ask, one process is killed, one is
+// suspended for longer than its lease, and the database is restarted. What each process is doing at these moments is
+// random. The page's history shows whether the test passes.
 func TestThreeWorkers(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
@@ -152,7 +152,7 @@ func TestThreeWorkers(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	// A second reply, planted in the history, is found.
+	// A second reply that is planted in the history is found.
 	last := history[len(history)-1]
 	m := signature.FindString(section(last.Text, "Request 1"))
 	planted := append(history, testutil.Revision{User: "SpinachBot", Text: strings.Replace(last.Text, m, m+"\n:Once more. "+m, 1)})
@@ -178,8 +178,8 @@ func (w *world) drains(name string, p *process) {
 
 var modelCall = regexp.MustCompile(`/chat/completions$`)
 
-// TestThroughput measures how many requests per minute one to three processes answer if each call to the model takes a
-// second. It fails only if requests are not answered; the figures are for docs/operator.md.
+// TestThroughput measures how many requests per minute are answered by one to three processes if each call to the model
+// takes one second. It fails only if requests are not answered. The figures are for docs/operator.md.
 func TestThroughput(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
 	sandbox := startSandbox(t, bin)

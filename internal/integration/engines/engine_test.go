@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// queryTime is the maximum time of a query in an engine; a query that takes longer is counted, but not judged.
+// queryTime is the time limit for a query on an engine. A query that takes longer is counted but not judged.
 const queryTime = 10 * time.Second
 
 var (
@@ -56,7 +56,7 @@ func startEngine(t *testing.T, name string, files []string) *engine {
 	return e
 }
 
-// freePort finds a port whose successor is free, too (Virtuoso needs two).
+// freePort finds a free port whose successor is also free (Virtuoso needs two).
 func freePort(t *testing.T) int {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "bash", "../../../tools/freeport.sh").Output()
@@ -125,7 +125,7 @@ func (e *engine) stop() {
 	e.done <- nil
 }
 
-// ask runs a query; an engine that hangs or dies is restarted.
+// ask runs a query. An engine that hangs or dies is restarted.
 func (e *engine) ask(query string) (*kg.Table, error) {
 	e.t.Helper()
 	tab, err := e.query(query)
@@ -140,7 +140,7 @@ func (e *engine) query(query string) (*kg.Table, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTime)
 	defer cancel()
 	body, kind := query, "application/sparql-query"
-	if e.name == "virtuoso" { // it accepts only a form
+	if e.name == "virtuoso" { // it accepts queries only as a form
 		body = url.Values{"query": {query}, "default-graph-uri": {"http://graph.example/"}}.Encode()
 		kind = "application/x-www-form-urlencoded"
 	}
@@ -178,7 +178,7 @@ func (e *engine) query(query string) (*kg.Table, error) {
 	if err := json.Unmarshal(data, tab); err != nil {
 		return nil, refusal(fmt.Sprintf("unreadable answer: %v: %.200s", err, data))
 	}
-	if len(tab.Vars) == 1 && tab.Vars[0] == "__ASK_RETVAL" { // Virtuoso's ASK
+	if len(tab.Vars) == 1 && tab.Vars[0] == "__ASK_RETVAL" { // Virtuoso's result of ASK
 		tab = &kg.Table{Ask: true, Boolean: len(tab.Rows) == 1 && tab.Rows[0][0].Value == "1"}
 	}
 	return tab, nil

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// bench is the embedded graph and the other engines with the same files.
+// bench consists of the embedded graph and the other engines, all with the same files.
 type bench struct {
 	t       *testing.T
 	graph   *embedded.Graph
@@ -69,8 +69,8 @@ func (b *bench) embedded(text string) (*kg.Table, error) {
 	return b.graph.Query(context.Background(), sparql.ReplaceAutoLanguage(text, "en"))
 }
 
-// portable reports whether every engine must return the same rows: the query uses no clock, no randomness, no limit
-// without an order, and no external service.
+// portable reports whether every engine must return the same rows for a query: it does not use the clock, randomness, a
+// limit without an order, or an external service.
 func portable(text string, q *sparql.Query) bool {
 	if q.Form != sparql.Select && q.Form != sparql.Ask {
 		return false
@@ -91,7 +91,7 @@ func portable(text string, q *sparql.Query) bool {
 	return ok
 }
 
-// compare runs a query everywhere. name names it in messages.
+// compare runs a query everywhere. name identifies the query in messages.
 func (b *bench) compare(name, text string) {
 	b.t.Helper()
 	q, err := sparql.Parse(text)
@@ -138,8 +138,8 @@ func (b *bench) compare(name, text string) {
 	b.same("virtuoso", name, r.Text, loose, l, b.engines[0].ask)
 }
 
-// service reports whether a query calls a service: Blazegraph has Wikidata's services only with Wikidata's own
-// additions.
+// service reports whether a query calls a service. Blazegraph supports Wikidata's services only with Wikidata's own
+// extensions.
 func service(q *sparql.Query) bool {
 	found := false
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -150,7 +150,7 @@ func service(q *sparql.Query) bool {
 	return found
 }
 
-// same runs one form of a query in one place and compares.
+// same runs one form of a query in one place and compares the rows.
 func (b *bench) same(place, name, text string, want *result, l laxity, run func(string) (*kg.Table, error)) {
 	b.t.Helper()
 	tab, err := run(text)
@@ -192,7 +192,7 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 	b.t.Errorf("%s: %s: %s\n%s", name, place, d, text)
 }
 
-// queries is the number of generated queries that a run compares.
+// queries returns the number of generated queries that a run compares.
 const queries = 400
 
 func TestBuiltIn(t *testing.T) {
@@ -221,7 +221,7 @@ func traps(t *testing.T, b *bench) {
 	}
 }
 
-// shared returns a file of the reference data, which is not part of the repository.
+// shared returns the path of a file of the reference data, which is not part of the repository.
 func shared(t *testing.T, parts ...string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -245,7 +245,7 @@ func TestReferenceData(t *testing.T) {
 		text := x["query"].(string)
 		tab, err := b.embedded(text)
 		if err != nil || tab.Empty() || tab.Ask && !tab.Boolean {
-			return // it does not use the slice
+			return // the query does not use the slice
 		}
 		b.compare(fmt.Sprint("forum ", n), text)
 	})

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// faultsFile lists the traps in which an engine's answer differs from the standard, or is missing: the engine, the
-// trap's name (its query is the smallest that shows the fault), and how the answer differs. A listed trap that is
-// answered correctly fails the test, and so does an unlisted one that is not.
+// faultsFile lists the traps for which an engine's answer differs from the standard or is missing. Each line has the
+// engine, the trap's name, and how the answer differs; the trap's query is the smallest one that shows the fault. A
+// listed trap that is answered correctly fails the test, and so does an unlisted trap that is answered wrongly.
 //
 //go:embed testdata/faults.tsv
 var faultsFile string
@@ -29,9 +29,9 @@ func trapFault(engine, trap string) bool {
 	return false
 }
 
-// family assigns longer queries to the faults that traps show: refusals by a part of the message, different rows by the
-// content of the query. Oxigraph's and Blazegraph's families are narrow. Virtuoso's are wide, because Oxigraph's answer
-// to the same query is judged strictly.
+// family assigns longer queries to the faults that the traps show. It recognizes refusals by part of the message, and
+// different rows by the content of the query. The families of Oxigraph and Blazegraph are narrow. Those of Virtuoso are
+// wide, because Oxigraph's answer to the same query is judged strictly.
 type family struct {
 	engine  string
 	trap    string
@@ -91,7 +91,7 @@ func known(engine, name, text string, err error) string {
 		return ""
 	}
 	if engine != "virtuoso" && strings.HasPrefix(name, "seed ") {
-		return "" // the other two answer the generated queries without faults
+		return "" // the other two engines answer the generated queries without faults
 	}
 	for _, f := range families {
 		if f.engine == engine && (err != nil && f.message != "" && strings.Contains(err.Error(), f.message) || err == nil &&
@@ -102,7 +102,7 @@ func known(engine, name, text string, err error) string {
 	return ""
 }
 
-// TestFaultsAreTold checks that every fault names an existing trap, and that docs/engines.md describes it.
+// TestFaultsAreTold checks that every fault refers to an existing trap, and that docs/engines.md describes it.
 func TestFaultsAreTold(t *testing.T) {
 	docs, err := os.ReadFile("../../../docs/engines.md")
 	if err != nil {

@@ -12,17 +12,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// triple is subject, predicate, object.
+// triple is a subject, a predicate and an object.
 type triple [3]rdf.Term
 
-// vocabulary is the source of a generator's terms: the data itself, so that most queries find something.
+// vocabulary is the source of a generator's terms. They are taken from the data itself, so that most queries find
+// something.
 type vocabulary struct {
 	all       []triple // with predicates of facts, in a fixed order
 	bySubject map[rdf.Term][]triple
 	byObject  map[rdf.Term][]triple
 }
 
-// newVocabulary sorts the rows ?s ?p ?o of a graph.
+// newVocabulary makes a vocabulary from the rows ?s ?p ?o of a graph.
 func newVocabulary(t *kg.Table) *vocabulary {
 	v := &vocabulary{bySubject: map[rdf.Term][]triple{}, byObject: map[rdf.Term][]triple{}}
 	for _, r := range t.Rows {
@@ -50,7 +51,7 @@ func newVocabulary(t *kg.Table) *vocabulary {
 	return v
 }
 
-// generator writes one query. It walks through the data and keeps, for each variable, a value that the variable has
+// generator writes one query. It walks through the data and remembers, for each variable, a value that the variable has
 // there.
 type generator struct {
 	r       *rand.Rand
@@ -72,7 +73,7 @@ func (g *generator) known() string              { return g.vars[g.r.IntN(len(g.v
 func (g *generator) value(name string) string   { return written(g.example[name]) }
 func (g *generator) isLiteral(name string) bool { return g.example[name].IsLiteral() }
 
-// fresh returns a new variable for a value; bound means that later parts may use it.
+// fresh returns a new variable with an example value; bound means that later parts may use it.
 func (g *generator) fresh(value rdf.Term, bound bool) string {
 	name := "?" + string(rune('a'+g.next%26))
 	if g.next >= 26 {
@@ -86,7 +87,7 @@ func (g *generator) fresh(value rdf.Term, bound bool) string {
 	return name
 }
 
-// written returns a term as the dialect's users write it.
+// written returns a term as users of the dialect write it.
 func written(t rdf.Term) string {
 	if t.IsIRI() {
 		return rdf.Shorten(t.Value)
@@ -112,7 +113,7 @@ func (g *generator) iri() string {
 	return g.vars[0]
 }
 
-// start writes the first pattern: few enough subjects to continue from.
+// start writes the first pattern. It has few enough subjects to continue from.
 func (g *generator) start() string {
 	for {
 		t := g.v.all[g.r.IntN(len(g.v.all))]
@@ -127,7 +128,7 @@ func (g *generator) start() string {
 	}
 }
 
-// step writes a pattern at a known resource; bound means that its new variables are always bound.
+// step writes a pattern that starts at a known resource; bound means that its new variables are always bound.
 func (g *generator) step(bound bool) string {
 	s := g.iri()
 	ts := g.v.bySubject[g.example[s]]
@@ -199,7 +200,7 @@ func (g *generator) condition(depth int) string {
 	return g.pick("BOUND("+v+")", "STR("+v+") != \"x\"", "ISLITERAL("+v+")", "STRLEN(STR("+v+")) < 40")
 }
 
-// computed writes an expression whose value all engines should agree on.
+// computed writes an expression on whose value all engines should agree.
 func (g *generator) computed() string {
 	v := g.known()
 	x := g.example[v]

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// asked opens an engine as a graph, as kg add and --kg do: only the endpoint's own answers are used.
+// asked opens an engine as a graph, like kg add and --kg, using only the endpoint's own answers.
 func (e *engine) asked(t *testing.T) (*endpoint.Graph, *registry.Entry) {
 	t.Helper()
 	address := fmt.Sprintf("http://127.0.0.1:%d/sparql", e.port)
@@ -70,8 +70,8 @@ func libraryFile(t *testing.T) (l *kgtest.Library, file string) {
 	return l, file
 }
 
-// TestAnyGraph: forty questions over 200,000 triples with their own vocabulary return the same rows on the embedded
-// graph, Oxigraph and Virtuoso, with entries made from each engine's own answers.
+// TestAnyGraph checks that forty questions about 200,000 triples with their own vocabulary return the same rows on the
+// embedded graph, Oxigraph and Virtuoso. The entries are made from each engine's own answers.
 func TestAnyGraph(t *testing.T) {
 	l, file := libraryFile(t)
 	mine, err := embedded.Load(embedded.Options{}, file)
@@ -129,7 +129,7 @@ func TestAnyGraph(t *testing.T) {
 	}
 }
 
-// same compares a page with another graph's. The names of blank nodes may differ.
+// same compares a page with the page from another graph. The names of blank nodes may differ.
 func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 	t.Helper()
 	want, err := other()
@@ -159,8 +159,8 @@ func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 	}
 }
 
-// TestWikidataElsewhere: a copy of Wikidata's data on another engine returns the same results to the agent as the
-// embedded graph.
+// TestWikidataElsewhere checks that a copy of Wikidata's data on another engine returns the same results to the agent
+// as the embedded graph.
 func TestWikidataElsewhere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "data.ttl")
 	if err := os.WriteFile(file, []byte(kgtest.Data), 0o600); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestPresets: each preset works on the built-in slice and on 200,000 triples of another graph, in process, on Oxigraph
-// and on Virtuoso, with the entry that kg add writes. Forty questions return the same rows everywhere.
+// TestPresets checks that each preset works on the built-in slice and on 200,000 triples of another graph: in process,
+// on Oxigraph and on Virtuoso, with the entry that kg add writes. Forty questions must return the same rows everywhere.
 func TestPresets(t *testing.T) {
 	_, file := libraryFile(t)
 	slice := builtIn(t)
@@ -69,7 +69,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// differs compares the rows of a query, by value, with those of the graph in memory.
+// differs compares the rows of a query by value with those of the in-memory graph.
 func differs(t *testing.T, g *embedded.Graph, query string, got *kg.Table) (string, error) {
 	t.Helper()
 	q, err := sparql.Parse(query)
@@ -81,6 +81,6 @@ func differs(t *testing.T, g *embedded.Graph, query string, got *kg.Table) (stri
 		return "", err
 	}
 	l := laxityOf(q)
-	l.limited = false // the orders are total: no row is left to the engine
+	l.limited = false // the orders are total, so the engine cannot choose the rows
 	return difference(resultOf(want, l), resultOf(got, l), l), nil
 }

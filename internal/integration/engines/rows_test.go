@@ -25,8 +25,8 @@ var numeric = map[string]bool{"integer": true, "decimal": true, "double": true, 
 
 var fraction = regexp.MustCompile(`(:\d\d)\.(\d*?)0*(Z|[+-]\d\d:\d\d)?$`)
 
-// byValue writes a term so that equal values are written in the same way: numbers of all types with nine digits, dates
-// without needless zeros.
+// byValue writes a term so that equal values are written in the same way: numbers of all types with nine digits, and
+// dates without unnecessary zeros.
 func byValue(t rdf.Term) string {
 	local, isXSD := strings.CutPrefix(t.Datatype, rdf.XSD)
 	switch {
@@ -81,7 +81,8 @@ func date(s string) string {
 	return strings.TrimPrefix(s, "+")
 }
 
-// result is a table by value. Columns are sorted by name, without those whose values the standard leaves to the engine.
+// result is a table of values. Columns are sorted by name; those whose values the standard leaves to the engine are
+// left out.
 type result struct {
 	vars []string
 	rows []string   // each row's cells joined, in the order of the answer
@@ -89,12 +90,13 @@ type result struct {
 	ask  string
 }
 
-// laxity describes which columns of a query are left to the engine, and by which columns it is ordered.
+// laxity describes the columns of a query whose values are left to the engine, and the columns by which the query is
+// ordered.
 type laxity struct {
-	free    map[string]bool // SAMPLE
-	bag     map[string]bool // GROUP_CONCAT: the order of the parts is free
+	free    map[string]bool // columns of SAMPLE
+	bag     map[string]bool // columns of GROUP_CONCAT, whose parts may be in any order
 	order   []string
-	limited bool // LIMIT or OFFSET at the top
+	limited bool // LIMIT or OFFSET at the top level
 }
 
 func laxityOf(q *sparql.Query) laxity {
@@ -215,7 +217,7 @@ func resultOf(t *kg.Table, l laxity) *result {
 	return r
 }
 
-// difference returns a sentence about the first difference, or "" if the rows are the same by value.
+// difference describes the first difference in one sentence, or returns "" if the rows have the same values.
 func difference(want, got *result, l laxity) string {
 	if want.ask != got.ask {
 		return fmt.Sprintf("%q instead of %q", got.ask, want.ask)
@@ -236,7 +238,7 @@ func difference(want, got *result, l laxity) string {
 		return d
 	}
 	if l.limited {
-		return "" // which of several equal rows are cut off is up to the engine; the order's keys were compared
+		return "" // the engine chooses which of several equal rows to cut off; the keys were compared
 	}
 	return bagDifference(want.rows, got.rows)
 }
