@@ -34,7 +34,7 @@ func (s *ShortLinks) Target(ctx context.Context, link string) (string, error) {
 		return "", fmt.Errorf("%w: it is not an address", harvest.ErrNoTarget)
 	}
 	if s.Mute && !s.Local(u.Hostname()) {
-		return "", errors.New("link shorteners want a web or mail address in the User-Agent: set CONTACT to ask " +
+		return "", errors.New("link shorteners require a web or mail address in the User-Agent: set CONTACT to ask " +
 			u.Hostname())
 	}
 	if u.Scheme != "https" && !s.Local(u.Hostname()) {

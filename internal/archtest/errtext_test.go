@@ -16,13 +16,13 @@ import (
 // client has read it. If the protocol has no code for a failure, internal/llm and internal/kg/wikidata search such
 // bodies for words, and a comment there explains why.
 var readsErrorText = map[string]string{
-	"agent/event Ending":                   "trajectories of the first version hold texts and no causes",
-	"agent/event oldError":                 "as for Ending",
-	"agent/event oldLimit":                 "as for Ending",
-	"agent/tool sentence":                  "puts a sentence together; nothing is decided by it",
-	"internal/kg/registry syntax":          "the YAML library says the line of a mistake in its text only; nothing is decided by it",
+	"agent/event Ending":                   "trajectories of the first version contain texts but no causes",
+	"agent/event oldError":                 "same as Ending",
+	"agent/event oldLimit":                 "same as Ending",
+	"agent/tool sentence":                  "forms a sentence; no decision depends on it",
+	"internal/kg/registry syntax":          "the YAML library reports the line of a mistake only in its text; no decision depends on it",
 	"internal/text jsonWords":              "encoding/json has no type for an unknown member; no decision depends on it",
-	"internal/politehttp Error":            "compares a text with itself after secrets were taken out",
+	"internal/politehttp Error":            "compares a text with itself after secrets were removed",
 	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
 }
 
@@ -55,7 +55,7 @@ func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	}
 	for key := range readsErrorText {
 		if !used[key] {
-			t.Errorf("the exception for %s is not needed any more", key)
+			t.Errorf("the exception for %s is no longer needed", key)
 		}
 	}
 }

@@ -24,14 +24,14 @@ func TestRulesAreUsed(t *testing.T) {
 		}
 		for _, may := range strings.Fields(r.may) {
 			if !slices.ContainsFunc(ours(pkg.Imports), func(imp string) bool { return allowed(may, imp) }) {
-				t.Errorf("%s may import %s, and does not: remove the permission", r.pkg, may)
+				t.Errorf("%s may import %s, but does not: remove the permission", r.pkg, may)
 			}
 		}
 	}
 	for _, o := range only {
 		for _, importer := range strings.Fields(o.importers) {
 			if pkgs[importer] == nil || !slices.Contains(ours(pkgs[importer].Imports), o.pkg) {
-				t.Errorf("%s may be imported by %s, which does not: remove the permission", o.pkg, importer)
+				t.Errorf("%s may be imported by %s, which does not import it: remove the permission", o.pkg, importer)
 			}
 		}
 	}
@@ -54,12 +54,12 @@ func TestSizes(t *testing.T) {
 	}
 	for _, p := range tree.Packages {
 		if p.Lines > maxLines && !strings.Contains(p.Doc, "lines:") {
-			t.Errorf("%s has %d lines, over %d: split it, or say why not in its doc", p.Path, p.Lines, maxLines)
+			t.Errorf("%s has %d lines, over %d: split it, or explain in its doc comment why not", p.Path, p.Lines, maxLines)
 		}
 	}
 	for _, f := range tree.Functions {
 		if f.Complexity > maxComplexity && !strings.Contains(f.Doc, "complexity:") {
-			t.Errorf("%s: %s has a complexity of %d, over %d: split it, or say why not in its doc", f.Pos, f.Name, f.Complexity,
+			t.Errorf("%s: %s has a complexity of %d, over %d: split it, or explain in its doc comment why not", f.Pos, f.Name, f.Complexity,
 				maxComplexity)
 		}
 	}

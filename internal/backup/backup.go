@@ -215,7 +215,7 @@ func (a *archive) finish() error {
 func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // ErrDamaged means that the archive is incomplete or damaged. Nothing was restored.
-var ErrDamaged = errors.New("this is not a whole backup")
+var ErrDamaged = errors.New("this is not a complete backup")
 
 // Restore puts the files of an archive into a folder, which must be missing or empty. If it fails, the folder is
 // unchanged: every file is compared with the manifest before any file is moved into place. An existing folder is
@@ -308,7 +308,7 @@ func unpack(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 		h, err := t.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("%w: it has no end", ErrDamaged)
+			return nil, fmt.Errorf("%w: it is incomplete", ErrDamaged)
 		case err != nil:
 			return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 		case h.Name == manifestName:

@@ -62,7 +62,7 @@ func mark(e *registry.Entry) string {
 func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 	fmt.Fprintf(w, "graphs:\n%s", e.Text())
 	if e.Unconfirmed {
-		fmt.Fprintf(w, "# Nobody has checked the address: spinachbot kg check %s\n", e.Name)
+		fmt.Fprintf(w, "# The address has not been checked: spinachbot kg check %s\n", e.Name)
 	}
 	if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {
 		for _, l := range m.Lacks {
@@ -124,7 +124,7 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		fmt.Fprintf(w, "  what it lacks is not known: %s\n", text.Clean(err.Error()))
+		fmt.Fprintf(w, "  its gaps are unknown: %s\n", text.Clean(err.Error()))
 		return ok, nil
 	}
 	for _, l := range lacks {

@@ -127,7 +127,7 @@ func TestMiss(t *testing.T) {
 		t.Errorf("the second time: %v", err)
 	}
 	if _, _, err := send(t, p, "GET", "http://h/b", ""); !errors.As(err, &miss) || miss.Times != 0 ||
-		!strings.Contains(err.Error(), "x.httprr does not hold GET /b") {
+		!strings.Contains(err.Error(), "x.httprr does not contain GET /b") {
 		t.Errorf("another request: %v", err)
 	}
 	if _, err := p.RoundTrip(req); !errors.As(err, &miss) {

@@ -24,9 +24,9 @@ type MissError struct {
 // Error describes what is missing and how to fix it.
 func (e *MissError) Error() string {
 	if e.Times > 0 {
-		return fmt.Sprintf("%s holds %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
+		return fmt.Sprintf("%s contains %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
 	}
-	return fmt.Sprintf("%s does not hold %s %s (key %s): the request changed; record it again", e.File, e.Method, e.Path,
+	return fmt.Sprintf("%s does not contain %s %s (key %s): the request changed; record it again", e.File, e.Method, e.Path,
 		e.Key)
 }
 

@@ -125,7 +125,7 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 		return "", err
 	}
 	if err := b.store.AddSpent(ctx, day, worst); err != nil {
-		return "", fmt.Errorf("booking what the model may cost: %w", err)
+		return "", fmt.Errorf("booking the maximum cost of a model call: %w", err)
 	}
 	if err := b.room(ctx, day, Usage{}); err != nil {
 		if rerr := b.store.AddSpent(context.WithoutCancel(ctx), day, negative(worst)); rerr != nil {
@@ -143,7 +143,7 @@ func (b *Budget) room(ctx context.Context, day string, more Usage) error {
 	}
 	spent, err := b.store.Spent(ctx, day)
 	if err != nil {
-		return fmt.Errorf("reading what the model cost today: %w", err)
+		return fmt.Errorf("reading today's cost of the model: %w", err)
 	}
 	spent.Add(more)
 	if over := b.limits.exceeded(DayAccount, spent); over != nil {
@@ -160,7 +160,7 @@ func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
 	defer b.mu.Unlock()
 	// The money is spent, so it is booked even if the caller is gone.
 	if err := b.store.AddSpent(context.WithoutCancel(ctx), day, delta); err != nil {
-		return fmt.Errorf("booking what the model cost: %w", err)
+		return fmt.Errorf("booking the cost of a model call: %w", err)
 	}
 	return nil
 }

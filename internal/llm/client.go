@@ -93,7 +93,7 @@ func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politeht
 			return nil, errors.New("OPENAI_BASE_URL must not contain a user, a password or parameters: put the key in OPENAI_API_KEY")
 		}
 		if cfg.Model == "" {
-			return nil, errors.New("no model is named: set OPENAI_MODEL")
+			return nil, errors.New("no model is configured: set OPENAI_MODEL")
 		}
 		c.host = u.Host
 	}

@@ -36,7 +36,7 @@ func (c *Client) rest(ctx context.Context, model string) error {
 			return nil
 		case c.cfg.Retry.MaxAfter > 0 && left > c.cfg.Retry.MaxAfter:
 			return &Error{Status: http.StatusTooManyRequests, Transient: true, RetryAfter: left, unsent: true,
-				Message: fmt.Sprintf("the service wants no calls for %s", left.Round(time.Second))}
+				Message: fmt.Sprintf("the service requested a pause of %s", left.Round(time.Second))}
 		}
 		if err := c.clock.Sleep(ctx, left); err != nil {
 			return err

@@ -111,7 +111,7 @@ func TestReplayMissIsNotRetried(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Complete(context.Background(), hello); err == nil || !strings.Contains(err.Error(),
-		"x.httprr does not hold POST /v1/chat/completions") {
+		"x.httprr does not contain POST /v1/chat/completions") {
 		t.Errorf("got %v", err)
 	}
 	if len(clock.Slept()) > 0 {

@@ -161,7 +161,7 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 	base, ok := strings.CutSuffix(c.cfg.API, "api.php")
 	if !ok {
 		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "no-rest",
-			Info: "WIKI_API does not end in api.php, so the REST API's address is not known"}
+			Info: "WIKI_API does not end in api.php, so the REST API's address is unknown"}
 	}
 	// A slash inside the title must be written as %2F; otherwise the router looks up another path.
 	addr := base + "rest.php/v1/page/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) + "/html"

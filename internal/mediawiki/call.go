@@ -115,7 +115,7 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 	}
 	if !r.before.IsZero() && c.clock.Now().After(r.before) {
 		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: Stale,
-			Info: "it had to be sent before " + r.before.UTC().Format(time.RFC3339)}
+			Info: "it should have been sent before " + r.before.UTC().Format(time.RFC3339)}
 	}
 	callCtx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()

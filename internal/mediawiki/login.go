@@ -44,7 +44,7 @@ func (c *Client) loggedIn(ctx context.Context) error {
 	}
 	if want := c.cfg.Account; want != "" && canonical(want) != canonical(name) {
 		return &Error{Op: "login", Kind: Blocked, Code: "wrong-account",
-			Info: c.text(fmt.Sprintf("the wiki knows this login as %q, not as %q", name, want))}
+			Info: c.text(fmt.Sprintf("the account of this login is %q, not %q", name, want))}
 	}
 	c.setAccount(name)
 	c.lg.Info("logged in to the wiki", "account", c.text(name))

@@ -65,7 +65,7 @@ func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 		c.by[tag] = t
 	}
 	if c.fallback = c.by[fallback]; c.fallback == nil {
-		return nil, fmt.Errorf("message files: there is no %s.json, the language for all others", fallback)
+		return nil, fmt.Errorf("message files: there is no %s.json, the fallback for all other languages", fallback)
 	}
 	var faults []string
 	for _, tag := range c.Languages() {

@@ -50,10 +50,10 @@ func New(version string, now func() time.Time) *Metrics {
 	m.steps = counter("steps_total", "Actions that were carried out, by tool.", "tool")
 	m.refused = counter("rollbacks_total", "Actions that were refused, by reason.", "reason")
 	m.model = counter("model_calls_total", "Calls to the language model, by purpose and result.", "purpose", "result")
-	m.tokens = counter("model_tokens_total", "Tokens of the language model.", "direction")
+	m.tokens = counter("model_tokens_total", "Tokens used by the language model.", "direction")
 	m.money = prometheus.NewCounter(prometheus.CounterOpts{Name: "spinachbot_model_usd_total",
-		Help: "Money for the language model, in US dollars at the configured prices."})
-	m.graph = counter("graph_calls_total", "Calls of knowledge graphs, by operation and result.", "operation", "result")
+		Help: "Cost of the language model in US dollars, at the configured prices."})
+	m.graph = counter("graph_calls_total", "Calls to knowledge graphs, by operation and result.", "operation", "result")
 	m.requests = counter("outgoing_requests_total", "HTTP requests to other services, by service and status.", "service",
 		"status")
 	m.seconds = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spinachbot_outgoing_seconds",
@@ -63,7 +63,7 @@ func New(version string, now func() time.Time) *Metrics {
 		"status")
 	m.serving = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "spinachbot_http_seconds",
 		Help: "Time until a request was answered completely, by path.", Buckets: seconds}, []string{"path"})
-	m.held = counter("gate_refusals_total", "Replies that the gate did not pass, by the check that held them.",
+	m.held = counter("gate_refusals_total", "Replies held back by the gate, by failed check.",
 		"check")
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "spinachbot_build_info", Help: "Version of the program.",
 		ConstLabels: prometheus.Labels{"version": version}})

@@ -272,11 +272,11 @@ func (f *Fetcher) fetch(ctx context.Context, file string) ([]byte, error) {
 			wait = laterFor
 		}
 		f.pause(wait)
-		return nil, fmt.Errorf("the picture service answers %s", resp.Status)
+		return nil, fmt.Errorf("the picture service answered %s", resp.Status)
 	case resp.StatusCode >= 500:
-		return nil, fmt.Errorf("the picture service answers %s", resp.Status)
+		return nil, fmt.Errorf("the picture service answered %s", resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the picture service answers %s: %w", resp.Status, fs.ErrNotExist)
+		return nil, fmt.Errorf("the picture service answered %s: %w", resp.Status, fs.ErrNotExist)
 	case errors.As(err, &large):
 		return nil, errors.Join(fs.ErrNotExist, err)
 	case err != nil:

@@ -354,6 +354,6 @@ func (t *Terminal) showGold(asked bool) {
 			t.write(policy.Look{}, t.Gold.Answer, "")
 		}
 	case asked:
-		t.say(console.Yellow, "no correct query is known; --gold names a file with some")
+		t.say(console.Yellow, "no correct query is known; use --gold to name a file with correct queries")
 	}
 }

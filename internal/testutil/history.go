@@ -69,7 +69,7 @@ func (h *History) Add(r Revision) {
 	case n != 1:
 		say("adds %d replies", n)
 	case h.Requests[heading] == 0:
-		say("adds a reply under %q, where nobody asked", heading)
+		say("adds a reply under %q, where no one asked", heading)
 	default:
 		h.Posted[heading]++
 		if h.Reply == nil {

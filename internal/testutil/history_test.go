@@ -31,7 +31,7 @@ func TestCheckHistory(t *testing.T) {
 		"someone's words changed": {[]Revision{{"Alice", start}, {"Bot", strings.Replace(one, "Which", "What", 1)}},
 			"revision 2 changes more than it adds"},
 		"elsewhere": {append(slices.Clone(good), Revision{"Carol", three + ask("News")},
-			Revision{"Bot", three + ask("News") + bot("3")}), `revision 6 adds a reply under "News", where nobody asked`},
+			Revision{"Bot", three + ask("News") + bot("3")}), `revision 6 adds a reply under "News", where no one asked`},
 	} {
 		got := CheckHistory("Bot", want, c.history)
 		if c.finds == "" && got != nil || c.finds != "" && !slices.Contains(got, c.finds) {

@@ -280,7 +280,7 @@ func (t *Tree) Fate(n *Node) string {
 		out = append(out, "the answer")
 	}
 	if n.Lost > 0 {
-		out = append(out, text.Count(n.Lost, "turn")+" after it came to nothing")
+		out = append(out, text.Count(n.Lost, "turn")+" after it failed")
 	}
 	if len(out) == 0 && len(n.Children) == 0 && n.Parent != nil && t.Ended {
 		out = append(out, "not looked at further")

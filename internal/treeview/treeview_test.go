@@ -79,7 +79,7 @@ func TestLines(t *testing.T) {
 	tree := Of(small())
 	want := `mcts, 3 of at most 50 simulations, 4 steps, 1 answered, 1 failed, 1 repeated, answer found
 └─ 0.60 ×4 search(Vienna)
-  ├─ 0.95 ×2 query(SELECT ?r { ?r wdt:P403 wd:Q1741 })  1 turn after it came to nothing
+  ├─ 0.95 ×2 query(SELECT ?r { ?r wdt:P403 wd:Q1741 })  1 turn after it failed
   │ └─ 1.00 ×1 stop()  answered; 1 vote; the only result; the answer
   └─ 0.00 ×1 query(SELECT ?r { ?r wdt:P1 wd:Q1 })  repeated`
 	if d := cmp.Diff(want, strings.Join(tree.Lines(0, 0, Plain), "\n")); d != "" {
