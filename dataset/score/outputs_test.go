@@ -150,7 +150,7 @@ func TestReadOutputsErrors(t *testing.T) {
 		" 5":                            `starts with '5'`,
 		"[]":                            "no items",
 		"[{]":                           "item #1",
-		`{"x":1}`:                       "item #1: it is format is unknown",
+		`{"x":1}`:                       "item #1: its format is unknown",
 		`{"dataset":{},"questions":[]}`: "--gold",
 	} {
 		if _, err := ReadOutputs(strings.NewReader(text), func(*Output) error { return nil }); err == nil ||
