@@ -72,9 +72,11 @@ type Config struct {
 	ForumPage, ArchivePrefix, StopPage, Operator string
 	Mentions                                     string // "off" or "on"
 	Wikis                                        string // file that lists more wikis; see [Config.ReadWikis]
+
 	// of a wiki in that file; empty: Wikidata's
 	QueryTemplates, ResolvedTemplates, UserNamespaces, Languages []string
-	Graph                                                        string // name of a graph in KG_FILE; empty: the graph at SPARQLEndpoint
+
+	Graph string // name of a graph in KG_FILE; empty: the graph at SPARQLEndpoint
 
 	DiscussionTools string // "on" or "off"
 	Ping            string // "none" or "asker"

@@ -213,8 +213,8 @@ func TableWidth(r Reply, indent string) int {
 // BreakWords is the attribute of a table whose words may be broken, so that it always fits a phone.
 const BreakWords = `style="overflow-wrap:anywhere"`
 
-// keepWords is the attribute of a table that fits a phone if its lines are broken between words only. Mobile skins break
-// words anywhere, and would make columns narrow that have room.
+// keepWords is the attribute of a table that fits a phone if its lines are broken between words only. Mobile skins
+// break words anywhere, and would make columns narrow that have room.
 const keepWords = `style="word-break:normal;overflow-wrap:normal"`
 
 // width returns the minimum width of a table with the first n columns.

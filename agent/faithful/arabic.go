@@ -74,7 +74,8 @@ func arabicRoots(word string) []string {
 
 var arabicVowels = strings.NewReplacer("ا", "", "و", "", "ي", "")
 
-// arabicNumber joins a unit and what follows it: إحدى عشرة is 11, خمسة وأربعون is 45. It returns 0 if they are not a number.
+// arabicNumber joins a unit and what follows it: إحدى عشرة is 11, خمسة وأربعون is 45. It returns 0 if they are not a
+// number.
 func (c *Checker) arabicNumber(unit, next string) int {
 	n := c.numeral(unit)
 	if one := arabicLetters.Replace(unit); one == "احد" || one == "احدي" || one == "واحد" || one == "واحده" {

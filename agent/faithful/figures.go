@@ -170,7 +170,8 @@ func (c *Checker) figures(toks []token, named []found) []string {
 
 // supports reports whether the result has a figure of a sentence with so many names, and whether it must be compared
 // with the rows of a name. counted are counts of the sentence's names, and keys the rows that it is about.
-func (c *Checker) supports(readings []number, counted map[float64]bool, years map[int]bool, keys map[int]bool, names int) (ok, pair bool) {
+func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int) (
+	ok, pair bool) {
 	for _, n := range readings {
 		for v := range c.free {
 			ok = ok || n.is(v)

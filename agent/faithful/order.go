@@ -107,9 +107,9 @@ func init() {
 var (
 	// what makes a superlative another claim: the second highest, one of the highest, not the highest
 	otherRank = wordMap(`tenth next 2nd 3rd 4th 5th one among not zweite zweiter zweites dritte nächste einer eine eines unter nicht
-		deuxième troisième une un parmi pas segundo segunda tercer tercera uno una entre no secondo seconda terzo terza tra fra non
-		terceiro terceira um uma não tweede derde een één niet na drugi druga drugie trzeci trzecia jeden jedna jedno nie вторая второй
-		второе третья третий один одна одно не من ثاني ثالث أحد إحدى`)
+		deuxième troisième une un parmi pas segundo segunda tercer tercera uno una entre no secondo seconda terzo terza tra
+		fra non terceiro terceira um uma não tweede derde een één niet na drugi druga drugie trzeci trzecia jeden jedna jedno
+		nie вторая второй второе третья третий один одна одно не من ثاني ثالث أحد إحدى`)
 	isOne  = wordMap(`is was ist war est était fut es era fue è fu é foi was jest был была является هو هي`)
 	thanIs = wordMap(`que di do da than als niż чем من`)
 )
@@ -251,7 +251,9 @@ func near(heads []found, all []superlative, i int, after bool) []found {
 func (c *Checker) leads(s superlative, toks []token, group []found, after bool, pools []map[int]bool) bool {
 	if s.rank > 1 {
 		return slices.ContainsFunc(append([]map[int]bool{nil}, pools...), func(pool map[int]bool) bool {
-			return slices.ContainsFunc(c.orders(s.degree, pool), func(order []ranked) bool { return at(order, group[0].rows, s.rank) })
+			return slices.ContainsFunc(c.orders(s.degree, pool), func(order []ranked) bool {
+				return at(order, group[0].rows, s.rank)
+			})
 		})
 	}
 	single := after && slices.ContainsFunc(toks[s.to:group[0].from], func(t token) bool { return isOne[t.folded] })
@@ -290,7 +292,9 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 				list = append(list, ranked{row, sign * v})
 			}
 		}
-		slices.SortFunc(list, func(a, b ranked) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.row, b.row)) })
+		slices.SortFunc(list, func(a, b ranked) int {
+			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.row, b.row))
+		})
 		out = append(out, list)
 	}
 	position := map[int]float64{}

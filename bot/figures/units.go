@@ -15,7 +15,8 @@ var symbols = map[string]string{
 	"Q4917": "US$", "Q4916": "€", "Q25224": "£", "Q8146": "JP¥",
 }
 
-// calendar has the names of units whose symbols nobody uses in a table: years, months and days, as after a large number.
+// calendar has the names of units whose symbols nobody uses in a table: years, months and days, as after a
+// large number.
 var calendar = map[string]map[string]string{
 	"Q577": perLanguage("ar سنة de Jahre en years es años fr ans it anni ja 年 nl jaar pl lat pt anos ru лет zh 年"),
 	"Q5151": perLanguage("ar شهر de Monate en months es meses fr mois it mesi ja か月 nl maanden pl miesięcy pt meses " +

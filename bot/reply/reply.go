@@ -135,7 +135,8 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 		o.Kind = "ranks_best"
 	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
-	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Gone > 0 && grouped(out.Answer) { // other numbers, not more rows
+	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Gone > 0 && grouped(out.Answer) {
+		// other numbers, not more rows
 		o.Come, o.Gone = 0, 0
 	}
 	o.Name, o.ID = nameOf(out, p, rdf.EntityID(p.About))

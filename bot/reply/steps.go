@@ -56,7 +56,8 @@ func steps(out *agent.Outcome) []forum.Step {
 		step := forum.Step{Kind: kind, Rows: s.Rows, Failed: s.Failure != ""}
 		if kind == forum.StepQuery {
 			step.Query, step.Ask = queryOf(s.Argument)
-			if a := out.Answer; a != nil && a.Table != nil && s.Rows == len(a.Table.Rows) && sameQuery(plain(s.Argument), a.SPARQL) {
+			if a := out.Answer; a != nil && a.Table != nil && s.Rows == len(a.Table.Rows) &&
+				sameQuery(plain(s.Argument), a.SPARQL) {
 				step.Rows = len(Distinct(a.Table.Rows)) // as in the table
 			}
 		}

@@ -15,8 +15,8 @@ var (
 
 // WithView adds the comment #defaultView before a query whose columns are better shown as a map or as pictures; its
 // rows stay the same. A map has no order and hides all other values, so a query that ranks its rows or has many columns
-// of them does not get one; a grid of pictures keeps the order. A query that already has such a comment, or is not a SELECT over
-// Wikidata's properties, stays as it is.
+// of them does not get one; a grid of pictures keeps the order. A query that already has such a comment,
+// or is not a SELECT over Wikidata's properties, stays as it is.
 // Source: mediawiki.org, Wikidata Query Service/User Manual, "Default views".
 func WithView(query string) string {
 	q, err := Parse(query)

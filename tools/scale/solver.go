@@ -88,7 +88,8 @@ func (s *system) called(key string) {
 func Bench(ctx context.Context, s Setting, questions int) (took time.Duration, usd, failed float64, err error) {
 	s.Raised, s.Load = true, 1e6
 	sys := &system{Setting: s, days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
-		waits: map[string]time.Duration{}, held: map[string]int{}, calls: map[string]int{}, model: &service{}, graph: &service{taken: taken}}
+		waits: map[string]time.Duration{}, held: map[string]int{}, calls: map[string]int{},
+		model: &service{}, graph: &service{taken: taken}}
 	jobs := make(chan int)
 	var all sync.WaitGroup
 	began := time.Now()

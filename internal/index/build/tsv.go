@@ -240,8 +240,8 @@ func seemsExternal(e *lookup.Entry) bool {
 	return false
 }
 
-// noiseClasses lists the descriptions and classes of pages about a wiki itself, and of the articles that make up a third
-// of Wikidata.
+// noiseClasses lists the descriptions and classes of pages about a wiki itself, and of the articles that make up a
+// third of Wikidata.
 var noiseClasses = []string{"wikimedia disambiguation page", "wikimedia category", "wikimedia template",
 	"wikimedia list article",
 	"wikimedia module", "wikinews article", "wikimedia internal item", "scholarly article", "scientific article"}
