@@ -10,8 +10,8 @@ import (
 // maxStruck is the maximum number of rows of an earlier result that are shown struck out.
 const maxStruck = 5
 
-// amended returns the sentence about a correction, with the earlier answer struck out, or nil if the reply was not
-// corrected.
+// amended returns the sentence about a correction, with the earlier answer struck out. It returns nil if the reply was
+// not corrected.
 func (c *composer) amended() []string {
 	before := c.r.Before
 	if before == nil {
@@ -59,8 +59,8 @@ func (c *composer) struck() error {
 	return nil
 }
 
-// Replace returns the new full text of the section that MediaWiki edits as number t.Section, with the bytes from start
-// to end of the page replaced. Errors wrap [ErrUnplaceable].
+// Replace replaces the bytes from start to end of the page and returns the new text of the whole section that MediaWiki
+// edits as number t.Section. Errors wrap [ErrUnplaceable].
 func Replace(pageText string, t *Thread, start, end int, with string) (sectionText string, err error) {
 	sec, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
 	if err != nil {

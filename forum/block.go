@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Block is a part of a thread that people have marked as a conversation with the bot, between
-// {{spinachbot top}} and {{spinachbot bottom}}.
+// Block is a part of a thread that people have marked as a conversation with the bot: the text between {{spinachbot
+// top}} and {{spinachbot bottom}}.
 type Block struct {
-	Start, End int   // byte offsets in the page's wikitext of what is between the markers
-	Comments   []int // indexes into Thread.Comments of the comments that begin in it but not in a nested block
+	Start, End int   // byte offsets in the page's wikitext of the text between the markers
+	Comments   []int // indexes into Thread.Comments of the comments that begin in the block but not in a nested one
 }
 
-// Blocks finds the marked parts of a thread, innermost first. Markers are paired like brackets, within the thread. A
-// marker without its partner marks nothing, and neither does one in a comment or in nowiki.
+// Blocks finds the marked parts of a thread, innermost first. Markers are paired like brackets within the thread.
+// Unpaired markers, and markers in HTML comments or nowiki, are ignored.
 func Blocks(pageText string, t *Thread) []Block {
 	if t.End > len(pageText) || t.Start > t.End ||
 		!strings.Contains(strings.ToLower(pageText[t.Start:t.End]), "spinachbot") {
@@ -40,7 +40,7 @@ func Blocks(pageText string, t *Thread) []Block {
 		}
 	}
 	for i := range t.Comments {
-		for k := range out { // the first that contains it is the innermost one
+		for k := range out { // the first block that contains it is the innermost one
 			if c := &t.Comments[i]; out[k].holds(c) {
 				out[k].Comments = append(out[k].Comments, i)
 				break
@@ -50,7 +50,7 @@ func Blocks(pageText string, t *Thread) []Block {
 	return out
 }
 
-// holds reports whether a comment is in the block. A marker on the comment's own first line is a part of the comment.
+// holds reports whether a comment is in the block. A marker on the comment's first line is part of the comment.
 func (b Block) holds(c *Comment) bool {
 	return c.End > b.Start && c.Start < b.End
 }
@@ -90,7 +90,7 @@ func PlaceInBlock(pageText string, t *Thread, target, reply string) (sectionText
 	return before + reply + "\n" + pageText[b.End:sec.End], nil
 }
 
-// comment finds a comment by its ID, or returns nil if there is none.
+// comment returns the comment with the ID, or nil if there is none.
 func (t *Thread) comment(id string) *Comment {
 	for i := range t.Comments {
 		if c := &t.Comments[i]; id != "" && c.ID == id {

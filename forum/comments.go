@@ -11,18 +11,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// line is a line of the page as MediaWiki's block parser sees it: newlines inside templates, tags and comments, and
-// inside an indented table, do not end it.
+// line is a line of the page as MediaWiki's block parser sees it. Newlines inside templates, tags, comments and
+// indented tables do not end a line.
 type line struct {
 	start, end int    // without the newline
 	prefix     string // list characters
-	text       int    // offset of what follows them
-	table      int    // offset of the end of the table that the line begins with; signatures in it count as quoted
+	text       int    // offset of the text after the list characters
+	table      int    // end of the table that the line begins with, if any; signatures in the table count as quoted
 	outdent    bool
 	sigs       []sig
 }
 
-// depth is the number of list items around the line's text. A definition list's term does not count
+// depth returns the number of list items around the line's text. The term of a definition list does not count
 // (DiscussionTools counts li and dd elements).
 func (l *line) depth() int {
 	return len(l.prefix) - strings.Count(l.prefix, ";")
@@ -30,7 +30,7 @@ func (l *line) depth() int {
 
 // sig is a signature in a line.
 type sig struct {
-	user       string // empty if an unsigned template names nobody
+	user       string // empty if an unsigned template does not name the user
 	time       *time.Time
 	start, end int
 }
@@ -43,7 +43,7 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 		l := p.line(pos, end)
 		pos = l.end + 1
 		if p.empty(&l) {
-			if len(pending) > 0 && p.borders(&l) { // a signer does not own unsigned lines beyond a marker
+			if len(pending) > 0 && p.borders(&l) { // unsigned lines before a marker do not belong to the signer
 				p.add(t, under, pending, nil, pending[len(pending)-1].end)
 				pending = pending[:0]
 			}
@@ -122,8 +122,8 @@ func (p *parser) lineEnd(pos, end int) int {
 	return end
 }
 
-// tableEnd finds the end of the line that closes a table opened before pos; without one the table is only its first
-// line.
+// tableEnd finds the end of the line that closes a table opened before pos. If there is no such line, the table
+// consists of its first line only.
 func (p *parser) tableEnd(pos, end int) int {
 	depth := 1
 	for at := pos; at < end && p.tables > 0; {
@@ -147,8 +147,8 @@ func (p *parser) tableEnd(pos, end int) int {
 	return pos
 }
 
-// empty reports whether a line is not part of any comment: blank, a rule, or nothing but templates between comments and
-// HTML comments.
+// empty reports whether a line is not part of any comment: it is blank, a horizontal rule, or contains only HTML
+// comments and structural templates.
 func (p *parser) empty(l *line) bool {
 	i := l.text
 	for _, n := range p.nodesIn(l.text, l.end) {
@@ -179,8 +179,8 @@ func (p *parser) borders(l *line) bool {
 }
 
 // unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
-// DiscussionTools assigns all of them to the signer; but if the first lines are one step less deep than the rest, which
-// is indented by colons as replies are, they are an unsigned question and its answer.
+// DiscussionTools assigns all of them to the signer. But if the first lines are one level less deep than the rest, and
+// the rest is indented by colons as replies are, the lines are an unsigned question and its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0
@@ -203,7 +203,7 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 			return 0
 		}
 		if strings.HasSuffix(strings.TrimSpace(p.text[last.text:last.end]), ":") {
-			return 0 // introduces what follows
+			return 0 // introduces the lines that follow
 		}
 		return k
 	}
@@ -225,7 +225,7 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	return 0
 }
 
-// prose reports whether lines contain words besides queries, tags and templates.
+// prose reports whether lines contain words other than queries, tags and templates.
 func (p *parser) prose(lines []line) bool {
 	for _, l := range lines {
 		i := l.text
@@ -243,8 +243,8 @@ func (p *parser) prose(lines []line) bool {
 	return false
 }
 
-// signed adds the comments that end in the last of the lines. Several signatures on one line are one comment of the
-// first signer, unless a line break or an outdent template is between them.
+// signed adds the comments that end in the last of the lines. A line with several signatures is one comment by the
+// first signer, unless a line break or an outdent template separates the signatures.
 func (p *parser) signed(t *Thread, under string, lines []line) {
 	last := lines[len(lines)-1]
 	from := 0
@@ -265,7 +265,7 @@ func (p *parser) signed(t *Thread, under string, lines []line) {
 	}
 }
 
-// separator finds what separates two comments on one line.
+// separator finds the line break, rule or outdent template that separates two comments on one line.
 func (p *parser) separator(start, end int) (int, bool) {
 	if start >= end {
 		return 0, false
@@ -325,7 +325,7 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 	t.Comments = append(t.Comments, c)
 }
 
-// dashes goes back over the dashes and spaces before a signature.
+// dashes moves an offset back over the dashes and spaces before a signature.
 func (p *parser) dashes(i, low int) int {
 	for i > low {
 		r, n := utf8.DecodeLastRuneInString(p.text[low:i])
@@ -337,8 +337,8 @@ func (p *parser) dashes(i, low int) int {
 	return i
 }
 
-// preceding goes back over the words that unsigned templates leave before a name when they are substituted: "—
-// Preceding unsigned comment added by ".
+// preceding moves an offset back over the words that a substituted unsigned template leaves before a name: "— Preceding
+// unsigned comment added by ".
 func (p *parser) preceding(i, low int) int {
 	from := max(low, i-120)
 	before := p.text[from:i]
@@ -352,13 +352,13 @@ func (p *parser) preceding(i, low int) int {
 	return i
 }
 
-// id derives a comment's ID from its author and time, which stay the same when a heading is edited or a thread
+// id derives a comment's ID from its author and time, which do not change when a heading is edited or a thread is
 // archived.
 func (p *parser) id(t *Thread, c *Comment) string {
 	id := ""
 	if c.Author != nil && c.Time != nil {
 		name := strings.ReplaceAll(*c.Author, " ", "_")
-		if len(name) > 80 { // as DiscussionTools cuts it, between characters
+		if len(name) > 80 { // as in DiscussionTools, cut between characters
 			cut := 80
 			for !utf8.RuneStart(name[cut]) {
 				cut--
@@ -379,7 +379,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	p.ids[id]-- // this one gets a different ID
 	unique := id + "~" + digest(c.Text)[:6]
 	for base := unique; p.ids[unique] > 0; {
-		p.ids[base]++ // the same text again: the ordinal goes into the hash
+		p.ids[base]++ // the same text again: add its ordinal to the hash
 		unique = id + "~" + digest(c.Text + "\x00" + strconv.Itoa(p.ids[base]))[:6]
 	}
 	p.ids[unique]++
@@ -404,8 +404,8 @@ func digest(s string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// link finds which comment each comment answers: the last one before it that is less deep (DiscussionTools,
-// ThreadItemSet). After an outdent template people continue the comment before it.
+// link determines which comment each comment answers: the last comment before it that is less deep (DiscussionTools,
+// ThreadItemSet). A comment after an outdent template continues the comment before it.
 func link(comments []Comment) {
 	var stack []int
 	for i := range comments {

@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Limits of a reply. People read a talk page: anything longer is cut, and the query shows the rest.
-// MaxShort is the number of characters of [Reply].Short that a reply shows. What is longer is cut.
+// Limits of a reply. People read talk pages, so longer content is cut; the query shows the rest. MaxShort is the
+// maximum number of characters of [Reply].Short in a reply. A longer text is cut.
 const MaxShort = 1200
 
 // MaxRows is the maximum number of rows of a result that a reply shows.
@@ -24,11 +24,11 @@ const MaxRows = 20
 
 const (
 	maxCell    = 200
-	maxFile    = 40 // characters of the name of a file, which is a link
+	maxFile    = 40 // characters of a file's name, which is shown as a link
 	maxColumns = 8
 	maxSteps   = 10
 	maxThings  = 4    // of a step
-	maxAsked   = 100  // of the text that was searched for
+	maxAsked   = 100  // of a search text
 	maxLink    = 2000 // bytes of an address
 	maxModel   = 60
 	markerName = "spinachbot"
@@ -43,19 +43,19 @@ func parserTag(name string) bool {
 }
 
 // Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
-// [ReplyIndent]). It has no newline at the end.
+// [ReplyIndent]). The result does not end in a newline.
 //
-// The answer comes first, then what was wrong with the poster's own query, the query, what it returned, what was assumed
-// and left open, and the collapsed steps.
+// The answer comes first. Then come the faults of the poster's own query, the query, its result, the assumptions and
+// open questions, and the collapsed steps.
 //
 // MediaWiki's old parser and Parsoid both keep this form in one list item per block, and DiscussionTools keeps it as
 // one comment. Each block starts a line with the prefix; the query's template and the tables continue over several
-// lines without it; the signature ends the last line. Nothing from the model, the graph or the poster becomes markup
-// (see encode); nobody is pinged except, with [Reply].Ping, the person answered. Otherwise that name is plain text. The
-// operator is linked through the talk page, which notifies nobody.
+// lines without it; the signature ends the last line. No text from the model, the graph or the poster becomes markup
+// (see encode). Nobody is pinged, except that [Reply].Ping pings the person answered; without it, that person's name is
+// plain text. The link to the operator leads to the talk page, which notifies nobody.
 //
-// Errors say what is wrong with the reply: a query that is not in its posting form, a number that is not an entity ID,
-// a marker or signature that could break out of its context.
+// The error describes what is wrong with the reply, such as a query that is not in its posting form, a number that is
+// not an entity ID, or a marker or signature that could break out of its context.
 func Compose(r Reply, indent string) (string, error) {
 	if errCatalog != nil {
 		return "", fmt.Errorf("compose reply: %w", errCatalog)
@@ -113,7 +113,7 @@ func checkReply(r Reply, indent string) error {
 	return nil
 }
 
-// CheckAddress reports why a text cannot be linked as a web address in a reply.
+// CheckAddress returns an error if a reply cannot link a text as a web address.
 func CheckAddress(s string) error {
 	_, rest, ok := strings.Cut(s, "://")
 	strange := strings.ContainsFunc(s, func(r rune) bool {
@@ -134,8 +134,8 @@ type composer struct {
 	blocks []string
 }
 
-// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables): from the first table on,
-// the prefix is all colons, of the same depth, because going back to bullets would show a new one.
+// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables). So from the first table
+// on, the prefix consists of colons only, at the same depth. Returning to bullets would show a new bullet.
 func (c *composer) block(s string) {
 	if strings.HasPrefix(s, "{|") {
 		c.indent = strings.Repeat(":", len(c.indent))
@@ -159,7 +159,8 @@ func (c *composer) space() string {
 	return " "
 }
 
-// answer returns the first line: the addressee, the short answer, and the marker by which we find our own reply again.
+// answer returns the first line: the addressee, the short answer, and the marker by which the bot finds its own reply
+// again.
 func (c *composer) answer() {
 	var parts []string
 	if to := encode(c.r.To, 100); to != "" {
@@ -170,7 +171,7 @@ func (c *composer) answer() {
 	}
 	parts = append(parts, c.amended()...)
 	short := c.prose(c.r.Short)
-	// The model says this itself, and more precisely: what was searched for and not found.
+	// The model's own text already says this more precisely: it names what was searched for and not found.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
@@ -193,8 +194,8 @@ func (c *composer) answer() {
 	c.block(line)
 }
 
-// prose encodes a text of the model, with the IDs of items and properties as links. Short numbers also have other
-// meanings (Q3 of a year), so these are links only if the query has the ID.
+// prose encodes a text by the model, with the IDs of items and properties as links. A short ID may mean something else,
+// such as Q3 of a year, so it becomes a link only if the query contains it.
 func (c *composer) prose(s string) string {
 	s = encode(s, MaxShort)
 	var b strings.Builder
@@ -204,7 +205,7 @@ func (c *composer) prose(s string) string {
 		before, _ := utf8.DecodeLastRuneInString(s[:m[0]])
 		after, _ := utf8.DecodeRuneInString(s[m[1]:])
 		link, err := entityLink(id, "")
-		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // of wdt:P31, of an address
+		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // in wdt:P31, in an address
 		if err != nil || part || len(id) < minLinked && !wordIn(c.r.Query, id) {
 			continue
 		}
@@ -216,7 +217,7 @@ func (c *composer) prose(s string) string {
 
 var bareID = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
 
-const minLinked = 4 // characters of an ID that cannot be mistaken for anything else
+const minLinked = 4 // minimum length of an ID that cannot be mistaken for anything else
 
 func wordIn(s, word string) bool {
 	return slices.Contains(bareID.FindAllString(s, -1), word)
@@ -227,12 +228,12 @@ const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
 
-// query is the query in its template.
+// query adds the query in its template.
 func (c *composer) query() {
 	c.block(c.t.Text("query") + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.Query, "|", "{{!}}") + "\n}}")
 }
 
-// notes returns what was assumed, what would change the answer and what is missing, one line each.
+// notes adds the assumptions, the readings that would change the answer, and what is missing, one per line.
 func (c *composer) notes() {
 	for _, n := range []struct{ key, text string }{{"assumed", c.r.Assumed}, {"missing", c.r.LeftOpen}} {
 		if said := c.prose(n.text); said != "" {
@@ -242,12 +243,12 @@ func (c *composer) notes() {
 	c.open()
 }
 
-// yours writes what was wrong with the poster's own query, unless the answer mentions it.
+// yours adds what was wrong with the poster's own query, unless the answer mentions it.
 func (c *composer) yours() {
 	switch f := c.r.Yours; {
 	case yourQuery.MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
-	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains.MatchString(c.r.Short): // why it is so was said
-	case f.Kind == FaultSyntax && brackets.MatchString(c.r.Short): // which one is missing was said
+	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains.MatchString(c.r.Short): // already explained
+	case f.Kind == FaultSyntax && brackets.MatchString(c.r.Short): // the missing bracket is already named
 	case f.Kind == FaultSyntax:
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
@@ -263,22 +264,23 @@ func (c *composer) yours() {
 	}
 }
 
-// yourQuery matches an answer that speaks of the poster's query, in the languages of the messages.
+// yourQuery matches an answer that mentions the poster's query, in the languages of the messages.
 var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigenen? )?abfrage|\bihre[rn]? (eigenen? )?abfrage|` +
 	`\b(votre|ta) requête|\b[ts]u (propia )?consulta|\b(tua|sua) (query|consulta)|\b(je|jouw|uw) (eigen )?query|` +
 	`\bquery (that )?you |\b(posted|original) query|\b(gepostete|ursprüngliche)n? abfrage|\brequête (que (vous|tu)|d’origine|initiale)|` +
 	`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
 	`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
 
-// explains matches an answer that speaks of a query's text, as only one does that says what is wrong with a query.
+// explains matches an answer that quotes parts of a query. Only an answer that explains what is wrong with a query does
+// so.
 var explains = regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
 
-// brackets matches an answer that says which sign is missing or wrong, in the languages of the messages.
+// brackets matches an answer that names the missing or wrong punctuation, in the languages of the messages.
 var brackets = regexp.MustCompile(`(?i)\b(curly|bracket|brace|parenthes[ie]s|semicolon|comma|syntax)|klammer|semikolon|strichpunkt|komma\b|syntax|accolade|parenthèse|` +
 	`point-virgule|virgule|llave|corchete|paréntesis|punto y coma|sintaxis|graffa|parentesi|punto e virgola|sintassi|chave|chaveta|colchete|parêntese|ponto e vírgula|` +
 	`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)
 
-// isoTime writes a time in a form that no signature parser takes for a signature.
+// isoTime formats a time so that no parser mistakes it for a signature.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
 
 // steps returns the collapsed list of how the answer was found, one sentence per step.
@@ -308,8 +310,8 @@ func (c *composer) steps() error {
 	return nil
 }
 
-// once returns at most limit lines, in which equal steps that follow each other are one: "Ran a query: no rows (×3)". more is
-// how many steps are in none of them.
+// once returns at most limit lines, with consecutive equal steps combined: "Ran a query: no rows (×3)". more is the
+// number of steps that are not in any line.
 func once(steps []string, limit int) (lines []string, more int) {
 	for i := 0; i < len(steps); {
 		n := 1
@@ -329,8 +331,8 @@ func once(steps []string, limit int) (lines []string, more int) {
 	return lines, 0
 }
 
-// folded returns a list collapsed under a title. Without a query a reply has one line for each block, and the list is
-// HTML: so DiscussionTools can post it, which indents every line.
+// folded returns a list collapsed under a title. In a reply without a query, each block is one line and the list is
+// HTML. This allows posting with DiscussionTools, which indents every line.
 func (c *composer) folded(title string, items []string) string {
 	trace := ""
 	if c.r.Trace != "" {
@@ -349,7 +351,7 @@ func (c *composer) folded(title string, items []string) string {
 	return "{| " + class + "\n! " + title + "\n|-\n|\n# " + strings.Join(items, "\n# ") + trace + "\n|}"
 }
 
-// tableDirection is the attribute of a table whose language is written from right to left.
+// tableDirection returns the direction attribute of a table if the language is written from right to left.
 func (c *composer) tableDirection() string {
 	if c.t.Direction() == "ltr" {
 		return ""
@@ -398,9 +400,9 @@ func (c *composer) step(s Step) (string, error) {
 // maxUserName is the length of a user name in bytes (MediaWiki's default of $wgMaxNameChars).
 const maxUserName = 235
 
-// CheckUserName reports why a name cannot be linked as a user's in a reply; spaces around it do not matter. It is
-// stricter than MediaWiki (UserNameUtils::isValid): besides what no title may contain it refuses anything that could
-// become markup in the link.
+// CheckUserName returns an error if a reply cannot link a name as a user. Spaces around the name are ignored. The check
+// is stricter than MediaWiki's (UserNameUtils::isValid): besides characters that titles may not contain, it rejects
+// anything that could become markup in the link.
 func CheckUserName(name string) error {
 	name = strings.TrimSpace(name)
 	switch {
@@ -441,7 +443,7 @@ func (c *composer) close() error {
 		invite = c.t.Text("invite_asks")
 	case c.r.Last || c.r.NoAnswer == "no_model":
 		invite = ""
-	case c.r.NoAnswer == "not_found" && c.r.Short != "": // it was said why: more details would not help
+	case c.r.NoAnswer == "not_found" && c.r.Short != "": // the answer explains why, so more details would not help
 		invite = c.t.Text("invite_unclear")
 	case c.r.NoAnswer != "":
 		invite = c.t.Text("invite_failed")

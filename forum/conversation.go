@@ -7,34 +7,34 @@ import (
 	"unicode"
 )
 
-// Conversation is a thread as a request and the responses to it: what a benchmark's statistics and its choice of a
-// query need (SPINACH, section 3 and appendix C).
+// Conversation is a thread as a request and the responses to it. It has the data that a benchmark needs for its
+// statistics and for choosing a query (SPINACH, section 3 and appendix C).
 type Conversation struct {
-	Requester string     // author of the first comment; empty when it is unsigned
+	Requester string     // author of the first comment; empty if it is unsigned
 	Asked     *time.Time // when it was signed
-	// comments after the first one, by anyone: the length as in SPINACH's table of conversation lengths
+	// number of comments after the first one, by anyone, as in SPINACH's table of conversation lengths
 	Responses int
 	Queries   []Posted // all queries in page order
-	// index into Queries of the last-mentioned one that none of our bots posted; -1 if there is none
+	// index into Queries of the last-mentioned query that was not posted by one of our bots; -1 if there is none
 	Last     int
 	Thanked  bool // the requester thanked; see [Comment.Thanks]
 	Resolved bool // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by anyone
-	Closed   bool // the requester marked it: signed the template (who changed a heading is not known)
+	Closed   bool // the requester marked it by signing the template (it is unknown who changed a heading)
 }
 
-// Posted is a query with who posted it.
+// Posted is a query and its poster.
 type Posted struct {
 	Query
 	Comment int    // index into the thread's comments
-	Author  string // empty when unsigned
+	Author  string // empty if unsigned
 	Bot     bool   // posted by one of the named bots
 }
 
-// Conversation reads the thread as a conversation. bots are the user names of our own accounts: their queries are
-// listed but are never the last-mentioned one.
+// Conversation reads the thread as a conversation. bots are the user names of our own accounts. Their queries are
+// listed, but none of them is the last-mentioned one.
 //
-// A query behind a short link (see [Options.ShortLinks]) counts as mentioned though its text is not known yet: a caller
-// that finds that it is not a query goes back to the previous one.
+// A query behind a short link (see [Options.ShortLinks]) counts as mentioned even though its text is not known yet. A
+// caller that finds that it is not a query must use the previous one.
 func (t *Thread) Conversation(bots ...string) Conversation {
 	c := Conversation{Last: -1}
 	c.Resolved = t.Resolved || solvedHeading(t.Heading)
@@ -67,8 +67,8 @@ func (t *Thread) Conversation(bots ...string) Conversation {
 	return c
 }
 
-// solvedHeading reports whether a heading shows that the request was answered, as people write it there: "[SOLVED] …",
-// "… (resolved)".
+// solvedHeading reports whether people have marked the request as answered in the heading: "[SOLVED] …", "…
+// (resolved)".
 func solvedHeading(heading string) bool {
 	low := strings.ToLower(heading)
 	for _, w := range []string{"solved", "resolved", "gelöst", "erledigt", "résolu", "resuelto", "risolto"} {
@@ -81,15 +81,14 @@ func solvedHeading(heading string) bool {
 	return false
 }
 
-// thanksWords are words of thanks in the languages most used on the forum, thanksScripts those in scripts that do not
-// separate words. "Great" or "it works" alone is not thanks.
+// thanksWords are words of thanks in the languages most used on the forum, thanksScripts contains those in scripts that
+// do not separate words. "Great" or "it works" alone is not thanks.
 var (
 	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
 mercès gràcies eskerrik dankon شكرا תודה`)
 	thanksScripts = []string{"ありがと", "感謝", "谢谢", "謝謝", "多谢", "多謝", "感谢", "감사", "고마", "धन्यवाद", "ধন্যবাদ"}
-	// noThanks are words before a word of thanks that refuse, or words around one that thank for something not done
-	// yet.
+	// Words before a word of thanks that decline, and words around one that thank for something not done yet.
 	beforeThanks = wordSet("no nein non nee")
 	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano",
 		"por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
@@ -106,8 +105,8 @@ func wordSet(s string) map[string]bool {
 
 // Thanks reports whether the comment thanks anyone: one of its sentences has a word of thanks ("thanks", "thx",
 // "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in some thirty languages). A "no" before the word
-// and thanks for something not done yet ("thanks in advance") do not count. Praise and agreement without such a word
-// ("perfect!", "it works") do not count.
+// and thanks for something not done yet ("thanks in advance") do not count. Neither do praise and agreement without
+// such a word ("perfect!", "it works").
 func (c *Comment) Thanks() bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text),
 		func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {

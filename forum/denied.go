@@ -9,9 +9,10 @@ import (
 )
 
 // Denied reports whether {{bots}} or {{nobots}} on a page (or in a section) asks the account to stay away. The rules
-// are those of Template:Bots and of Pywikibot's botMayEdit: {{nobots}} denies all, {{nobots|A,B}} those listed;
-// {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (nobody else), {{bots|deny=all}}, {{bots|deny=none}},
-// {{bots|deny=A,B}}. Templates inside nowiki and comments do not count, and neither do malformed ones.
+// are those of Template:Bots and of Pywikibot's botMayEdit: {{nobots}} denies all accounts, {{nobots|A,B}} the listed
+// ones; {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (nobody else), {{bots|deny=all}},
+// {{bots|deny=none}}, {{bots|deny=A,B}}. Templates inside nowiki and comments do not count, and neither do malformed
+// ones.
 func Denied(text, account string) bool {
 	low := strings.ToLower(text)
 	if !strings.Contains(low, "bots") {
@@ -28,7 +29,7 @@ func Denied(text, account string) bool {
 	return false
 }
 
-// Welcomed reports whether {{bots|allow=…}} in a text names the account: the page invites it.
+// Welcomed reports whether {{bots|allow=…}} in a text names the account, which means that the page invites it.
 func Welcomed(text, account string) bool {
 	if account == "" || !strings.Contains(strings.ToLower(text), "bots") {
 		return false
@@ -58,8 +59,8 @@ func Uses(text string, names ...string) bool {
 	})
 }
 
-// Lists reports whether a page links to the user page or the talk page of a user, as lists of people do. Links in
-// comments and nowiki do not count.
+// Lists reports whether a page links to a user's user page or talk page, as lists of people do. Links in comments and
+// nowiki do not count.
 func Lists(text, user string) bool {
 	if user = UserName(user); user == "" {
 		return false
@@ -96,11 +97,11 @@ func Lists(text, user string) bool {
 	return links(len(text))
 }
 
-// redirect is a text that leads to another page; each language has its own word for it.
+// redirect matches the text of a redirect to another page. Each language has its own word for it.
 var redirect = regexp.MustCompile(`^\s*#\pL+\s*:?\s*\[\[([^\]|#]+)`)
 
-// RenamedTo reads what a person's page says after the account got another name: the page leads to the same one of that
-// name. It is "" on any other page.
+// RenamedTo returns the new name of a renamed account, given the text of its user page or talk page. After a renaming,
+// that page redirects to the same page of the new name. For any other page it returns "".
 func RenamedTo(text string) string {
 	m := redirect.FindStringSubmatch(text)
 	if m == nil {
@@ -121,7 +122,7 @@ func Head(text string) string {
 	return text
 }
 
-// denies reads one such template. An empty account asks whether it denies anyone at all.
+// denies reports whether one such template denies an account or, if account is empty, whether it denies anyone at all.
 func denies(n *wikitext.Node, text, account string) bool {
 	if wikitext.CanonicalName(n.Name) == "nobots" {
 		list, ok := n.Arg(text, "1")

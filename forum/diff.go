@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxDiffs is the number of differences that [Diff] names.
+// maxDiffs is the maximum number of differences that [Diff] describes.
 const maxDiffs = 50
 
-// Diff describes where two readings of one page differ in what they must agree on: threads (heading, level, whether
-// resolved), comments (id, author, time, level, parent, sub-heading, text) and queries (kind, name, text, whether
-// salvaged; of short links the address). Only the first fifty differences are described. It returns nothing for equal
-// readings.
+// Diff compares two readings of one page and describes their differences in the data that must agree: threads (heading,
+// level, whether resolved), comments (id, author, time, level, parent, sub-heading, text) and queries (kind, name,
+// text, whether salvaged; for short links, the address). Only the first fifty differences are described. It returns
+// nothing for equal readings.
 func Diff(a, b *Page) []string {
 	d := differ{}
 	if len(a.Threads) != len(b.Threads) {
@@ -26,7 +26,7 @@ func Diff(a, b *Page) []string {
 		if x.Heading != y.Heading {
 			d.say("the heading is %q against %q", text.Clip(x.Heading, 60), text.Clip(y.Heading, 60))
 			if len(a.Threads) != len(b.Threads) {
-				break // from here on they differ
+				break // everything after this differs
 			}
 		}
 		if x.Level != y.Level {
@@ -100,7 +100,7 @@ func (d *differ) queries(a, b []Query) {
 	}
 }
 
-// apart returns an offset a little before the point where two texts differ, at which a character begins in both.
+// apart returns an offset slightly before the first difference of two texts. In both texts, a character begins there.
 func apart(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

@@ -9,15 +9,15 @@ import (
 // Earlier is an earlier discussion that a reply points to.
 type Earlier struct {
 	Page    string    // title of the archive page
-	Heading string    // of the discussion, as read
-	Month   time.Time // when it took place
-	Same    bool      // today its query returns the same rows as the reply's
+	Heading string    // of the discussion, without markup
+	Month   time.Time // month of the discussion
+	Same    bool      // its query now returns the same rows as the reply's query
 }
 
 // maxEarlier is the maximum number of earlier discussions that a reply points to.
 const maxEarlier = 2
 
-// earlier is the line that points to earlier discussions: "A similar request was answered in June 2021 and in March
+// earlier adds the line that points to earlier discussions: "A similar request was answered in June 2021 and in March
 // 2019." Each month is a link to the section; a discussion whose page cannot be linked safely is left out.
 func (c *composer) earlier() {
 	var links []string
@@ -41,8 +41,8 @@ func (c *composer) earlier() {
 	}
 }
 
-// earlierLink links a section of an archive page. The heading is untrusted: if it contains anything that could be more
-// than text in a link's target, the link goes to the page.
+// earlierLink links a section of an archive page. The heading is untrusted: if it contains anything but plain text, the
+// link leads to the page instead.
 func (c *composer) earlierLink(e Earlier) string {
 	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.ContainsAny(e.Page, "/:") || strings.Contains(e.Page, "#") ||
 		strings.HasPrefix(e.Page, "/") {
@@ -55,8 +55,8 @@ func (c *composer) earlierLink(e Earlier) string {
 	return "[[:" + target + "|" + c.t.Month(e.Month) + "]]"
 }
 
-// plainTitle reports whether a text is only plain text in a link's target: letters, marks, digits, spaces, and
-// punctuation that means nothing to MediaWiki.
+// plainTitle reports whether a text is plain in a link's target: it contains only letters, marks, digits, spaces, and
+// punctuation without a meaning in MediaWiki.
 func plainTitle(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||
 		strings.Contains(s, "..") || strings.TrimSpace(s) != s {

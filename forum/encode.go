@@ -12,17 +12,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain writes untrusted text as wikitext that shows it, cut to limit characters. No markup, link, template or
-// signature can result from it.
+// Plain returns wikitext that shows an untrusted text, cut to limit characters. The result cannot contain markup,
+// links, templates or signatures.
 func Plain(s string, limit int) string { return encode(s, limit) }
 
-// encode makes a text from outside safe in wikitext: it reads as the same text wherever it is (in a list line, in a
-// table cell, in a link's label, in <code>), and never as markup. See [clean] for what is left out, [escape] for the
-// rest.
+// encode makes an external text safe in wikitext. The result is displayed as the same text in any context (a list line,
+// a table cell, a link's label, <code>) and never becomes markup. [clean] describes what is removed, and [escape] what
+// is escaped.
 func encode(s string, limit int) string { return escape(clean(s, limit)) }
 
-// clean returns a text on one line, with single spaces, at most limit characters of it and an ellipsis for the rest.
-// Control and direction characters, which hide text or forge strip markers, are dropped.
+// clean returns a text on one line with single spaces. It keeps at most limit characters and replaces the rest by an
+// ellipsis. Control and direction characters, which can hide text or forge strip markers, are removed.
 func clean(s string, limit int) string {
 	var b strings.Builder
 	n, blank := 0, true
@@ -46,7 +46,7 @@ func clean(s string, limit int) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// escape writes characters as numeric entities where markup could begin or end.
+// escape replaces characters by numeric entities wherever markup could begin or end.
 func escape(s string) string {
 	var b strings.Builder
 	text := []rune(s)
@@ -60,8 +60,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// markup reports whether the character at i could be part of markup. The only thing known about the surroundings is
-// that the text is never at the very start of a line and that a space or a bracket follows it.
+// markup reports whether the character at i could be part of markup. About the context, it relies on two facts only:
+// the text is never at the start of a line, and a space or a bracket follows it.
 func markup(text []rune, i int) bool {
 	r, before, after := text[i], rune(0), rune(0)
 	if i > 0 {
@@ -79,7 +79,7 @@ func markup(text []rune, i int) bool {
 		return before == 0 || before == r || r == '!' && after == r
 	case '*', '#', ';', '=':
 		return before == 0
-	case ':': // a list at the start; "mailto:x" and "https://" are links, wdt:P31 is not
+	case ':': // a list at the start; "mailto:x" and "https://" are links, but wdt:P31 is not
 		return before == 0 || after == '/' || after != ' ' && linkScheme.MatchString(string(text[max(0, i-10):i]))
 	case '&':
 		rest := string(text[i:min(len(text), i+40)])
@@ -88,7 +88,7 @@ func markup(text []rune, i int) bool {
 		}
 		// browsers read &amp without a semicolon, too
 		return entity.MatchString(rest) || html.UnescapeString(rest) != rest
-	case '(': // a time stamp ends in its zone: 10:00, 5 June 2024 (UTC)
+	case '(': // a timestamp ends in its zone: 10:00, 5 June 2024 (UTC)
 		return zone.MatchString(string(text[i:min(len(text), i+10)]))
 	case ' ': // RFC 2324 is a link
 		return magicLink.MatchString(string(text[max(0, i-4):i]))
@@ -104,8 +104,8 @@ var (
 	magicLink  = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
 )
 
-// entity shows a cell whose value is an item, a property or a lexeme as a link. The number is checked here, so that
-// only our own code makes links.
+// entityLink returns a link to an item, a property or a lexeme. It checks the ID, so that only our own code makes
+// links.
 func entityLink(id, label string) (string, error) {
 	if !entityID(id) {
 		return "", fmt.Errorf("compose reply: %q is not an entity id (Q, P or L and a number)", text.Clip(id, 40))
@@ -143,14 +143,14 @@ func entityID(id string) bool {
 }
 
 // behaviorSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of
-// the extensions on Wikidata). MediaWiki 1.39 removes them from the link that the query's template makes. Others, such
-// as the variable ?PIB__PPA__par_habitant, are harmless.
+// the extensions on Wikidata). MediaWiki 1.39 removes them from the link that the query's template creates. Other words
+// with double underscores, such as the variable ?PIB__PPA__par_habitant, are harmless.
 var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
 	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
 
-// CheckQuery reports what prevents a query from being posted: anything that MediaWiki would take for markup inside a
-// template's argument. The posting form (ARCHITECTURE.md, invariant 4) contains none of this; only the pipe is left,
-// and [Compose] writes it as {{!}}.
+// CheckQuery returns an error if a query contains anything that MediaWiki would treat as markup inside a template's
+// argument. The posting form (ARCHITECTURE.md, invariant 4) contains no such markup except the pipe, which [Compose]
+// writes as {{!}}.
 func CheckQuery(q string) error {
 	if !utf8.ValidString(q) {
 		return fmt.Errorf("query is not in its posting form: it is not valid UTF-8")

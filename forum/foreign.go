@@ -21,7 +21,7 @@ var zones = map[string]int{
 	"HAE": -240,
 }
 
-// monthNumber reads a month's name in any of the languages known, short or long.
+// monthNumber returns the number of a month by its short or long name in any of the supported languages, or 0.
 func monthNumber(w string) int {
 	w = strings.TrimSuffix(strings.ToLower(w), ".")
 	return monthNames[w]
@@ -66,7 +66,7 @@ func monthTable() map[string]int {
 	return m
 }
 
-// foreignBefore reads a date in another language's form that ends right before the parenthesis of its time zone.
+// foreignBefore reads a date in the form of another language that ends right before the parenthesis of its time zone.
 func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok bool) {
 	offset, known := zones[zone]
 	if !known {
@@ -85,7 +85,7 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	if len(words) == 0 || words[len(words)-1].end < len(strings.TrimRight(window, " \u200e\u200f.")) {
 		return 0, t, false
 	}
-	// The longest run of date words at the end that forms a date.
+	// Find the longest run of date words at the end that forms a date.
 	for i := range words {
 		if t, ok := dateOf(words[i:]); ok && adjacent(words[i:], window) {
 			return from + words[i].start, t.Add(-time.Duration(offset) * time.Minute), true
@@ -94,8 +94,8 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	return 0, t, false
 }
 
-// anyDate reads the first date with a time in a text in any of the known forms, as it is in the parameters of unsigned
-// templates.
+// anyDate reads the first date with a time in a text, in any of the supported forms. The parameters of unsigned
+// templates contain such dates.
 func anyDate(s string) (time.Time, bool) {
 	if st, ok := nextStamp(s, 0); ok {
 		return st.time, true
@@ -121,7 +121,7 @@ type dateWord struct {
 	after      byte // the byte after it
 }
 
-// dateWords picks the numbers and the months out of a text.
+// dateWords returns the numbers and month names in a text.
 func dateWords(s string) []dateWord {
 	var out []dateWord
 	for i := 0; i < len(s); {
@@ -158,7 +158,7 @@ func dateWords(s string) []dateWord {
 	return out
 }
 
-// adjacent reports whether nothing but short connecting words ("à", "kl.", "um") is between the words of a date.
+// adjacent reports whether the words of a date are separated only by short connecting words ("à", "kl.", "um").
 func adjacent(words []dateWord, s string) bool {
 	for i := 1; i < len(words); i++ {
 		if utf8.RuneCountInString(s[words[i-1].end:words[i].start]) > 6 {
@@ -168,7 +168,8 @@ func adjacent(words []dateWord, s string) bool {
 	return true
 }
 
-// dateOf reads day, month and year with a time of day before or after: all five parts and nothing else.
+// dateOf reads a day, month and year with a time of day before or after them. The words must be exactly these five
+// parts.
 func dateOf(words []dateWord) (time.Time, bool) {
 	if len(words) > 6 {
 		return time.Time{}, false
@@ -198,8 +199,8 @@ func dateOf(words []dateWord) (time.Time, bool) {
 	return date(year.number, month.number, day.number, hour, minute, 0)
 }
 
-// clockIn returns the index of the hour whose minute follows, as in 10:00, 10.00 and 10h00. The last one counts; -1 is
-// none.
+// clockIn returns the index of the last hour that is followed by its minute, as in 10:00, 10.00 and 10h00. It returns
+// -1 if there is none.
 func clockIn(words []dateWord) int {
 	clock := -1
 	for i := 0; i+1 < len(words); i++ {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// seeds are pages that together contain every construct.
+// seeds are pages that together contain every supported construct.
 var seeds = []string{
 	hostPage,
 	"== A ==\nx {{SPARQL|query=SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 }}}\n [[User:A]] 00:01, 1 January 2020 (UTC)\n=== B ===\n:{{od}} [[User:B]] 00:02, 1 January 2020 (UTC)\n= C =\n{{unsigned|C|x}}",
@@ -18,7 +18,7 @@ var seeds = []string{
 	"== A ==\n{{Section resolved|1=[[User:A]] 00:01, 1 January 2020 (UTC)}}\n{{nobots}}\n-{ x }- {{{1|{{x}}}}} [[a|[[b]]]] {{small|[[User:A]] 00:01, 1 January 2020 (UTC)}}",
 }
 
-// checkPage checks what must be true for every page, however broken.
+// checkPage checks properties that every page must have, however broken it is.
 func checkPage(t *testing.T, text string) {
 	t.Helper()
 	p := Parse("T", text, Options{})
@@ -113,7 +113,7 @@ func checkPlace(t *testing.T, text, reply string) {
 	}
 }
 
-// scraps are the pieces of random pages.
+// scraps are the pieces from which random pages are made.
 var scraps = []string{"\n== A ==\n", "\n=== b ===\n", "\n= C =\n", " [[User:A|A]] 00:01, 1 January 2020 (UTC)",
 	" [[User:B]] ([[User talk:B|talk]]) 00:02, 2 January 2020 (UTC)\n", "\n:", "\n::", "\n*", "\n#", "\n", "\n\n",
 	"text", "{{", "}}", "{{SPARQL|query=", "SELECT ?a { ?a ?b ?c }", "|", "{{!}}", "{{od}}",
@@ -139,7 +139,8 @@ func TestRandomPages(t *testing.T) {
 	}
 }
 
-// TestSectionsOneByOne checks that a page of well-formed sections is read in the same way as its sections one by one.
+// TestSectionsOneByOne checks that parsing a page of well-formed sections has the same result as parsing its sections
+// one by one.
 func TestSectionsOneByOne(t *testing.T) {
 	whole := strings.Join([]string{seeds[0], "== Q ==\n{{SPARQL|query=SELECT ?a { ?a ?b ?c }}}\n[[User:Q]] 00:09, 1 January 2020 (UTC)\n=== R ===\n:x\n", "== S ==\nunsigned\n:{{unsigned|S|00:03, 3 January 2020 (UTC)}}\n"}, "")
 	var parts []string

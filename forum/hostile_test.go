@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// payloads are texts that would be markup, a signature, a ping, a category, a break of the table or of the list, or a
-// second comment if they came through as they are.
+// payloads are texts that, if they were not encoded, would be markup, a signature, a ping, a category, the end of the
+// table or list, or a second comment.
 var payloads = []string{
 	"{{Delete|spam}}", "{{subst:Template bomb}}", "{{:Main Page}}", "{{User:Mallory/sig}}", "{{{1|x}}}",
 	"{{#tag:ref|x}}", "{{SPARQL|query=ASK {}}}", "}}", "{{", "{{!}}", "}}{{ping|Admin}}",
@@ -49,7 +49,7 @@ func posted() Reply {
 	}
 }
 
-// slots insert a text at every place in a reply that others can fill.
+// slots insert a text at each position in a reply that other people can control.
 var slots = map[string]func(r *Reply, s string){
 	"to":         func(r *Reply, s string) { r.To = s },
 	"short":      func(r *Reply, s string) { r.Short = s },
@@ -71,8 +71,8 @@ var slots = map[string]func(r *Reply, s string){
 	"tool":       func(r *Reply, s string) { r.Steps[1] = Step{Kind: StepOther, Text: s} },
 }
 
-// skeleton returns the markup of a reply: the lines' first characters, all nodes and all links, without everything in
-// between.
+// skeleton returns the markup of a reply: the lines' first characters, all nodes and all links, without the text
+// between them.
 func skeleton(w string) string {
 	var b strings.Builder
 	doc := wikitext.Preprocess(w, wikitext.Options{})
@@ -106,7 +106,7 @@ func TestHostileTextChangesNoMarkup(t *testing.T) {
 			put(&r, "x "+s+" x")
 			checkHostile(t, name, s, r, want)
 			if name == "thought" || name == "to" {
-				continue // texts of only spaces or control characters may be left out there
+				continue // texts that consist of spaces or control characters may be omitted there
 			}
 			r = posted()
 			put(&r, s)

@@ -9,26 +9,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The largest pages, in bytes: of HTML that [ParseHTML] reads, and of wikitext that it turns it into. MediaWiki accepts
-// two megabytes of wikitext.
+// Maximum sizes of a page in bytes: of the HTML that [ParseHTML] reads, and of the wikitext that it produces. MediaWiki
+// accepts two megabytes of wikitext.
 const (
 	MaxHTML     = parsoid.MaxBytes
 	MaxWikitext = parsoid.MaxWikitext
 )
 
-// ErrHTML is wrapped by the error for a page that [ParseHTML] refuses: read the page's wikitext instead.
+// Errors for pages that [ParseHTML] rejects wrap ErrHTML. Read the page's wikitext instead.
 var ErrHTML = parsoid.ErrUnreadable
 
-// ParseHTML reads a talk page from Parsoid's HTML, as rest.php/v1/page/TITLE/html returns it. It writes the page's
-// wikitext back ([parsoid.Wikitext]) and reads that with [Parse], so both readers agree because they are the same.
-// [Diff] reports where Parsoid still reads a page differently from Parse.
+// ParseHTML reads a talk page from Parsoid's HTML, as rest.php/v1/page/TITLE/html returns it. It converts the HTML back
+// to wikitext ([parsoid.Wikitext]) and parses that with [Parse], so both readers share one implementation. [Diff]
+// reports where Parsoid still reads a page differently from Parse.
 //
-// title only affects the IDs of unsigned comments. [Options.Wikitext] is the same revision's wikitext: templates that
-// raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse]
-// read.
+// title affects only the IDs of unsigned comments. [Options.Wikitext] is the wikitext of the same revision; templates
+// that raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs a page that [Parse]
+// returned.
 //
-// The error wraps [ErrHTML] when the page is longer than [MaxHTML], has more than half a million tags, is nested
-// deeper than 512 elements, or represents more than [MaxWikitext]. Other errors are r's.
+// The error wraps [ErrHTML] if the page is longer than [MaxHTML], has more than half a million tags, is nested deeper
+// than 512 elements, or produces more than [MaxWikitext] bytes of wikitext. Other errors come from r.
 func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	source, err := parsoid.Wikitext(r, opts.Wikitext)
 	if err != nil {
@@ -46,9 +46,9 @@ func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	return p, nil
 }
 
-// respace restores the white space of the wikitext in salvaged queries. Those that template parameters lost came with
-// the templates' source. But when the last brace of a query was taken for the template's, its rest is running text, in
-// which "# LIMIT 10" on its own line is a list item.
+// respace restores the white space of the wikitext in salvaged queries. White space that template parameters lost was
+// restored with the templates' source. But if the last brace of a query was taken for the template's, the rest of the
+// query is running text, in which "# LIMIT 10" on its own line is a list item.
 func respace(p *Page, opts Options) {
 	if opts.Wikitext == "" {
 		return
@@ -65,7 +65,7 @@ func respace(p *Page, opts Options) {
 	})
 }
 
-// salvaged calls f with each salvaged query of the page.
+// salvaged calls f for each salvaged query of the page.
 func (p *Page) salvaged(f func(*Query)) {
 	for i := range p.Threads {
 		for j := range p.Threads[i].Comments {

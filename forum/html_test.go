@@ -78,8 +78,8 @@ func links(p *Page) (out []string) {
 	return out
 }
 
-// unspaced removes the spaces from all queries, because HTML alone does not preserve them in queries that raw pipes
-// cut.
+// unspaced removes the spaces from all queries, because HTML alone does not preserve them in queries that are cut by
+// raw pipes.
 func unspaced(p *Page) *Page {
 	for i := range p.Threads {
 		for j := range p.Threads[i].Comments {
@@ -92,8 +92,8 @@ func unspaced(p *Page) *Page {
 	return p
 }
 
-// TestHTMLByHand reads HTML written by hand according to mediawiki.org's Specs/HTML, as other versions of Parsoid make
-// it, and broken HTML.
+// TestHTMLByHand reads HTML written by hand according to mediawiki.org's Specs/HTML, as other versions of Parsoid
+// produce it, and broken HTML.
 func TestHTMLByHand(t *testing.T) {
 	const ann = ` <a rel="mw:WikiLink" href="./User:Ann" title="User:Ann">Ann</a> 10:00, 1 May 2024 (UTC)`
 	for name, c := range map[string]struct{ html, want string }{

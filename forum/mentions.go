@@ -29,8 +29,8 @@ func (c *Comment) Mentioned(user string) bool {
 	return false
 }
 
-// callsUser reports whether a text starts with a user's name, in any letter case, with underscores or spaces, and not
-// with a longer word.
+// callsUser reports whether a text starts with a user's name. It ignores letter case and treats underscores as spaces.
+// The name must not be the beginning of a longer word.
 func callsUser(s, user string) bool {
 	if len(s) > 5 && strings.EqualFold(s[:5], "user:") {
 		s = s[5:]
@@ -54,7 +54,8 @@ func inName(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// mentions lists the users that a part of the page links or pings, without the signatures and quotations, each once.
+// mentions returns the users that a part of the page links or pings, outside of signatures and quotations. Each user is
+// listed once.
 func (p *parser) mentions(start, end int, sigs []sig) []string {
 	var out []string
 	add := func(user string) {
@@ -109,7 +110,7 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 	return out
 }
 
-// positional reports whether an argument is positional, even if its number is written: {{ping|X}},
+// positional reports whether an argument is positional, even if it is written with its number: {{ping|X}},
 // {{ping|1=X}}.
 func (p *parser) positional(a wikitext.Arg) bool {
 	if !a.Named {
@@ -124,7 +125,7 @@ func inSignature(sigs []sig, i int) bool {
 	return k < len(sigs) && sigs[k].start <= i
 }
 
-// Limits on plain "@Name"s that are kept: MediaWiki's names are shorter, and nobody addresses more people.
+// Limits on the plain "@Name"s that are kept. MediaWiki's names are shorter, and nobody addresses more people.
 const (
 	maxCalls = 20
 	maxCall  = 256 // bytes
@@ -145,14 +146,14 @@ var quotations = []quotation{
 	{"<tt>", "</tt>", true},
 }
 
-// caller searches for plain "@Name"s in a part of the page.
+// caller searches a part of the page for plain "@Name"s.
 type caller struct {
 	text string // up to the part's end
 	none []int  // for each kind of quotation, the offset before which there is no closing mark
 	eol  int
 }
 
-// calls finds what follows each "@" in running text, in linear time.
+// calls returns the text after each "@" in running text. It takes linear time.
 func (p *parser) calls(start, end int, sigs []sig) []string {
 	if strings.IndexByte(p.text[start:end], '@') < 0 {
 		return nil
@@ -188,7 +189,7 @@ func (p *parser) calls(start, end int, sigs []sig) []string {
 	return out
 }
 
-// skip returns the offset after the quotation that opens at i, or i.
+// skip returns the offset after the quotation that opens at i, or i if none does.
 func (c *caller) skip(i int) int {
 	switch b := c.text[i]; {
 	case b == '\'':
@@ -196,7 +197,7 @@ func (c *caller) skip(i int) int {
 		for n < len(c.text) && c.text[n] == '\'' {
 			n++
 		}
-		if n-i != 2 && n-i < 5 { // an apostrophe or bold markup, which quotes nothing
+		if n-i != 2 && n-i < 5 { // an apostrophe or bold markup, which is not a quotation
 			return n
 		}
 	case b != '"' && b != '<' && b < utf8.RuneSelf:
@@ -218,7 +219,7 @@ func (c *caller) skip(i int) int {
 	return i
 }
 
-// addresses reports whether the "@" at i can begin a name, which it cannot inside an email or web address.
+// addresses reports whether the "@" at i can begin a name. Inside an email or web address it cannot.
 func (c *caller) addresses(start, i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[start:i])
 	after, m := utf8.DecodeRuneInString(c.text[i+1:])

@@ -9,12 +9,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// messageFiles are the fixed sentences of a reply, a file per language. Values for placeholders are encoded first.
+// messageFiles contains the fixed sentences of a reply, one file per language. Values for placeholders are encoded
+// before they are inserted.
 //
 //go:embed messages/*.json
 var messageFiles embed.FS
 
-// catalog holds them. They are embedded in the program, so an error is a bug; [Compose] returns it.
+// catalog contains the parsed messageFiles. They are embedded in the program, so an error is a bug; [Compose] returns
+// it.
 var catalog, errCatalog = loadCatalog()
 
 func loadCatalog() (*message.Catalog, error) {
@@ -25,8 +27,9 @@ func loadCatalog() (*message.Catalog, error) {
 	return message.Load(files, language.English)
 }
 
-// Texts returns the fixed sentences, numbers and dates of the first known language in the list: "de-CH" gets German. If
-// none is known, it is English. It is nil if the program's own files are broken.
+// Texts returns the fixed sentences, numbers and dates of the first supported language in the list. For "de-CH" it
+// returns German. If no language in the list is supported, it returns English. It returns nil if the program's own
+// files are broken.
 func Texts(languages ...string) *message.Texts {
 	if catalog == nil {
 		return nil
@@ -34,6 +37,6 @@ func Texts(languages ...string) *message.Texts {
 	return catalog.In(languages...)
 }
 
-// noAnswers are the keys that [Reply.NoAnswer] may have.
+// noAnswers contains the valid values of [Reply.NoAnswer].
 var noAnswers = map[string]bool{"no_model": true, "not_found": true, "actions": true, "time": true, "money": true,
 	"failed": true}

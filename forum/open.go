@@ -11,20 +11,20 @@ import (
 // Open is a question that an answer leaves open: another reading of the request would change the result.
 type Open struct {
 	Kind string // one of the kinds of agent/probe: limit, subclasses, ranks …; others are not shown
-	Name string // label of the entity that it is about, if the kind has one
+	Name string // label of the entity concerned, if the kind has one
 	ID   string `json:",omitempty"` // its ID, shown as a link if it has no label
-	Come int    // rows that the other reading adds; 0: not stated
-	Gone int    // rows that it loses
-	More bool   // it adds more than Come
+	Come int    // number of rows that the other reading adds; 0: not stated
+	Gone int    // number of rows that it loses
+	More bool   // it adds more than Come rows
 
-	Other   string `json:",omitempty"` // label of the class that replaces the one of Name
+	Other   string `json:",omitempty"` // label of the class that replaces the class Name
 	OtherID string `json:",omitempty"`
 }
 
 // maxOpen is the maximum number of open questions in a reply.
 const maxOpen = 3
 
-// openKinds are the kinds that have a sentence; the sentences of those in named name an entity.
+// openKinds are the kinds that have a sentence. The sentences of the kinds in named name an entity.
 var (
 	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
 		"places": true, "class": true, "country": true, "ranks": true, "ranks_best": true, "missing": true, "condition": true, "ends": true,
@@ -32,7 +32,7 @@ var (
 	named = map[string]bool{"subclasses": true, "places": true, "class": true}
 )
 
-// PointWords describes in words what an answer leaves open, or returns "" if its kind has no words.
+// PointWords returns a question that an answer leaves open in words, or "" if there are no words for its kind.
 func PointWords(t *message.Texts, o Open) string {
 	o.Name, o.Other = cmp.Or(o.Name, o.ID), cmp.Or(o.Other, o.OtherID)
 	if !openKinds[o.Kind] || named[o.Kind] && o.Name == "" {
@@ -53,14 +53,14 @@ func (c *composer) linked(id string) string {
 	return link
 }
 
-// open returns one line with the other readings that would change the answer.
+// open adds one line with the other readings that would change the answer.
 func (c *composer) open() {
 	var points []string
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {
 		if o.Kind == "class" && o.Other+o.OtherID == "" && slices.ContainsFunc(c.r.Open, func(x Open) bool {
 			return x.Kind == o.Kind && x.Name == o.Name && x.ID == o.ID && x.Other+x.OtherID != ""
 		}) {
-			continue // one reading of it is named already
+			continue // another reading of it is already named
 		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)

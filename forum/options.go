@@ -6,18 +6,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Options describe what differs from wiki to wiki. An empty list means the default, which is Wikidata's.
+// Options describe the differences between wikis. An empty list means the default, which is Wikidata's.
 type Options struct {
-	// QueryTemplates contain a SPARQL query in the parameter query or sparql, or in the first unnamed one.
+	// QueryTemplates are the templates that contain a SPARQL query, in the parameter query or sparql or in the first
+	// unnamed parameter.
 	QueryTemplates []string
-	// ResolvedTemplates mark a discussion as closed, anywhere in it.
+	// ResolvedTemplates are the templates that, anywhere in a discussion, mark it as closed.
 	ResolvedTemplates []string
-	// UserNamespaces are more names of the user and user talk namespaces, besides the English, German and French ones.
+	// UserNamespaces are additional names of the user and user talk namespaces. The English, German and French names are
+	// built in.
 	UserNamespaces []string
-	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link
-	// without a text, for the caller to resolve; by default none are. They stay in the comment's text.
+	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to these hosts are reported as queries of kind link
+	// without SPARQL, which the caller must resolve. By default, none are reported. The links remain in the comment's
+	// text.
 	ShortLinks []string
-	// Wikitext is for [ParseHTML]: the wikitext of the same revision; empty if it is not available.
+	// Wikitext is the wikitext of the same revision, for [ParseHTML]; empty if it is not available.
 	Wikitext string
 }
 
@@ -28,7 +31,7 @@ var (
 	defaultResolvedTemplates = []string{"Section resolved", "Resolved", "Discussion resolved", "Erledigt"}
 
 	queryParams = []string{"query", "sparql", "1"}
-	// userNamespaces are the names of the user and user talk namespaces, contributions those of the special page.
+	// userNamespaces are the names of the user and user talk namespaces, contributions the names of the special page.
 	userNamespaces = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin",
 		"Utilisateur", "Utilisatrice", "Discussion utilisateur"}
 	contributions = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge",
@@ -42,7 +45,7 @@ var (
 		"Reset indent", "Noindent"}
 	pingTemplates = []string{"Ping", "Reply to", "Replyto", "Reply", "Re", "U", "User", "User link", "Userlink",
 		"Mention", "Notify", "Yo", "@", "Hello", "Ul", "Ping user"}
-	// wrapTemplates show their first argument, which sometimes contains signatures.
+	// wrapTemplates are templates that show their first argument, which may contain signatures.
 	wrapTemplates = []string{"Small", "Smaller", "Nowrap", "Nobr", "Nobold", "S", "Strike", "Del", "Strikethrough",
 		"Big", "Larger"}
 	// closedStart and closedEnd are the templates around a closed or archived part of a discussion; foldStart and
@@ -60,7 +63,7 @@ var (
 	blockReply = []string{"Spinachbot response end"}
 )
 
-// role is the role of a name: a template's, a namespace's or a parameter's.
+// role is the role of a template's, namespace's or parameter's name.
 type role uint32
 
 const (
@@ -81,8 +84,8 @@ const (
 	blockStartTemplate
 	blockEndTemplate
 	blockReplyTemplate
-	stamped // not by name: a template with a time stamp in it
-	// structural templates are between comments rather than in one.
+	stamped // not determined by the name: a template that contains a timestamp
+	// Structural templates are between comments rather than in a comment.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate |
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
@@ -109,7 +112,7 @@ type userLink struct {
 	page bool
 }
 
-// of looks up a name, as written.
+// of returns the name for a name as written.
 func (n *names) of(written string) name {
 	if k, ok := n.asked[written]; ok {
 		return k

@@ -12,34 +12,34 @@ import (
 type parser struct {
 	text    string
 	n       *names
-	doc     *wikitext.Doc    // with careless query templates read as their authors meant
+	doc     *wikitext.Doc    // with careless query templates read as their authors intended
 	q       *queryReader     //
 	top     []*wikitext.Node // nodes that are opaque for signatures: tags, comments, templates; outermost only, in order
 	utc     []int            // offsets of "(UTC)"
-	ends    []int            // of their lines
+	ends    []int            // offsets of the ends of their lines
 	quot    []wikitext.Span  // quoted parts, in which signatures do not count
 	page    *Page
 	ids     map[string]int // how often an ID was requested
 	anchors map[string]int // how often a heading has occurred, in lower case
-	node    int            // index into doc.Nodes: the first that starts after the last comment that was read
+	node    int            // index into doc.Nodes of the first node that starts after the last comment that was read
 	buf     []byte         // scratch, as are the next three
 	rest    []wikitext.Span
 	patches []patch
 	found   []found
 	urls    []wikitext.Span
 	strip   stripper
-	sigs    []sig // of the line that was read last
+	sigs    []sig // signatures of the line that was read last
 	pending []line
-	// bytes that may still be scanned ahead for the ends of tables and of queries in running text, so that the time stays
-	// linear
+	// number of bytes that may still be scanned ahead for the ends of tables and of queries in running text; the limit
+	// keeps the time linear
 	tables, bare int
 }
 
-// Parse reads a talk page. It never fails: for a broken page it returns what can be read. title only affects the IDs of
-// unsigned comments.
+// Parse reads a talk page. It never fails: for a broken page, it returns the readable parts. title affects only the IDs
+// of unsigned comments.
 //
-// Everything before the first heading is left out. A thread is a section of level 2 (or 1, or deeper if none of those
-// is open yet). Time is linear in the length.
+// Everything before the first heading is ignored. A thread is a section of level 2 (or of level 1, or a deeper one if
+// no such section is open yet). The running time is linear in the length of the text.
 func Parse(title, text string, opts Options) *Page {
 	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, tables: 4*len(text) + 1<<16,
 		bare: 4*len(text) + 1<<16}
@@ -67,15 +67,15 @@ func Parse(title, text string, opts Options) *Page {
 	return p.page
 }
 
-// layers sorts the nodes into headings and opaque parts. The inside of a template is read if it is not really a
-// template (its name cannot be one), if it is an accident (stray braces around whole threads), or if it only wraps a
+// layers divides the nodes into headings and opaque parts. The content of a template is read if it is not really a
+// template because its name is invalid, if it is an accident (stray braces around whole threads), or if it only wraps a
 // signature or a discussion.
 func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
 	hidden := make([]bool, len(nodes)) // inside something opaque
 	clear := make([]bool, len(nodes))
 	p.top = make([]*wikitext.Node, 0, len(nodes))
-	var at []int // where headings begin
+	var at []int // offsets of the headings
 	for i := range nodes {
 		if nodes[i].Kind == wikitext.Heading {
 			at = append(at, nodes[i].Start)
@@ -102,8 +102,8 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	return heads
 }
 
-// wraps reports whether a template's content is part of the page's discussions. It records whether there is a timestamp
-// in it.
+// wraps reports whether a template's content is part of the page's discussions. It records whether the template
+// contains a timestamp.
 func (p *parser) wraps(n *wikitext.Node, headings []int) bool {
 	signed, headed := within(p.utc, n), within(headings, n)
 	if signed {
@@ -115,7 +115,7 @@ func (p *parser) wraps(n *wikitext.Node, headings []int) bool {
 	return signed && (p.is(n, wrapTemplate) || p.holdsThread(n)) || headed && (signed || !validName(n.Name))
 }
 
-// within reports whether one of the sorted offsets lies in a node.
+// within reports whether one of the sorted offsets is in a node.
 func within(offsets []int, n *wikitext.Node) bool {
 	i := sort.SearchInts(offsets, n.Start)
 	return i < len(offsets) && offsets[i] < n.End
@@ -127,7 +127,7 @@ func roleOf(n *wikitext.Node) role { return role(n.Note) }
 // is reports whether a template has one of the roles.
 func (p *parser) is(n *wikitext.Node, r role) bool { return roleOf(n)&r != 0 }
 
-// query reports whether a template's query was taken.
+// query reports whether a query was read from a template.
 func (p *parser) query(n *wikitext.Node) bool {
 	if !p.is(n, queryTemplate) {
 		return false
@@ -136,15 +136,15 @@ func (p *parser) query(n *wikitext.Node) bool {
 	return ok
 }
 
-// holdsThread reports whether a template contains a discussion, such as {{hidden|content=…}}: timestamps on different
+// holdsThread reports whether a template, such as {{hidden|content=…}}, contains a discussion: timestamps on different
 // lines.
 func (p *parser) holdsThread(n *wikitext.Node) bool {
 	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
 	return i < j && p.ends[i] < p.utc[j-1] && !p.is(n, structural)
 }
 
-// validName reports whether a template can have this name (MediaWiki: Manual:Page_title); otherwise its source is
-// shown.
+// validName reports whether a template can have this name (MediaWiki: Manual:Page_title). If it cannot, MediaWiki shows
+// its source.
 func validName(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsAny(s, "[]{}<>\n")
 }
@@ -156,7 +156,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 	return p.top[i:j:j]
 }
 
-// threads turns each heading that opens a thread into one, and reads the text under it and its sub-headings.
+// threads makes a thread from each heading that opens one, and reads the text under it and its sub-headings.
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	p.page.Threads = make([]Thread, 0, len(heads))
@@ -185,13 +185,13 @@ func (p *parser) threads(heads []*wikitext.Node) {
 	p.closed()
 }
 
-// closed marks the threads as resolved whose last comment is between templates that close a discussion, such as
-// {{archive top}} and {{archive bottom}}.
+// closed marks a thread as resolved if its last comment is between templates that close a discussion, such as {{archive
+// top}} and {{archive bottom}}.
 func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
 	for _, r := range ranges(p.doc, roleOf, closedStartTemplate, closedEndTemplate, len(p.text)) {
 		if r.End <= reach {
-			continue // inside one seen before
+			continue // inside one that was handled before
 		}
 		for len(threads) > 0 && threads[0].End <= r.Start {
 			threads = threads[1:]
@@ -216,7 +216,7 @@ func (p *parser) closed() {
 	}
 }
 
-// marks records what templates say about a thread as a whole.
+// marks records the templates that apply to a thread as a whole.
 func (p *parser) marks(t *Thread, start, end int) {
 	for _, n := range p.nodesIn(start, end) {
 		if n.Kind != wikitext.Template {
@@ -234,7 +234,7 @@ func (p *parser) marks(t *Thread, start, end int) {
 	}
 }
 
-// signedBy returns who signed inside a template: {{Section resolved|1=[[User:X]] 10:00, 1 May 2024 (UTC)}}.
+// signedBy returns the user who signed inside a template: {{Section resolved|1=[[User:X]] 10:00, 1 May 2024 (UTC)}}.
 func (p *parser) signedBy(n *wikitext.Node) string {
 	st, ok := nextStamp(p.text[:n.End], n.Start)
 	if !ok {
@@ -244,8 +244,8 @@ func (p *parser) signedBy(n *wikitext.Node) string {
 	return user
 }
 
-// anchor returns the fragment of a link to a heading: the heading as read, with underscores, and with "_2" and so on if
-// it has occurred before, counting sub-headings.
+// anchor returns the fragment of a link to a heading: the heading without markup, with underscores for spaces. If the
+// same heading or sub-heading has occurred before, it ends in "_2" and so on.
 func (p *parser) anchor(heading string) string {
 	p.buf = append(p.buf[:0], heading...)
 	for i, c := range p.buf {
@@ -262,7 +262,7 @@ func (p *parser) anchor(heading string) string {
 }
 
 // quotes finds the parts of a page that quote others: blockquote, q and cite elements, and elements of class mw-notalk
-// (DiscussionTools, CommentParser.php). An element that is never closed quotes nothing.
+// (DiscussionTools, CommentParser.php). An element that is never closed is not a quotation.
 func quotes(text string) []wikitext.Span {
 	var out []wikitext.Span
 	var stack []opening
@@ -307,7 +307,7 @@ type opening struct {
 	quote bool
 }
 
-// tagName returns the name of the tag after a "<", in lower case, if it is one of an element that may quote.
+// tagName returns the name of the tag after a "<", in lower case, if the element may be a quotation.
 func tagName(s string) (name string, closing bool) {
 	s, closing = strings.CutPrefix(s, "/")
 	e := 0
@@ -335,7 +335,7 @@ func merge(spans []wikitext.Span) []wikitext.Span {
 	return merged
 }
 
-// quoted reports whether an offset lies in a quotation.
+// quoted reports whether an offset is in a quotation.
 func (p *parser) quoted(i int) bool {
 	k := sort.Search(len(p.quot), func(k int) bool { return p.quot[k].End > i })
 	return k < len(p.quot) && p.quot[k].Start <= i

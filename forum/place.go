@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Why a reply cannot be placed.
+// Reasons why a reply cannot be placed.
 var (
-	// ErrNoComment: the comment to be answered is not in the thread (any more).
+	// ErrNoComment: the thread does not contain the comment to be answered, or no longer does.
 	ErrNoComment = errors.New("the comment is not in the thread")
 	// ErrClosed: people have closed or archived the discussion.
 	ErrClosed = errors.New("the discussion is closed")
@@ -22,20 +22,21 @@ var (
 
 // spot is the position of a reply.
 type spot struct {
-	offset int    // right after a line
+	offset int    // immediately after a line
 	indent string // list prefix of the reply
 }
 
 // ReplyIndent returns the list prefix that a reply to a comment must have. The reply's level is 1 + len(indent). target
-// is the comment's ID; empty means the thread as a whole. pageText is the text that the thread was parsed from.
+// is the comment's ID, or empty for the thread as a whole. pageText is the text from which the thread was parsed.
 func ReplyIndent(pageText string, t *Thread, target string) (string, error) {
 	s, _, err := place(pageText, t, target)
 	return s.indent, err
 }
 
-// Place returns the new full text of the section that MediaWiki edits as number t.Section, with the reply in it: after
-// the target's last descendant, never before an outdent template, never in a closed part. All other bytes stay as they
-// are. The reply must have been composed for [ReplyIndent] of the same target.
+// Place inserts a reply and returns the new text of the whole section that MediaWiki edits as number t.Section. It
+// inserts the reply after the target's last descendant, never before an outdent template and never in a closed part.
+// All other bytes remain unchanged. The reply must have been composed with the result of [ReplyIndent] for the same
+// target.
 //
 // Errors wrap [ErrNoComment], [ErrClosed] or [ErrUnplaceable].
 func Place(pageText string, t *Thread, target, reply string) (sectionText string, err error) {
@@ -60,7 +61,7 @@ func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
 		text.Clip(t.Heading, 60), ErrUnplaceable)
 }
 
-// Without is [Replace] with an empty replacement. The section of a heading of level 1 holds all threads below it.
+// Without is [Replace] with an empty replacement. The section of a level 1 heading contains all threads below it.
 func Without(pageText string, t *Thread, start, end int) (sectionText string, err error) {
 	return Replace(pageText, t, start, end, "")
 }
@@ -88,7 +89,7 @@ func place(pageText string, t *Thread, target string) (spot, section, error) {
 	return s, sec, nil
 }
 
-// behind finds the end of the target's last descendant, the list prefix there, and where the target starts.
+// behind returns the end of the target's last descendant, the list prefix there, and the start of the target.
 func behind(pageText string, t *Thread, target string) (s spot, at int, err error) {
 	k := -1
 	for i := range t.Comments {
@@ -117,14 +118,14 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 		if last+1 >= len(t.Comments) || t.Comments[last+1].body != c.body || !t.Comments[last+1].outdent {
 			break
 		}
-		last++ // the discussion continues outdented: the reply goes after it, as an answer at its level
+		last++ // the discussion continues outdented, so the reply goes after it, as an answer at its level
 		c = &t.Comments[last]
 	}
 	return spot{t.Comments[last].End, prefixFor(c, &t.Comments[last])}, t.Comments[k].Start, nil
 }
 
-// prefixFor returns the prefix of a reply to c after its neighbor: the neighbor's list characters up to c's level, then
-// a colon.
+// prefixFor returns the prefix of a reply to c that follows a neighbor: the neighbor's list characters up to c's level,
+// and then a colon.
 func prefixFor(c, neighbour *Comment) string {
 	depth := c.Level - 1
 	from := neighbour.Indent
@@ -138,8 +139,8 @@ func prefixFor(c, neighbour *Comment) string {
 	return from[:depth] + ":"
 }
 
-// settle moves an offset to the end of its line and out of collapsed parts that do not contain the target. It rejects
-// positions that MediaWiki does not read as running text.
+// settle moves an offset to the end of its line, and out of collapsed parts that do not contain the target. It rejects
+// positions that MediaWiki does not treat as running text.
 func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	n := newNames(Options{})
 	for range 20 {
@@ -170,7 +171,7 @@ func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	return 0, ErrUnplaceable
 }
 
-// closedAt reports whether an offset is in a part of the section that templates close.
+// closedAt reports whether an offset is in a part of the section that is closed by templates.
 func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	n := newNames(Options{})
 	for _, r := range ranges(doc, n.roleOf, closedStartTemplate, closedEndTemplate, sec.End) {
@@ -182,13 +183,13 @@ func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	return false
 }
 
-// between is the part of a page between two templates, including both. closed means that the second one exists.
+// between is the part of a page between two templates, including both. closed means that the second template exists.
 type between struct {
 	Start, End int
 	closed     bool
 }
 
-// ranges pairs opening and closing templates; an opening one that is never closed reaches to end.
+// ranges pairs opening and closing templates. An opening template that is never closed extends to end.
 func ranges(doc *wikitext.Doc, of func(*wikitext.Node) role, start, stop role, end int) []between {
 	var out []between
 	var open []int
@@ -211,7 +212,7 @@ func ranges(doc *wikitext.Doc, of func(*wikitext.Node) role, start, stop role, e
 }
 
 // FindMarker returns the offset of the HTML comment with which [Compose] marked a reply, or -1 if the text does not
-// contain it.
+// contain that comment.
 func FindMarker(text, marker string) int {
 	if marker == "" {
 		return -1
@@ -235,8 +236,9 @@ func Markers(text string) []string {
 	}
 }
 
-// FindReply finds our own reply on a page: by the marker in it, written by account. An empty account matches any
-// author. It returns nil if there is none: a marker that someone else copied into a comment does not count.
+// FindReply finds our own reply on a page: a comment by account that contains the marker. An empty account matches any
+// author. A marker that someone else copied into a comment does not count. FindReply returns nil if there is no such
+// reply.
 func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	for from := 0; marker != ""; {
 		k := FindMarker(text[from:], marker)
@@ -265,13 +267,14 @@ func (c *Comment) SPARQL() (out []string) {
 	return out
 }
 
-// By reports whether the comment was written by the user. Names are compared as MediaWiki compares them (first letter,
-// underscores).
+// By reports whether the comment was written by the user. Names are compared by MediaWiki's rules for the first letter
+// and for underscores.
 func (c *Comment) By(user string) bool {
 	return c.Author != nil && UserName(*c.Author) == UserName(user)
 }
 
-// RepliesTo lists the comments of a thread that answer a comment and were written by the user; an empty user means any.
+// RepliesTo returns the comments of a thread that answer a comment and were written by the user, or by anyone if user
+// is empty.
 func (t *Thread) RepliesTo(id, user string) []*Comment {
 	var out []*Comment
 	for i := range t.Comments {

@@ -56,7 +56,7 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// in two cases the thread continues outdented or has bullets; all others are answered at the level below
+			// in two cases the thread continues outdented or has bullets; in all others the reply is one level below its target
 			if got != indent && name != "neighbour's prefix" && name != "sibling stays behind" {
 				t.Errorf("indent %q, want %q", got, indent)
 			}

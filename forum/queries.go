@@ -9,22 +9,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// mark replaces a query in the text of a comment. It is shielded against [strip].
+// mark returns the text that replaces a query in a comment's text. It is shielded from [strip].
 func (f found) mark() string { return queryMark + f.label }
 
 var queryMark = shield("[query]")
 
-// maxLinks is the number of external links that are kept of a comment.
+// maxLinks is the maximum number of external links that are kept for a comment.
 const maxLinks = 100
 
 // queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to
 // query services, and bare SPARQL. urls are the addresses of all external links outside of code and of comments. Both
-// are valid until the next call.
+// results are valid until the next call.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	out, urls = p.found[:0], p.urls[:0]
-	rest := p.rest[:0] // parts that no node covers
+	rest := p.rest[:0] // parts that are not covered by a node
 	pos, skip := start, -1
-	i := p.node // comments are mostly read in order
+	i := p.node // comments are usually read in order
 	if i > 0 && p.doc.Nodes[i-1].Start >= start {
 		i = sort.Search(i, func(i int) bool { return p.doc.Nodes[i].Start >= start })
 	}
@@ -88,7 +88,7 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	return out, urls
 }
 
-// codeTag reads a query out of <syntaxhighlight lang="sparql">, <source>, <pre> or <nowiki>.
+// codeTag reads a query from <syntaxhighlight lang="sparql">, <source>, <pre> or <nowiki>.
 func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
 	q := n.Inner.In(p.text)
 	switch n.Name {
@@ -178,7 +178,7 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 			continue
 		}
 		f := found{Query: Query{Kind: "link", Name: host, SPARQL: q, URL: s[at:stop]}, start: at, end: stop}
-		if !ok { // its text stays
+		if !ok { // its text is kept
 			out = append(out, f)
 			continue
 		}
@@ -196,8 +196,9 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 	return out
 }
 
-// urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), less the
-// punctuation that ends a sentence. A pipe ends one without square brackets: it may be a template's.
+// urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), without the
+// punctuation that ends a sentence. A pipe ends an address that is not in square brackets, because it may separate a
+// template's arguments.
 func urlEnd(s string, i int) int {
 	j, bracket := i, i > 0 && s[i-1] == '['
 	for j < len(s) && s[j] > ' ' && s[j] != 0x7f && strings.IndexByte("[]<>\"", s[j]) < 0 && (s[j] != '|' || bracket) {
@@ -227,8 +228,9 @@ func (n *names) short(raw, host string) bool {
 	return path != "" && path[0] != '#' && path[0] != '?'
 }
 
-// QueryFromURL decodes the query that a link contains: after "#" on the Wikidata Query Service's pages and similar
-// ones, or in a parameter "query". ok is false if it contains none, like a short link.
+// QueryFromURL decodes the query that a link contains: after "#" on the pages of the Wikidata Query Service and similar
+// services, or in a parameter "query". ok is false if the link does not contain a query, as in the case of a short
+// link.
 func QueryFromURL(u string) (sparql string, ok bool) {
 	if !strings.Contains(u, "//") {
 		return "", false
@@ -238,7 +240,7 @@ func QueryFromURL(u string) (sparql string, ok bool) {
 }
 
 // queryOfURL decodes the query in a link: the fragment of the Wikidata Query Service's pages (query.wikidata.org/#…,
-// /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) contain none.
+// /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) do not contain a query.
 func queryOfURL(raw string) (query, host string, ok bool) {
 	rest := raw[strings.Index(raw, "//")+2:]
 	host, path, _ := strings.Cut(rest, "/")
@@ -297,7 +299,7 @@ func unescape(s string, plus bool) string {
 	return b.String()
 }
 
-// bareQueries finds SPARQL in running text without any markup, or as a block of lines that start with a blank.
+// bareQueries finds SPARQL in running text without any markup, or as a block of lines that start with a space.
 func (p *parser) bareQueries(start, end int, taken []found) []found {
 	var out []found
 	for i := start; i < end; {
@@ -324,17 +326,17 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 	return out
 }
 
-// bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or
+// bareStart finds the next keyword that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or
 // REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals before a brace. prologue is the start of the PREFIX lines and
 // leading comments before it.
 func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
-	stop := strings.IndexByte(t[i:], '{') // a query has a group
+	stop := strings.IndexByte(t[i:], '{') // a query contains a group
 	if stop >= 0 {
 		stop = i + strings.LastIndexByte(t[i:], '{')
 	}
 	for ; i < stop; i++ {
-		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be in lower case in running text
+		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be lower case in running text
 			continue
 		}
 		n := formLength(t, i)
@@ -353,7 +355,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 			continue
 		}
 		prologue = i
-		for floor := min(i, max(low, p.floor(i), i-4000)); ; { // whole lines before that belong to the query
+		for floor := min(i, max(low, p.floor(i), i-4000)); ; { // whole lines before it that belong to the query
 			bol := strings.LastIndexByte(t[max(floor, prologue-400):prologue], '\n') + 1 + max(floor, prologue-400)
 			if bol <= floor+1 || t[bol-1] != '\n' || strings.TrimLeft(t[bol:prologue], ":* \t") != "" {
 				break
@@ -370,7 +372,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	return -1, -1
 }
 
-// floor returns the end of the last node before an offset: a prologue does not extend beyond it.
+// floor returns the end of the last node before an offset. A prologue starts after it.
 func (p *parser) floor(i int) int {
 	k := sort.Search(len(p.top), func(k int) bool { return p.top[k].Start >= i })
 	if k == 0 {

@@ -7,28 +7,29 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// maxQuery is the longest query looked for, in bytes. The longest of 5,374 queries posted on Request a query has 26,021
+// maxQuery is the maximum length of a query in bytes. The longest of 5,374 queries posted on Request a query has 26,021
 // characters.
 const maxQuery = 100_000
 
-// found is a query with the part of the page that contains it.
+// found is a query and the part of the page that contains it.
 type found struct {
 	Query
-	label      string // of a link, as read
+	label      string // of a link, without markup
 	start, end int
 }
 
-// queryReader reads query templates twice: as MediaWiki cuts them, and as their authors meant them, by the rules of
-// SPARQL. If the first reading cuts the query (a raw pipe starts a new parameter, or the last brace of the query, right
-// before the template's closing ones, is taken for the template's), the second reading is used and marked.
+// queryReader reads query templates twice: as MediaWiki divides them, and by the rules of SPARQL, as their authors
+// intended. The first reading may cut the query. For example, a raw pipe starts a new parameter, or the last brace of
+// the query, directly before the template's closing braces, is taken for one of them. Then the second reading is used,
+// and the query is marked as salvaged.
 type queryReader struct {
 	text    string
 	n       *names
-	asked   []reading     // where a query template opens, in order
+	asked   []reading     // query templates in the order of their positions
 	taken   map[int]found // readings by their start
-	budget  int           // bytes that may still be used for the second reading, so that it stays linear
+	budget  int           // number of bytes that the second reading may still use; the limit keeps it linear
 	nowiki  int           // offset of the next closing nowiki tag at or after the last requested position
-	anyMore bool          // there is one
+	anyMore bool          // whether there is such a tag
 }
 
 // reading is MediaWiki's reading of a query template.
@@ -36,7 +37,7 @@ type reading struct {
 	start int
 	name  string
 	next  int            // offset after the name
-	node  *wikitext.Node // nil if MediaWiki sees no template there
+	node  *wikitext.Node // nil if MediaWiki does not read a template there
 	cut   bool           // query and clean are the results of [queryReader.cut]
 	query string
 	clean bool
@@ -47,7 +48,7 @@ func newQueryReader(text string, n *names) *queryReader {
 		anyMore: true, nowiki: -1}
 }
 
-// doc reads the structure of the text with its query templates as their authors meant them.
+// doc reads the structure of the text, with query templates as their authors intended them.
 func (r *queryReader) doc() *wikitext.Doc {
 	mw := wikitext.Preprocess(r.text, wikitext.Options{Template: r.note})
 	if len(r.asked) == 0 {
@@ -65,11 +66,11 @@ func (r *queryReader) doc() *wikitext.Doc {
 	}
 	meant := mw.Again(wikitext.Options{Template: r.read}, r.careless,
 		func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
-	r.asked = nil // the first reading goes with them
+	r.asked = nil // discard the first reading
 	return meant
 }
 
-// note is the hook for the first reading: it changes nothing.
+// note is the hook for the first reading. It changes nothing.
 func (r *queryReader) note(_ string, i int) (wikitext.Node, bool) {
 	if name, next := r.nameAt(i); name != "" {
 		r.asked = append(r.asked, reading{start: i, name: name, next: next})
@@ -86,8 +87,8 @@ func (r *queryReader) at(i int) *reading {
 	return &r.asked[k]
 }
 
-// careless finds the first query template after an offset that must not be read the way MediaWiki reads it, and
-// collects the queries of those before it.
+// careless finds the first query template after an offset that must not be read as MediaWiki reads it. It collects the
+// queries of the templates before it.
 func (r *queryReader) careless(from int) int {
 	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
 	for ; k < len(r.asked); k++ {
@@ -120,7 +121,7 @@ func (r *queryReader) takeClean(m *reading) {
 	}
 }
 
-// nameAt reads the name of the template that opens at i, if it is a query template; next is the offset after it.
+// nameAt returns the name of the query template that opens at i, and the offset after the name.
 func (r *queryReader) nameAt(i int) (name string, next int) {
 	t := r.text
 	j := i + 2
@@ -199,7 +200,7 @@ func paramName(s string) bool {
 	return true
 }
 
-// meant reads the template by the rules of SPARQL, starting at its first pipe, at i.
+// meant reads the template by the rules of SPARQL, starting at its first pipe, which is at i.
 func (r *queryReader) meant(i int) (q string, end int, ok bool) {
 	for pos := 0; r.text[i] == '|'; {
 		i++
@@ -235,7 +236,7 @@ func (r *queryReader) paramAt(i int) (name string, value int) {
 	return strings.TrimSpace(r.text[i:j]), j + 1
 }
 
-// escapes are the templates for characters that a template's argument cannot contain.
+// escapes lists the templates that represent characters that a template's argument cannot contain.
 var escapes = []struct{ template, text string }{
 	{"{{!}}", "|"}, {"{{!!}}", "||"}, {"{{=}}", "="}, {"{{(}}", "{"}, {"{{)}}", "}"}, {"{{((}}", "{{"},
 	{"{{))}}", "}}"}, {"{{pipe}}", "|"},
@@ -254,7 +255,7 @@ func escapeAt(s string, i int) (template, text string) {
 }
 
 // argEnd finds the end of a template's argument that contains SPARQL: a pipe or "}}" outside the query's own braces and
-// parentheses. It stops at what cannot be in a query: another query template, a heading, a signature.
+// parentheses. It stops at anything that cannot be part of a query: another query template, a heading or a signature.
 func (r *queryReader) argEnd(i int) (int, bool) {
 	t := r.text
 	from, limit := i, min(len(t), i+maxQuery)
@@ -311,7 +312,7 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 	return 0, false
 }
 
-// noQuery reports whether a signature or a heading begins at i.
+// noQuery reports whether a signature or a heading, which cannot be part of a query, begins at i.
 func noQuery(t string, i int) bool {
 	switch t[i] {
 	case '(':
@@ -353,7 +354,7 @@ func (r *queryReader) skipTag(i int) int {
 	return r.nowiki + len("</nowiki>")
 }
 
-// untilLine is the last resort: the text up to a line that has only the template's closing braces.
+// untilLine is the last resort: it takes the text up to a line that consists of the template's closing braces.
 func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	t := r.text[i:min(len(r.text), i+maxQuery)]
 	if r.budget <= 0 {
@@ -383,9 +384,9 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	return decodeQuery(r.text[value : i+k+1]), i + k + 3, true
 }
 
-// decodeQuery turns a template's argument into the query that its author wrote: {{!}} is a pipe, nowiki tags and
-// comments are removed, and entities for characters that an argument cannot contain are decoded where SPARQL does not
-// use them.
+// decodeQuery turns a template's argument into the query that its author wrote. It replaces {{!}} by a pipe, removes
+// nowiki tags and comments, and decodes entities for characters that an argument cannot contain, except where they are
+// SPARQL.
 func decodeQuery(s string) string {
 	s = wikitext.StripComments(s)
 	if strings.Contains(s, "{{") {
@@ -441,7 +442,8 @@ func hasEntity(s string) bool {
 	}
 }
 
-// decodeOutside decodes entities outside strings, IRIs and comments, where an ampersand with a name is not SPARQL.
+// decodeOutside decodes entities outside strings, IRIs and comments, where an ampersand followed by a name is not valid
+// SPARQL.
 func decodeOutside(s string) string {
 	var b strings.Builder
 	last := 0

@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxNamed is the maximum number of left-out columns that are named below a table.
+// maxNamed is the maximum number of omitted columns that are named below a table.
 const maxNamed = 4
 
-// found describes what the query found, if nothing else does.
+// found describes the query's result in a sentence if no other part of the reply does.
 func (c *composer) found() string {
 	switch total := max(c.r.Total, len(c.r.Rows)); {
 	case c.r.Boolean != nil && *c.r.Boolean:
@@ -28,8 +28,8 @@ func (c *composer) found() string {
 	}
 }
 
-// result returns what the query returned: a line for a single value, a list for a tree, otherwise a table. Below it
-// follow what was left out, and when and where the query ran.
+// result adds the query's result: a line for a single value, a list for a tree, and otherwise a table. Below the result
+// it says what was left out, and when and where the query ran.
 func (c *composer) result() error {
 	var below []string
 	rows, columns := min(len(c.r.Rows), MaxRows), c.columns()
@@ -75,7 +75,7 @@ func (c *composer) result() error {
 	return nil
 }
 
-// list returns the names of columns as a list, of which the first are shown.
+// list returns the first names of columns as a list.
 func (c *composer) list(columns []string) string {
 	var names []string
 	for _, name := range columns[:min(len(columns), maxNamed)] {
@@ -87,8 +87,8 @@ func (c *composer) list(columns []string) string {
 	return strings.Join(names, c.t.Text("comma"))
 }
 
-// below returns the sentences below a result of which so many rows are shown, around those about its columns: how many
-// rows are not shown, what else the query shows, and when and where it ran.
+// below returns the sentences below a result of which the given number of rows is shown. It adds to the sentences about
+// columns how many rows are not shown, what else the query shows, and when and where it ran.
 func (c *composer) below(columns []string, rows int) []string {
 	var said []string
 	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
@@ -113,7 +113,7 @@ func (c *composer) below(columns []string, rows int) []string {
 	return said
 }
 
-// view says that the query service shows the result in another form than the table.
+// view returns a sentence if the query service shows the result in a form other than a table.
 func (c *composer) view() []string {
 	switch m := defaultView.FindStringSubmatch(c.r.Query); {
 	case m == nil:
@@ -145,8 +145,8 @@ func (r Reply) single() bool {
 	return len(r.Rows) == 1 && r.Total <= 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1
 }
 
-// queryLink returns a link that opens the query or, if there is none or its address would be too long, words that point
-// to the query above.
+// queryLink returns a link that opens the query. If there is no such link or its address would be too long, it returns
+// words that refer to the query above.
 func (c *composer) queryLink() string {
 	if link := c.opens(c.r.Query, c.t.Text("run_query")); link != "" {
 		return link
@@ -164,7 +164,7 @@ func (c *composer) opens(query, words string) string {
 	return "[" + address + " " + words + "]"
 }
 
-// percent writes everything but letters, digits, "-", "." and "_" as %XX: nothing is left that could end a link.
+// percent writes all characters except letters, digits, "-", "." and "_" as %XX, so that none can end a link.
 func percent(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -180,7 +180,7 @@ func percent(s string) string {
 
 // Widths of a table on a phone, in CSS pixels: a column is as wide as its longest word.
 const (
-	// PhoneWidth is the width that a reply's table should fit into.
+	// PhoneWidth is the maximum width of a reply's table.
 	PhoneWidth = 390
 
 	margin    = 24 // of the page, and of each level of a reply
@@ -190,7 +190,7 @@ const (
 	bold      = 9 // of a header
 )
 
-// columns returns how many columns are shown: as many as a phone has room for, at least two, at most eight.
+// columns returns the number of columns shown: as many as fit on a phone, but at least two and at most eight.
 func (c *composer) columns() int {
 	n := min(len(c.r.Vars), maxColumns)
 	for n > 2 && c.width(n) > PhoneWidth {
@@ -199,8 +199,8 @@ func (c *composer) columns() int {
 	return n
 }
 
-// TableWidth returns the minimum width of a reply's table in CSS pixels, after the list prefix, unless its words are
-// broken ([BreakWords]); 0 if there is no table.
+// TableWidth returns the minimum width of a reply's table in CSS pixels after the list prefix, unless its words are
+// broken ([BreakWords]). It returns 0 if there is no table.
 func TableWidth(r Reply, indent string) int {
 	if len(r.Rows) == 0 || len(r.Vars) == 0 || len(r.Tree) > 0 || r.single() || r.Boolean != nil ||
 		Texts(r.Language) == nil {
@@ -210,17 +210,18 @@ func TableWidth(r Reply, indent string) int {
 	return c.width(c.columns())
 }
 
-// BreakWords is the attribute of a table whose words may be broken, so that it always fits a phone.
+// BreakWords is the attribute of a table whose words may be broken, so that the table always fits on a phone.
 const BreakWords = `style="overflow-wrap:anywhere"`
 
-// keepWords is the attribute of a table that fits a phone if its lines are broken between words only. Mobile skins
-// break words anywhere, and would make columns narrow that have room.
+// keepWords is the attribute of a table that fits on a phone if lines are broken only between words. Mobile skins
+// break words anywhere, and would make columns narrower than necessary.
 const keepWords = `style="word-break:normal;overflow-wrap:normal"`
 
 // width returns the minimum width of a table with the first n columns.
 func (c *composer) width(n int) int { return c.measure(n, longestWord) }
 
-// measure returns the width of a table with the first n columns, of each cell as many characters as letters returns.
+// measure returns the width of a table with the first n columns, in which each cell is as many characters wide as
+// letters returns for it.
 func (c *composer) measure(n int, letters func(string) int) int {
 	px := margin * (1 + min(len(c.indent), maxLevels))
 	for i := range n {
@@ -244,7 +245,7 @@ func longestWord(s string) int {
 	return n
 }
 
-// header returns the heading of column i, not encoded.
+// header returns the heading of column i, without encoding it.
 func (c *composer) header(i int) string {
 	if i < len(c.r.Headers) && c.r.Headers[i] != "" {
 		return c.r.Headers[i]
@@ -252,8 +253,8 @@ func (c *composer) header(i int) string {
 	return c.r.Vars[i]
 }
 
-// table writes the first rows of the result and returns how many it has written. Rows that differ only in columns that
-// are left out are written once.
+// table writes the first rows of the result and returns the number of rows written. Rows that differ only in omitted
+// columns are written once.
 func (c *composer) table(rows, columns int) (written int, err error) {
 	var b strings.Builder
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
@@ -301,9 +302,9 @@ func (c *composer) table(rows, columns int) (written int, err error) {
 	return written, nil
 }
 
-// tree returns the result as a nested list.
+// tree adds the result as a nested list.
 func (c *composer) tree() error {
-	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be read as part of them
+	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be read as part of the bullets
 	for i, item := range c.r.Tree {
 		before := -1
 		if i > 0 {
@@ -321,7 +322,7 @@ func (c *composer) tree() error {
 	return nil
 }
 
-// cell returns a value as wikitext, formatted for the language.
+// cell returns a value as wikitext in the format of the language.
 func (c *composer) cell(v Cell) (string, error) {
 	if v.ID == "" {
 		text := encode(c.plain(v), maxCell)

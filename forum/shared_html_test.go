@@ -28,7 +28,7 @@ func discussionTools(t *testing.T, name string) (got, want []string) {
 	return ours(p), want
 }
 
-// TestDiscussionToolsHTML compares with the tree that DiscussionTools builds from the same Parsoid HTML.
+// TestDiscussionToolsHTML compares our result with the tree that DiscussionTools builds from the same Parsoid HTML.
 func TestDiscussionToolsHTML(t *testing.T) {
 	if got, want := discussionTools(t, "dt-tags-parsoid"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -36,8 +36,8 @@ func TestDiscussionToolsHTML(t *testing.T) {
 }
 
 // TestDiscussionToolsFrench checks that every comment that DiscussionTools finds on a page of the French Wikipedia is
-// found, with author and time. We find some more, because we also read dates as people typed them before MediaWiki
-// wrote them ("1 sep 2004").
+// found, with author and time. We find a few more, because we also read dates that people typed before MediaWiki
+// inserted them ("1 sep 2004").
 func TestDiscussionToolsFrench(t *testing.T) {
 	got, want := discussionTools(t, "fr-unsigned-parsoid")
 	key := func(s string) string {

@@ -70,7 +70,7 @@ func ours(p *Page) []string {
 	return out
 }
 
-// TestDiscussionToolsTree compares with the tree that DiscussionTools builds from the same wikitext.
+// TestDiscussionToolsTree compares our result with the tree that DiscussionTools builds from the same wikitext.
 func TestDiscussionToolsTree(t *testing.T) {
 	dir := shared(t, "dt", "cases", "dt-tags-oldparser")
 	var items []item
@@ -130,8 +130,8 @@ func TestDiscussionToolsRevisions(t *testing.T) {
 	}
 }
 
-// TestTimestampExpression compares our reader of time stamps with the regular expression that DiscussionTools builds
-// for the English format.
+// TestTimestampExpression compares our timestamp reader with the regular expression that DiscussionTools builds for the
+// English format.
 func TestTimestampExpression(t *testing.T) {
 	var cases []struct{ Format, Expected, Message string }
 	if err := json.Unmarshal([]byte(read(t, shared(t, "dt", "cases", "timestamp-regex.json"))), &cases); err != nil {
@@ -188,7 +188,7 @@ func TestRealTalkPages(t *testing.T) {
 	}
 }
 
-// TestSyntheticPage reads an invented page that has all forms of discussions on the forum.
+// TestSyntheticPage reads an invented page that contains every form of discussion found on the forum.
 func TestSyntheticPage(t *testing.T) {
 	p := Parse("Wikidata:Request a query", read(t, shared(t, "SYNTHETIC_raq_page.wikitext")), Options{})
 	want := []string{".Alice Example 201906051420 < ", "..Bob 201906051501 < Alice Example 201906051420",
@@ -208,8 +208,8 @@ func TestSyntheticPage(t *testing.T) {
 	}
 }
 
-// TestRealQueries posts every real query of the forum in the template, escaped as the template requires, and reads it
-// back.
+// TestRealQueries puts every real query from the forum into the template, escaped as the template requires, and reads
+// it back.
 func TestRealQueries(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(read(t, shared(t, "raq_queries.jsonl"))), "\n")
 	esc := strings.NewReplacer("{{", "{ {", "}}", "} }")

@@ -30,7 +30,7 @@ func (p *parser) sign(l *line, pending []line) {
 		from += low
 		if k := len(pending) - 1; !ok && len(l.sigs) == 0 && k >= 0 && l.prefix == "" && pending[k].prefix == "" &&
 			pending[k].end+1 == l.start {
-			user, from, ok = p.n.signer(p.text[pending[k].text:st.start]) // a signature broken over two lines
+			user, from, ok = p.n.signer(p.text[pending[k].text:st.start]) // a signature that is split over two lines
 			from += pending[k].text
 		}
 		if !ok || user == "" {
@@ -68,8 +68,8 @@ func defines(s string) bool {
 	return false
 }
 
-// nodeSignature handles an opaque node in a line: an unsigned template is a signature; a block or a query ends the
-// reach of a later signature.
+// nodeSignature handles an opaque node in a line: an unsigned template is a signature; a block or a query limits how
+// far a later signature extends back.
 func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	switch n.Kind {
 	case wikitext.Tag:
@@ -81,7 +81,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 		if p.is(n, unsignedTemplate) {
 			user, at := p.unsigned(n)
 			if k := len(l.sigs) - 1; k >= 0 && l.sigs[k].user == user && user != "" {
-				return // signed by hand and by template
+				return // signed both by hand and by template
 			}
 			l.sigs = append(l.sigs, sig{user, at, n.Start, n.End})
 			*low = n.End
@@ -93,8 +93,8 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	}
 }
 
-// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and the like: an argument that reads as a date is the
-// time, the first other argument the user.
+// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and similar templates. An argument that can be parsed
+// as a date is the time, and the first other argument is the user.
 func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	for _, a := range n.Args {
 		v := strings.TrimSpace(wikitext.StripComments(a.Value.In(p.text)))
@@ -128,7 +128,8 @@ func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	return user, at
 }
 
-// looksLikeDate reports whether a text is a date in a form that cannot be read, rather than a name: "15:38:33".
+// looksLikeDate reports whether a text is a date in a form that cannot be parsed, such as "15:38:33", rather than a
+// name.
 func looksLikeDate(s string) bool {
 	digits, colons := 0, 0
 	for _, c := range s {
@@ -142,7 +143,7 @@ func looksLikeDate(s string) bool {
 	return digits >= 4 && colons > 0 && digits+colons == len(s) && strings.Count(s, ".") != 3
 }
 
-// substituted finds a signature that a substituted unsigned template left: <small>… unsigned comment added by
+// substituted finds the signature that remains of a substituted unsigned template: <small>… unsigned comment added by
 // [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
 func (p *parser) substituted(l *line) {
 	for _, n := range p.nodesIn(l.text, l.end) {
@@ -166,8 +167,8 @@ func (p *parser) substituted(l *line) {
 	}
 }
 
-// OnlySignature reports whether a text is the signature of a user and nothing else: links to the user's own pages,
-// parentheses around them, and one timestamp.
+// OnlySignature reports whether a text consists only of a user's signature: links to the user's own pages, parentheses
+// around them, and one timestamp.
 func OnlySignature(s, user string, opt Options) bool {
 	s = strings.TrimSpace(s)
 	at, ok := nextStamp(s, 0)

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxSignature is the maximum distance of an author's link before the timestamp, in characters as read
+// maxSignature is the maximum distance between an author's link and the timestamp, in characters as displayed
 // (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
 const maxSignature = 100
 
@@ -19,9 +19,9 @@ type stamp struct {
 	time       time.Time
 }
 
-// nextStamp finds the first time stamp in s at or after i. It may be "14:20, 5 June 2019 (UTC)", as MediaWiki writes it
-// in English, with the direction marks that Unicode-aware browsers leave after any element, or another language's form
-// before a time zone in parentheses. Impossible dates do not count.
+// nextStamp finds the first timestamp in s at or after i. A timestamp is either in MediaWiki's English form, such as
+// "14:20, 5 June 2019 (UTC)", with the direction marks that Unicode-aware browsers leave after any element, or in
+// another language's form before a time zone in parentheses. Impossible dates do not count.
 func nextStamp(s string, i int) (stamp, bool) {
 	for i < len(s) {
 		k := strings.IndexByte(s[i:], '(')
@@ -48,8 +48,8 @@ func nextStamp(s string, i int) (stamp, bool) {
 	return stamp{}, false
 }
 
-// quoted reports whether a time stamp is cited or a parameter's value, as Convenient Discussions judges: an equals sign
-// before it or a quotation mark after it.
+// quoted reports whether a timestamp is a quotation or a parameter's value. As in Convenient Discussions, it is if it
+// follows an equals sign or precedes a quotation mark.
 func quoted(s string, start, end int) bool {
 	if start > 0 && s[start-1] == '=' {
 		return true
@@ -62,7 +62,7 @@ func quoted(s string, start, end int) bool {
 	return false
 }
 
-// back reads a text from its end.
+// back reads a text backward from its end.
 type back struct {
 	s string
 	i int
@@ -124,7 +124,7 @@ func stampBefore(s string, open int, zone string) (start int, t time.Time, ok bo
 	return foreignBefore(s, open, zone)
 }
 
-// englishBefore reads "H:i, j F Y " backwards. The order of evaluation is the order of the elements from the end.
+// englishBefore reads "H:i, j F Y " backwards. The elements are evaluated in this order, from the end.
 func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	b := &back{s, open}
 	if !b.byte(' ') {
@@ -154,7 +154,8 @@ func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	return b.i, t, ok
 }
 
-// date makes a time from its parts, unless there is no such date. offset is the zone's, in minutes east of Greenwich.
+// date makes a time from its parts. It reports whether the date exists. offset is the zone's, in minutes east of
+// Greenwich.
 func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	t := time.Date(year, time.Month(month), day, hour, minute, 0, 0, time.UTC)
 	if year < 1990 || int(t.Month()) != month || t.Day() != day || hour > 23 || minute > 59 {
@@ -163,15 +164,15 @@ func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	return t.Add(-time.Duration(offset) * time.Minute), true
 }
 
-// token is a piece of the text before a time stamp: a link, a transclusion, or text with the tags in it.
+// token is a piece of the text before a timestamp: a link, a transclusion, or text including its tags.
 type token struct {
 	start, end int
 	kind       byte // '[', '{' or 't'
 }
 
-// signer finds the author of a time stamp that starts at the end of s: the nearest link to a user, user talk or
-// contributions page within reach. sig is the offset where the signature starts: the farthest link to the same user in
-// reach.
+// signer finds the author of a timestamp that starts at the end of s: the user in the nearest link to a user, user talk
+// or contributions page within the maximum distance. sig is the offset of the signature: the farthest link to the same
+// user within that distance.
 func (n *names) signer(s string) (user string, sig int, ok bool) {
 	if len(s) > 1500 {
 		cut := len(s) - 1500
@@ -200,8 +201,8 @@ func (n *names) signer(s string) (user string, sig int, ok bool) {
 	return user, sig, ok
 }
 
-// tokenOf returns the user that a token refers to, and its length in characters as read. Tags and templates have length
-// 0.
+// tokenOf returns the user that a token refers to, and its length in characters as displayed. Tags and templates have
+// length 0.
 func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 	switch kind {
 	case '[':
@@ -243,8 +244,8 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 // opens marks the bytes with which links, transclusions and tags begin.
 var opens = [256]bool{'[': true, '{': true, '<': true}
 
-// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it belongs to
-// no user.
+// tokens splits wikitext into links, transclusions and text. Text before the first of these is omitted, since it does
+// not refer to a user.
 func (n *names) tokens(s string) []token {
 	out := n.tokenized[:0]
 	defer func() { n.tokenized = out }()
@@ -287,7 +288,7 @@ func (n *names) tokens(s string) []token {
 	return out
 }
 
-// tagLength returns the length of the tag or comment at the beginning of s, or 0 if its "<" begins none.
+// tagLength returns the length of the tag or comment at the beginning of s, or 0 if its "<" does not begin one.
 func tagLength(s string) int {
 	if len(s) < 3 || s[1] != '!' && s[1] != '/' && !(s[1]|0x20 >= 'a' && s[1]|0x20 <= 'z') {
 		return 0
@@ -330,7 +331,7 @@ func splitLink(s string) (target, label string) {
 	return target, label
 }
 
-// shownLength counts the characters of a link's label as read.
+// shownLength returns the number of characters of a link's label as displayed.
 func shownLength(s string) int {
 	if strings.IndexByte(s, '<') < 0 {
 		return utf8.RuneCountInString(s)
@@ -350,9 +351,9 @@ func shownLength(s string) int {
 	return n
 }
 
-// userOf returns the user that a link's target refers to: User:X, User talk:X, Special:Contributions/X, with any
-// interwiki prefix before. A subpage refers to no user. page reports whether the target is the user page itself or its
-// talk page.
+// userOf returns the user that a link's target refers to: User:X, User talk:X, Special:Contributions/X, with or without
+// an interwiki prefix. A subpage does not refer to a user. page reports whether the target is the user page itself or
+// its talk page.
 func (n *names) userOf(target string) (user string, page bool) {
 	u, ok := n.users[target]
 	if !ok {

@@ -2,10 +2,11 @@ package forum
 
 import "strings"
 
-// This file has just enough SPARQL to find where a query in running wikitext ends: strings, comments, IRIs and braces.
+// This file implements just enough of SPARQL to find the end of a query in running wikitext: strings, comments, IRIs
+// and braces.
 
-// skipToken skips a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote or
-// "<" that starts none of these counts as one byte.
+// skipToken skips a string, an IRI or a comment that starts at i in s, so that braces in it do not count. For a quote
+// or "<" that does not start one, it skips one byte.
 func skipToken(s string, i int) int {
 	switch c := s[i]; c {
 	case '#':

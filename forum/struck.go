@@ -13,7 +13,7 @@ var (
 )
 
 // StruckOut reports whether the first line of a comment's wikitext, or the part before its first template, is struck
-// out: that is where people strike out a reply, leaving its signature.
+// out: people strike out a reply there and leave its signature.
 func StruckOut(text string) bool {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, ":*# \t\n"), "\n")
 	low := strings.ToLower(strings.TrimLeft(line, "' "))

@@ -10,13 +10,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Characters that are already text, not markup, while wikitext is turned into text: they are moved to Unicode's private
-// use area and restored at the end.
+// While wikitext is turned into text, characters that are already text rather than markup are moved to Unicode's
+// private use area. They are restored at the end.
 const shieldBase = 0xE100
 
 const shielded = "[]'<>&{}|=*:#;"
 
-// shield replaces them. All are ASCII.
+// shield replaces these characters, which are all ASCII.
 func shield(s string) string {
 	if !strings.ContainsAny(s, shielded) {
 		return s
@@ -33,7 +33,7 @@ func shield(s string) string {
 	return b.String()
 }
 
-// unshield restores them, in place.
+// unshield restores them in place.
 func unshield(s []byte) []byte {
 	b := s[:0]
 	for {
@@ -56,13 +56,13 @@ func decodeEntities(s string) string {
 	return strings.ReplaceAll(html.UnescapeString(s), "\u00a0", " ")
 }
 
-// patch replaces a part of the page when it is read as text.
+// patch replaces a part of the page when the page is turned into text.
 type patch struct {
 	start, end int
 	with       string // already shielded
 }
 
-// plain turns a part of the page into text as read. Patches replace queries and signatures; they must not overlap
+// plain turns a part of the page into text as displayed. Patches replace queries and signatures; they must not overlap
 // partially.
 func (p *parser) plain(start, end int, patches []patch) string {
 	nodes := p.nodesIn(start, end)
@@ -91,8 +91,7 @@ func (p *parser) plain(start, end int, patches []patch) string {
 	return string(p.strip.text(b))
 }
 
-// shown returns what a reader sees of a tag or template, as far as its arguments tell. The result is
-// shielded.
+// shown returns the text that a tag or template displays, as far as its arguments show it. The result is shielded.
 func (p *parser) shown(n *wikitext.Node) string {
 	switch n.Kind {
 	case wikitext.Tag:
@@ -107,8 +106,8 @@ func (p *parser) shown(n *wikitext.Node) string {
 	return ""
 }
 
-// templateText returns the text of a template: a link to an item or property as its ID, a ping as "@Name", a template
-// without arguments as its name, others as the text of their positional arguments.
+// templateText returns the text of a template. This is the ID for a link to an item or property, "@Name" for a ping,
+// the name for a template without arguments, and the text of the positional arguments for any other template.
 func (p *parser) templateText(n *wikitext.Node) string {
 	known := p.n.of(n.Name)
 	name := known.canonical
@@ -149,7 +148,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	return shield(strings.Join(args, " "))
 }
 
-// marked is a part of the page with a mark for each query template in it.
+// marked returns a part of the page with each query template replaced by a mark.
 func (p *parser) marked(s wikitext.Span) string {
 	if !strings.Contains(s.In(p.text), "{{") {
 		return s.In(p.text)
@@ -187,7 +186,7 @@ func strip(s string) string {
 	return string(t.text([]byte(s)))
 }
 
-// stripper turns wikitext into text as read. Its buffers are reused for the next text, so that a page needs few
+// stripper turns wikitext into text as displayed. Its buffers are reused for the next text, so that a page needs few
 // allocations.
 type stripper struct {
 	out   []byte // without markup
@@ -212,7 +211,7 @@ func (t *stripper) text(s []byte) []byte {
 		case c == '{' && hasPrefix(s[i:], "{|") && lineStarts(s, i):
 			table = true
 			i = lineStop(s, i)
-		case c == '{' && hasPrefix(s[i:], "{{"): // of a template that contains signatures
+		case c == '{' && hasPrefix(s[i:], "{{"): // part of a template that contains signatures
 			if k := bytes.IndexAny(s[i:min(len(s), i+40)], "|\n"); k > 0 && s[i+k] == '|' {
 				i += k + 1
 				wrapped++
@@ -259,7 +258,7 @@ func lineStop(s []byte, i int) int {
 // special marks the bytes that may begin markup.
 var special = [256]bool{'[': true, '\'': true, '<': true, '{': true, '}': true, '|': true, '!': true}
 
-// lineStarts reports whether only list characters and spaces are before i on its line.
+// lineStarts reports whether the line of i has only list characters and spaces before i.
 func lineStarts(s []byte, i int) bool {
 	for i > 0 && strings.IndexByte(":*# \t", s[i-1]) >= 0 {
 		i--
@@ -287,7 +286,7 @@ func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 }
 
 // attributes returns the length of the attributes before a cell's text, including the bar after them: everything before
-// the first bar, unless there is a link in it (MediaWiki, Parser::handleTables).
+// the first bar, unless it contains a link (MediaWiki, Parser::handleTables).
 func attributes(s []byte) int {
 	for i := 0; i < len(s) && i < 500; i++ {
 		switch s[i] {
@@ -303,7 +302,7 @@ func attributes(s []byte) int {
 	return 0
 }
 
-// tidy removes list prefixes and extra spaces from every line, and leaves at most one blank line between others.
+// tidy removes list prefixes and extra spaces from every line, and reduces consecutive blank lines to one.
 func (t *stripper) tidy(s []byte) []byte {
 	tight := !crowded(s)
 	b := t.lines[:0]
@@ -311,7 +310,7 @@ func (t *stripper) tidy(s []byte) []byte {
 		t.lines = appendLine(b, s, tight)
 		return t.lines
 	}
-	blank := true // the line before is blank, or there is none
+	blank := true // the previous line is blank, or there is none
 	for len(s) > 0 {
 		l := s
 		if k := bytes.IndexByte(s, '\n'); k >= 0 {
@@ -368,7 +367,7 @@ func tidyLine(l string) string {
 	return rest
 }
 
-// appendLine is [tidyLine] for bytes. tight means that no line of the text is crowded.
+// appendLine is [tidyLine] for bytes. tight means that none of the text's lines is crowded.
 func appendLine(b, l []byte, tight bool) []byte {
 	n := 0
 	for n < len(l) && (l[n] == ':' || l[n] == '*' || l[n] == '#' || l[n] == ';') {
@@ -392,8 +391,8 @@ func crowded(s []byte) bool {
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))
 }
 
-// definition writes "term : its definition" in one way, regardless of spaces around the colon: MediaWiki shows them on
-// two lines.
+// definition writes "term : its definition" in a uniform way, regardless of the spaces around the colon. MediaWiki
+// displays term and definition on two lines.
 func definition(s string) string {
 	k := strings.IndexByte(s, ':')
 	if k <= 0 || strings.IndexByte(s[:k], '\n') >= 0 || strings.HasPrefix(s[k:], "://") {
@@ -436,7 +435,7 @@ func stripLink(b, s []byte, i int) ([]byte, int) {
 	return b, i + 1 + k + 1
 }
 
-// appendLabel strips tags and quote marks from a link's label.
+// appendLabel appends a link's label without tags and quote marks.
 func appendLabel(b, s []byte) []byte {
 	if !bytes.ContainsAny(s, "<'[") {
 		return append(b, s...)
@@ -457,7 +456,7 @@ func appendLabel(b, s []byte) []byte {
 	return b
 }
 
-// stripTag removes the HTML tag at i; <br> becomes a line break. A "<" that starts no tag is text.
+// stripTag removes the HTML tag at i; <br> becomes a line break. A "<" that does not start a tag is text.
 func stripTag(b, s []byte, i int) ([]byte, int) {
 	j := i + 1
 	if j < len(s) && s[j] == '/' {

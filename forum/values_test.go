@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Dates before the year 1, values that nobody knows, files and lexemes are shown as people write them.
+// Dates before the year 1, unknown values, files and lexemes are shown as people write them.
 func TestValues(t *testing.T) {
 	for _, tt := range []struct {
 		language string
@@ -32,7 +32,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Lists have the language's own comma.
+// Lists use the language's comma.
 func TestListComma(t *testing.T) {
 	r := Reply{Language: "ja", Short: "S.", Query: "ASK { }", Signature: "~~~~",
 		Steps: []Step{{Kind: StepNames, Things: []Cell{{ID: "Q1"}, {ID: "Q2"}}}, {Kind: StepNames}}}
@@ -42,7 +42,7 @@ func TestListComma(t *testing.T) {
 	}
 }
 
-// Below the table the reply says what an editor would add: that the query shows a map, that an item may have several
+// Below the table, the reply adds what an editor would add: that the query shows a map, that an item may have several
 // rows, and where the other rows are.
 func TestBelowTheTable(t *testing.T) {
 	r := Reply{To: "A", Short: "x", Vars: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x"}, {Text: "48.8569 -2.3514", Kind: "place"}}},
@@ -96,7 +96,7 @@ func TestLastReply(t *testing.T) {
 	}
 }
 
-// A step that is repeated many times takes one line.
+// A step that is repeated many times is shown in one line.
 func TestStepsOnce(t *testing.T) {
 	r := Reply{NoAnswer: "actions", Signature: "~~~~", Steps: []Step{{Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery, Rows: 2}}}
 	w, err := Compose(r, ":")
@@ -105,7 +105,7 @@ func TestStepsOnce(t *testing.T) {
 	}
 }
 
-// Words stay whole in a table that fits a phone if its lines are broken between words.
+// Words are not broken in a table that fits on a phone with line breaks between words.
 func TestWordsOfTables(t *testing.T) {
 	for _, tt := range []struct{ cell, want string }{
 		{"x", "{| class=\"wikitable\"\n"},

@@ -49,7 +49,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// A reply without a model does not say that one had a part in it.
+// A reply that was made without a model does not mention a model.
 func TestNoticeWithoutModel(t *testing.T) {
 	for reason, want := range map[string]bool{"no_model": false, "not_found": true} {
 		w, err := Compose(Reply{To: "Ann", NoAnswer: reason, Operator: "Olga", Signature: "~~~~"}, ":")
@@ -59,7 +59,7 @@ func TestNoticeWithoutModel(t *testing.T) {
 	}
 }
 
-// After an explanation why there is no answer, nobody is asked for more details.
+// If the reply explains why there is no answer, it does not ask for more details.
 func TestInviteAfterExplanation(t *testing.T) {
 	for short, want := range map[string]string{"Wikidata has no page views.": "If I have misunderstood you, just reply here.", "": "I will try again"} {
 		w, err := Compose(Reply{Language: "en", Short: short, NoAnswer: "not_found", Signature: "~~~~"}, ":")

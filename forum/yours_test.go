@@ -19,9 +19,9 @@ func TestYours(t *testing.T) {
 		{"en", "Your query asked p:P2044, which is a statement.", Fault{Kind: FaultStatement, ID: "P2044"}, ""}, // said
 		{"en", "Fifty-four countries.", Fault{Kind: FaultText, ID: "P30", Item: "Q15", Text: "Africa [[x]]"},
 			"In your query, “Africa &#91;&#91;x&#93;&#93;” is a text, but the values of P30 are items: here wd:Q15."},
-		{"en", "The query returns 14 rows.", Fault{Kind: FaultEmpty}, "Your query runs without an error, but returns no rows."}, // the answer's query
+		{"en", "The query returns 14 rows.", Fault{Kind: FaultEmpty}, "Your query runs without an error, but returns no rows."}, // about the answer's query
 		{"de", "Die Abfrage liefert 14 Zeilen.", Fault{Kind: FaultEmpty}, "Deine Abfrage läuft ohne Fehler, liefert aber keine Ergebnisse."},
-		{"en", "A statement is not a height: wdt:P2044 leads to it.", Fault{Kind: FaultEmpty}, ""}, // it explains why
+		{"en", "A statement is not a height: wdt:P2044 leads to it.", Fault{Kind: FaultEmpty}, ""}, // the answer explains why
 		{"es", "La consulta que pusiste compara una declaración con un número.", Fault{Kind: FaultEmpty}, ""},
 		{"de", "Die gepostete Abfrage vergleicht eine Aussage mit einer Zahl.", Fault{Kind: FaultEmpty}, ""},
 		{"en", "Your query has a bracket too many.", Fault{Kind: FaultSyntax, Line: 3}, ""},
@@ -42,7 +42,7 @@ func TestYours(t *testing.T) {
 	}
 }
 
-// Like an editor, the reply first answers what was asked: it says what was wrong with the poster's query before it
+// Like an editor, the reply first addresses the question: it says what was wrong with the poster's query before it
 // shows the new one.
 func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
@@ -115,7 +115,7 @@ func TestAskStep(t *testing.T) {
 	}
 }
 
-// An answer that says which bracket is missing says what was wrong.
+// An answer that says which bracket is missing has already explained the mistake.
 func TestSyntaxSaidByTheAnswer(t *testing.T) {
 	for short, want := range map[string]bool{"Faltava fechar uma chaveta.": false, "A closing brace was missing.": false, "Here are the countries.": true} {
 		w, err := Compose(Reply{Language: "en", Short: short, Query: "ASK {}", Yours: Fault{Kind: FaultSyntax, Line: 6}, Signature: "~~~~"}, ":")

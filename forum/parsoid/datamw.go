@@ -9,16 +9,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// dataMW is the attribute data-mw, in which Parsoid keeps what rendering loses (mediawiki.org, Specs/HTML). For a
-// transclusion it holds the parts: templates, and wikitext between them when their output cannot be distinguished from
-// their neighbors'.
+// dataMW is the attribute data-mw, in which Parsoid keeps the information that rendering loses (mediawiki.org,
+// Specs/HTML). For a transclusion it contains the parts: templates, and wikitext between them when their output cannot
+// be distinguished from their neighbors'.
 type dataMW struct {
 	Parts []json.RawMessage `json:"parts"`
 	Name  string            `json:"name"` // of an extension tag
 	Attrs ordered           `json:"attrs"`
 	Body  struct {
 		Source *string `json:"extsrc"`
-		ID     string  `json:"id"` // of the element that has a reference's text
+		ID     string  `json:"id"` // of the element that contains a reference's text
 	} `json:"body"`
 	Src string `json:"src"` // of <includeonly>
 }
@@ -31,8 +31,8 @@ type transclusion struct {
 	Params ordered `json:"params"`
 }
 
-// ordered is a JSON object in the order of its text, which is the order of a template's parameters. Anything else (an
-// empty PHP array is []) is read as an empty one.
+// ordered is a JSON object that keeps the order of its members, which is the order of a template's parameters. Any
+// other value is read as an empty object; PHP, for example, writes an empty array as [].
 type ordered []member
 
 type member struct {
@@ -40,7 +40,7 @@ type member struct {
 	value string // the string itself, or the member "wt" of an object
 }
 
-// UnmarshalJSON never fails on valid JSON: values of another shape are left out.
+// UnmarshalJSON never fails on valid JSON; it skips values of an unexpected type.
 func (o *ordered) UnmarshalJSON(b []byte) error {
 	*o = nil
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -71,7 +71,7 @@ func (o *ordered) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// wikitext writes a transclusion's parts as wikitext. sources returns templates as they were written.
+// wikitext returns a transclusion's parts as wikitext. sources provides templates as they were written.
 func (d *dataMW) wikitext(s *sources) string {
 	var b strings.Builder
 	for _, raw := range d.Parts {
@@ -104,8 +104,8 @@ func (d *dataMW) wikitext(s *sources) string {
 	return b.String()
 }
 
-// write writes a parameter with its name, unless the name is the number of its position. A value with an equals sign
-// must have had a name, even if that was a number.
+// write writes a parameter with its name, unless the name is the parameter's position. A value that contains an equals
+// sign must have had a name, even if the name was a number.
 func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(open)
 	b.WriteString(t.Target.WT)
@@ -119,7 +119,7 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 			}
 		} else {
 			b.WriteString(p.key + "=")
-			if strings.Contains(p.value, "(UTC)") { // a discussion, which began on its own line
+			if strings.Contains(p.value, "(UTC)") { // a discussion, which begins on its own line
 				b.WriteByte('\n')
 			}
 			if i == len(t.Params)-1 {
@@ -132,8 +132,8 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 }
 
 // trimmed returns the white space that Parsoid must have removed from the end of a template's last parameter, if it has
-// a name. That is the line break after a possible SPARQL comment, which would otherwise include the closing braces, and
-// any white space between the query's brace and the template's.
+// a name. It returns the line break after a possible SPARQL comment, which would otherwise include the closing braces,
+// and any white space between the query's last brace and the template's braces.
 func trimmed(value string) string {
 	switch {
 	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"), strings.Contains(value, "(UTC)"):
@@ -172,7 +172,7 @@ func newSources(text string) *sources {
 				m.key = strconv.Itoa(place)
 			}
 			if k, again := at[m.key]; again {
-				params[k] = m // as in MediaWiki: the last one counts
+				params[k] = m // as in MediaWiki, the last one is used
 				continue
 			}
 			at[m.key] = len(params)
@@ -198,7 +198,7 @@ func templateKey(name string, params ordered) string {
 	return b.String()
 }
 
-// take returns the next template of the wikitext that looks like this one.
+// take returns the next template of the wikitext that matches this one.
 func (s *sources) take(t *transclusion) (string, bool) {
 	if len(s.byKey) == 0 {
 		return "", false

@@ -40,7 +40,7 @@ func (u *unparser) link(n *dom.Node) {
 
 func (u *unparser) wikiLink(n *dom.Node, target string) {
 	target = strings.Map(func(r rune) rune {
-		if strings.ContainsRune("[]{}|<>\n", r) { // no title contains them
+		if strings.ContainsRune("[]{}|<>\n", r) { // titles cannot contain these characters
 			return -1
 		}
 		return r
@@ -74,7 +74,7 @@ func pageOf(href string) string {
 	return page
 }
 
-// property writes a page's own properties: categories and magic words such as __NOTOC__.
+// property writes properties of the page: categories and magic words such as __NOTOC__.
 func (u *unparser) property(n *dom.Node) {
 	if rel := attr(n, "rel"); rel == "mw:PageProp/Category" {
 		page, _, _ := strings.Cut(pageOf(attr(n, "href")), "#")

@@ -1,8 +1,8 @@
-// Package parsoid writes the wikitext of a page back from Parsoid's HTML (mediawiki.org, Specs/HTML, version 2).
+// Package parsoid converts Parsoid's HTML of a page back to wikitext (mediawiki.org, Specs/HTML, version 2).
 //
-// Parsoid's HTML keeps what it needs to do the same: templates with their parameters and extension tags with their
-// source in data-mw, link targets, white space, comments and sections. [Wikitext] writes as much of it as a parser of
-// talk pages needs, so that one parser serves both forms of a page.
+// Parsoid's HTML contains what Parsoid itself needs for this conversion: templates with their parameters and extension
+// tags with their source in data-mw, link targets, white space, comments and sections. [Wikitext] writes as much of it
+// as a parser of talk pages needs, so one parser can read both forms of a page.
 package parsoid
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// The largest page that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and a megabyte of a forum's
+// Limits on the pages that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and a megabyte of a forum's
 // wikitext becomes four to eight megabytes of HTML, with a tag every forty bytes.
 const (
 	MaxBytes    = 16 << 20 // of HTML
@@ -22,16 +22,16 @@ const (
 	MaxWikitext = 4 << 20 // bytes, of the wikitext written
 )
 
-// ErrUnreadable is wrapped by the error for HTML that [Wikitext] refuses: read the page's wikitext instead.
+// Errors for HTML that [Wikitext] rejects wrap ErrUnreadable. Read the page's wikitext instead.
 var ErrUnreadable = errors.New("not readable as HTML")
 
-// Wikitext reads a page of HTML, as rest.php/v1/page/TITLE/html returns it, and returns its wikitext. source is the
-// wikitext of the same revision or empty; templates are taken from it as they were written, since data-mw drops
+// Wikitext reads a page of HTML in the form that rest.php/v1/page/TITLE/html returns, and returns its wikitext. source
+// is the wikitext of the same revision, or empty. Templates are taken from it as they were written, since data-mw drops
 // duplicate parameters and the white space around names and values.
 //
-// The error wraps [ErrUnreadable] when the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested
-// deeper than 512 elements, or produces more than [MaxWikitext] of wikitext. Other errors are r's. If data-mw is broken
-// or missing, only its element's source is lost, not the page.
+// The error wraps [ErrUnreadable] if the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested deeper
+// than 512 elements, or produces more than [MaxWikitext] bytes of wikitext. Other errors come from r. If data-mw is
+// broken or missing, only the source of its element is lost, not the page.
 func Wikitext(r io.Reader, source string) (string, error) {
 	return convert(r, source, limits{MaxBytes, MaxTags, MaxWikitext})
 }
@@ -56,7 +56,7 @@ func convert(r io.Reader, source string, most limits) (string, error) {
 	return text, nil
 }
 
-// limited reads up to a given number of bytes and tags. It remembers which limit was reached.
+// limited reads up to a given number of bytes and tags. It records which limit was reached.
 type limited struct {
 	r          io.Reader
 	left, tags int

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestBounded checks that the size of the wikitext that a page expands to is bounded, too.
+// TestBounded checks that the size of the resulting wikitext is bounded, too.
 func TestBounded(t *testing.T) {
 	const limit = 100_000
 	for name, c := range map[string]struct {
