@@ -14,33 +14,33 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file corrects a reply of ours when the program itself finds it wrong. Some minutes after it was posted its query
-// is run again. If that returns something else twice, the old result is struck out and the new result follows it, in
-// the same comment. This happens at most once for a reply, and only while nobody has answered or changed it.
+// This file corrects one of our replies if the program itself finds it to be wrong. A few minutes after the reply was
+// posted, its query is run again. If two runs return the same new result, the old result is struck out and the new one
+// follows it in the same comment. A reply is corrected at most once, and only while nobody has answered or changed it.
 //
-// The new text is in the ledger before the save is sent, and the page says whether it arrived: the reply reads as the
-// old text or as the new one. So a save may be sent again after a crash; it changes the same bytes into the same ones.
+// The new text is written to the ledger before the save is sent. The page shows whether the save arrived, since the
+// reply is either the old text or the new one. So a save can be sent again after a crash, with the same effect.
 
-// Rerunner runs the query of a reply again. It returns the result, with labels for its first rows.
+// Rerunner runs the query of a reply again. It returns the result with labels for the first rows.
 type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
 
-// amendWithin is the time after posting within which a reply may be corrected; a later result is a new one.
+// amendWithin is the time after posting within which a reply may be corrected. A later difference is new data.
 const amendWithin = 30 * time.Minute
 
-// amendSummary begins the edit summary of a correction.
+// amendSummary is the beginning of a correction's edit summary.
 const amendSummary = "Correct my own reply"
 
 // Amendment is the outcome of checking a posted reply again.
 type Amendment struct {
-	At    time.Time    `json:"at"`              // when the query was run again
+	At    time.Time    `json:"at"`              // when the query was rerun
 	Why   string       `json:"why,omitempty"`   // what was wrong; "" if the result was the same
 	Reply *forum.Reply `json:"reply,omitempty"` // replacement for the posted result; nil: no correction is needed
 	Save  *Save        `json:"save,omitempty"`  // attempts to write it
 	Done  bool         `json:"done,omitempty"`
 	Rev   int64        `json:"rev,omitempty"`     // revision with the correction; 0 if it was found on the page
-	Not   string       `json:"dropped,omitempty"` // why it was not made
+	Not   string       `json:"dropped,omitempty"` // why the correction was not made
 }
 
 // due reports whether a correction must still be written.
@@ -60,8 +60,8 @@ func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	}), err
 }
 
-// amendAll checks the replies of the last minutes again and corrects those that are wrong. A failure with one is
-// recorded and does not stop the others.
+// amendAll checks recent replies again and corrects those that are wrong. If one fails, this is recorded and the others
+// continue.
 func (b *Bot) amendAll(ctx context.Context) error {
 	entries, err := b.amendable(ctx)
 	if err != nil {
@@ -114,14 +114,13 @@ func (b *Bot) rerun(ctx context.Context, e *Entry) error {
 	return b.set(ctx, e, Posted, e.Reason)
 }
 
-// elsewhere reports whether an answer comes from an endpoint other than the one that the reply names: the second one,
-// or another graph's.
+// elsewhere reports whether an answer comes from an endpoint other than the one that the reply names.
 func elsewhere(e *Entry, a *agent.Answer) bool {
 	return reply.New(&agent.Outcome{Answer: a}, "", "", "").Endpoint != e.Draft.Reply.Endpoint
 }
 
-// corrected returns a posted reply with a new result. The answer in words described the old one, and no program can
-// tell whether it still holds, so it is dropped. So are comparisons of the old result with others.
+// corrected returns a posted reply with a new result. The answer in words describes the old result, and no program can
+// tell whether it is still correct, so it is dropped. Comparisons of the old result with others are dropped, too.
 func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	r := e.Draft.Reply
 	was := r
@@ -149,7 +148,7 @@ func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	return &r
 }
 
-// amend writes the correction of a posted reply, if that is allowed now.
+// amend writes the correction of a posted reply if that is currently allowed.
 func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	v, err := b.read(ctx)
 	if err != nil {
@@ -207,10 +206,10 @@ func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBlocked):
 		return errors.Join(err, b.dropAmendment(ctx, e, short(err)))
 	}
-	return err // unknown: the page shows it in the next round
+	return err // unknown outcome: the page shows it in the next round
 }
 
-// save is the last attempt to write it, which may still arrive; never nil.
+// save returns the last attempt to write the correction, which may still arrive. It never returns nil.
 func (a *Amendment) save() *Save {
 	if a.Save == nil || a.Save.NothingSaved {
 		return &Save{}
@@ -218,12 +217,12 @@ func (a *Amendment) save() *Save {
 	return a.Save
 }
 
-// amendedBefore looks in the page's history for a correction of unknown outcome that the page does not show: someone
-// may have reverted it. done means that there is nothing more to do in this round.
+// amendedBefore searches the page's history for a correction of unknown outcome that is not on the page, since someone
+// may have reverted it. done means that nothing remains to be done in this round.
 func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	s := e.Amendment.save()
 	if s.First.IsZero() {
-		return false, nil // none was sent
+		return false, nil // no correction was sent
 	}
 	edits, err := b.wiki.OwnEdits(ctx, b.title, s.First.Add(-clockSlack))
 	if err != nil {
@@ -242,8 +241,8 @@ func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error
 	return false, nil
 }
 
-// amendment makes the edit that corrects a reply on the current page. found means that the page already has the
-// correction; an error says why there must not be one.
+// amendment returns the edit that corrects a reply on the current page. If the page already has the correction, found
+// describes that. An error describes why the reply must not be corrected.
 func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {
@@ -290,7 +289,7 @@ func (b *Bot) amended(ctx context.Context, e *Entry, rev int64, how string) erro
 	return b.set(context.WithoutCancel(ctx), e, Posted, "corrected: "+e.Amendment.Why)
 }
 
-// dropAmendment records that the correction is not made.
+// dropAmendment records that the correction will not be made.
 func (b *Bot) dropAmendment(ctx context.Context, e *Entry, why string) error {
 	e.Amendment.Not = why
 	b.lg.Warn("a reply is not corrected", "entry", e.Key, "reason", why)

@@ -15,14 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Solver is the agent as used by the bot, with a trajectory and limits for each key. internal/ask implements it.
+// Solver is the agent as the bot uses it. Each key has its own trajectory and limits. internal/ask implements it.
 //
-// If the day's money runs out, as an Outcome or as an error, the request waits for the next UTC day. When Triage has no
-// model, the bot judges by the post's words. Every other error is retried a few times; [agent.EndingOf] tells the
-// errors apart. A final result of Solve is an Outcome, even when there is no answer.
+// If the day's money is spent, which an Outcome or an error may report, the request waits until the next UTC day. If
+// Triage has no model, the bot judges posts by their words. Every other error is retried a few times; [agent.EndingOf]
+// distinguishes the errors. If the result of Solve is final, it is an Outcome, even if there is no answer.
 type Solver interface {
-	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with
-	// the same key after a crash.
+	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be a file name. It may
+	// be called again with the same key after a crash.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
 	// Triage judges the last of a thread's posts. The key is as for Solve.
 	Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error)
@@ -38,101 +38,101 @@ const (
 	On      Mode = "on"      // drafts are posted as soon as the gate is open
 )
 
-// Config is the bot's policy. In the fields after the blank line, zero values are replaced by the defaults named there.
+// Config is the bot's policy. In the fields after Reply, zero means the default named in the comment.
 type Config struct {
-	Wiki     string        // name of the wiki in WIKIS; "" for the main one. part of the names of pages in the ledger
+	Wiki     string        // name of the wiki in WIKIS; "" for the main one; part of the names of pages in the ledger
 	Page     string        // title of the forum page
-	Forum    forum.Options // how reading its pages differs from Wikidata
+	Forum    forum.Options // how its pages differ from Wikidata's
 	Account  string        // user name of the bot's account
 	Operator string        // user name of the person who runs it
 	StopPage string        // title; the bot posts only while its trimmed text is empty or "run"
-	// title of the page that describes the bot, linked in the summary; the account's user page when empty
+	// title of the page that describes the bot, linked in the summary; the account's user page if empty
 	TaskPage string
-	// title of the page where people may tell the bot to stop; the account's talk page when empty
+	// title of the page on which people may tell the bot to stop; the account's talk page if empty
 	TalkPage string
-	// Inbox returns where else the account was mentioned. MentionPages lists the pages on which it answers: "talk" (every
-	// talk page), the number of a namespace, a title, or the beginning of one followed by "*". It also answers on its own
-	// talk page and on pages that name it in {{bots|allow=…}}. nil: only the forum page.
+	// Inbox lists other pages on which the account was mentioned. MentionPages lists the pages on which it answers: "talk"
+	// (every talk page), the number of a namespace, a title, or the beginning of one followed by "*". It also answers on
+	// its own talk page and on pages that name it in {{bots|allow=…}}. nil: only the forum page.
 	Inbox        Inbox
 	MentionPages []string
 	OptOutPage   string // title of the page that links to people who do not want replies, or ""
 	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest], or ""
-	DigestHour   int    // hour, in UTC, after which it is written
+	DigestHour   int    // hour in UTC after which the digest is written
 	Posting      Mode
-	DryRun       bool // like Posting Off, whatever the value of Posting
-	// called with the gate check that stopped a reply: posting, approval, stop, stop_page, page_nobots,
+	DryRun       bool // treat Posting as Off, whatever its value
+	// called with the name of the gate's check that stopped a reply: posting, approval, stop, stop_page, page_nobots,
 	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
 	Held    func(check string)
 	Similar Similar // finds earlier discussions to point to; nil: none
-	// judges whether one of them was the same request; nil: the reply never says so
+	// judges whether an earlier discussion is about the same request; nil: the reply never says so
 	Recognize Recognizer
 
 	Figures Figures // finds units and dates of numbers; nil: numbers are shown without them
 
 	Compare Comparer // runs the queries that others post in our threads; nil: they are not compared
-	Topics  Topics   // the wiki's own reading of discussions; nil: it is not asked
-	Tools   Tools    // post replies without a query; nil: every reply is a section edit. Only for a single process
+	Topics  Topics   // the wiki's own parser of discussions; nil: it is not used
+	Tools   Tools    // post replies without a query; nil: every reply is a section edit; only for a single process
 
 	// codes of the wiki's languages; the first is used in replies if the asker's language is unknown or has no messages;
-	// none: English
+	// if empty, English is used
 	Languages []string
-	Rerun     Rerunner // runs the query of a posted reply again; nil: none is run again
-	// how long after posting a reply its query is run again; if the result differs, the reply is corrected; 0: never
+	Rerun     Rerunner // runs the query of a posted reply again; nil: queries are not rerun
+	// how long after a reply was posted its query is rerun; if the result differs, the reply is corrected; 0: never
 	AmendAfter time.Duration
 
-	AnswerDelay time.Duration // how old a comment must be
-	// when set: comments signed at or after it are answered, also those found at the first start
+	AnswerDelay time.Duration // minimum age of a comment
+	// if set, comments signed at or after this time are answered, even those found at the first start
 	AnswerSince    time.Time
 	FollowupLimit  int // follow-ups answered in a thread
-	RepliesPerHour int // replies in any 60 minutes; must be positive when posting is possible
-	RepliesPerDay  int // replies in any 24 hours; 0: no limit but the hourly one
-	// requests of one user accepted in 24 hours, follow-ups included; more wait; 0: no limit
+	RepliesPerHour int // replies in any 60 minutes; must be positive if posting is possible
+	RepliesPerDay  int // replies in any 24 hours; 0: only the hourly limit applies
+	// accepted requests per user in 24 hours, including follow-ups; more must wait; 0: no limit
 	RequestsPerUser int
-	ThreadCooldown  time.Duration // between two of our replies in a thread
-	ReplyOnFailure  bool          // say so on the page when there is no answer; otherwise silence
-	// answers that are less likely to be right than this, 0 to 1, are not posted; 0: every answer is
+	ThreadCooldown  time.Duration // minimum time between two of our replies in a thread
+	ReplyOnFailure  bool          // say so on the page if there is no answer; otherwise do not reply
+	// minimum probability, from 0 to 1, that a posted answer is right; 0: every answer is posted
 	AnswerConfidence float64
-	// for such an answer: ask the poster one question, once a thread; otherwise silence
+	// if an answer is less likely to be right, ask the poster one question, once per thread; otherwise do not reply
 	AskBack bool
-	// hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
+	// hosts of short links that may lead to a query, such as w.wiki; Wikidata's and QLever's query services are built in
 	QueryHosts []string
 
-	Reply ReplyConfig // how replies look
+	Reply ReplyConfig // appearance of replies
 
-	UnsignedDelay time.Duration // how long an unsigned request must be unchanged; 1 h
+	UnsignedDelay time.Duration // how long an unsigned request must remain unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
-	TookOver      time.Time     // when the work was taken over from another process whose saves may still arrive
-	AnswerWithin  time.Duration // how long after it was noticed an open request is given up; 30 days
-	Holder        string        // worker that claims the jobs: a name that no other worker has ever had; "" for a single worker
-	Lease         time.Duration // how long a claim is valid without renewal; 0 for a single worker: as long as it runs
-	// context for work in progress when the program is asked to stop; nil: it is canceled
+	TookOver      time.Time     // when this process took over the work from another process, whose saves may still arrive
+	AnswerWithin  time.Duration // time after which a noticed request that is still open is given up; 30 days
+	Holder        string        // name of the worker that claims the jobs, never reused; "" for a single worker
+	Lease         time.Duration // validity of a claim without renewal; 0 for a single worker: as long as it runs
+	// returns the context for work in progress when the program is asked to stop; nil: the work is canceled
 	Drain func(context.Context) (context.Context, context.CancelFunc)
-	// before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
+	// delay before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
 	RetryDelay  time.Duration
 	RetryMax    time.Duration // 2 h
 	DraftMaxAge time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
 	MaxFailures int           // transient failures of triage and solver before a request is given up; 3
-	MaxStarts   int           // starts of the solver, crashes of the whole program included; 25
+	MaxStarts   int           // starts of the solver, including those that ended in a crash of the whole program; 25
 	MaxSaves    int           // failed saves before a reply is given up; 20
 }
 
-// Limits that cannot be configured.
+// Limits that are not configurable.
 const (
 	stopPageAge  = 5 * time.Second    // how long a read of the stop page is valid
 	maxConflicts = 3                  // edit conflicts in one round before the entry waits for the next
-	maxEdits     = 5                  // changes of a comment by its poster before it is given up
+	maxEdits     = 5                  // number of times that the poster may change a comment before it is given up
 	clockSlack   = 5 * time.Minute    // between the wiki's clock and its own timestamps
-	signedWithin = 2 * time.Minute    // from the minute of a signature to the save that brought it
-	maxLapsed    = 7 * 24 * time.Hour // how long a lapsed entry may be reopened
-	maxPosts     = 40                 // posts of a thread that triage sees
-	maxPostRunes = 8000               // of each
-	maxKeptRunes = 4000               // of an observation kept for follow-ups
-	heldPause    = time.Minute        // before a worker retries a job for which it could do nothing
+	signedWithin = 2 * time.Minute    // maximum time from the minute of a signature to the save that added it
+	maxLapsed    = 7 * 24 * time.Hour // how long a lapsed entry can be reopened
+	maxPosts     = 40                 // number of a thread's posts that triage sees
+	maxPostRunes = 8000               // characters of each of these posts
+	maxKeptRunes = 4000               // characters of an observation that is kept for follow-ups
+	heldPause    = time.Minute        // delay before a worker retries a job for which it could do nothing
 )
 
 // Bot answers requests on one page. Its methods are called one at a time, by a process that holds the lock of the data
-// folder. Where several processes share a ledger, [Bot.Notice] is called by one of them, [Bot.Publish] by one of them,
-// and [Bot.Work] by all.
+// folder. If several processes share a ledger, one of them calls [Bot.Notice], one calls [Bot.Publish], and all call
+// [Bot.Work].
 type Bot struct {
 	lg     *slog.Logger
 	store  Store
@@ -143,11 +143,11 @@ type Bot struct {
 	sum    *Summary // of the current round
 	page   string   // name in the ledger of the page that it reads: see [PageName]
 	title  string   // that page's title on the wiki
-	visit  *visit   // differences on a page where it was mentioned; nil on the forum page
-	last   *reading // what was read last, since most reads find no change
+	visit  *visit   // what differs on a page on which the bot was mentioned; nil on the forum page
+	last   *reading // the last page read, cached because most reads find no change
 }
 
-// New makes a bot. The error says what is wrong with the configuration. New uses neither wiki nor store.
+// New returns a bot. An error describes what is wrong with the configuration. New uses neither the wiki nor the store.
 func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time.Time, cfg Config) (*Bot, error) {
 	var problems []error
 	need := func(ok bool, what string) {
@@ -157,7 +157,7 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	}
 	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
 	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
-	// otherwise no reply could be composed, and every request would be given up
+	// Otherwise, no reply could be composed, and every request would be given up.
 	if strings.TrimSpace(cfg.Operator) != "" {
 		err := forum.CheckUserName(cfg.Operator)
 		need(err == nil, fmt.Sprintf("the operator: %v", err))
@@ -225,7 +225,7 @@ func (c *Config) defaults() {
 	}
 }
 
-// Summary counts what a round did.
+// Summary contains counts of a round's results.
 type Summary struct {
 	Threads  int // on the page
 	Comments int // on the page
@@ -233,10 +233,10 @@ type Summary struct {
 	Accepted int // judged to be requests for us
 	Skipped  int // judged not to be requests
 	Proposed int // drafts made
-	Posted   int // replies on the wiki, those found after a crash included
+	Posted   int // replies on the wiki, including those found after a crash
 	GaveUp   int // recorded as given up
 	Waiting  int // open entries left for a later round or for the operator
-	Unposted int // those of them that are approved but not posted because posting is off
+	Unposted int // waiting entries that are approved but not posted because posting is off
 	DryRun   bool
 }
 
@@ -251,7 +251,7 @@ func (s Summary) String() string {
 	return line
 }
 
-// unposted returns a text on how many approved replies are not posted, and why, or "" if there are none.
+// unposted returns a text that says how many approved replies are not posted, and why. It returns "" if there are none.
 func (s Summary) unposted() string {
 	switch {
 	case s.Unposted == 0:
@@ -262,9 +262,9 @@ func (s Summary) unposted() string {
 	return fmt.Sprintf("%d approved, not posted: POSTING=off", s.Unposted)
 }
 
-// Round does one pass, all parts in turn, as the only worker. It finds out what happened to interrupted saves, judges
-// new comments, solves the accepted ones, drafts replies and posts those that may be posted. `run --once`, the schedule
-// and the demo all call it.
+// Round does one pass through all parts in turn, as the only worker. It determines the outcome of interrupted saves,
+// judges new comments, solves the accepted ones, drafts replies, and posts those that may be posted. `run --once`, the
+// schedule and the demo all call it.
 //
 // Failures of a request are recorded in its entry, and the round continues. Round returns an error if something stops
 // it: the context, a page that cannot be read, a ledger that cannot be written, or [ErrBlocked]. A later Round
@@ -273,7 +273,7 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error { return b.round(ctx, v) })
 }
 
-// part reads the page, does a part of a round and counts what it did.
+// part reads the page, does one part of a round, and returns the counts of its results.
 func (b *Bot) part(ctx context.Context, do func(v *view) error) (Summary, error) {
 	*b.sum = Summary{DryRun: b.cfg.DryRun}
 	v, err := b.read(ctx)
@@ -340,7 +340,7 @@ func (b *Bot) round(ctx context.Context, v *view) error {
 		{Noticed, (*Bot).judge}, {Accepted, (*Bot).answer}})
 }
 
-// stage is the work on the entries in a state.
+// stage is the work for entries in a state.
 type stage struct {
 	state State
 	do    func(*Bot, context.Context, *Entry) error
@@ -370,8 +370,8 @@ func (b *Bot) answer(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// each calls do for the due entries in a state, oldest first, while holding the claim of each entry's job. An entry
-// that an operator's command has changed meanwhile is left for the next round.
+// each calls do for the due entries in a state, oldest first, while holding the claim of each entry's job. If an
+// operator's command has changed an entry in the meantime, the entry is left for the next round.
 func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *Entry) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{state}})
 	if err != nil {
@@ -387,7 +387,7 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 		err := b.claimed(ctx, e, do)
 		switch {
 		case errors.Is(err, errFull):
-			return nil // the others need not be checked, which takes some reads of the wiki each
+			return nil // skip the others: checking each of them takes several reads of the wiki
 		case errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry):
 			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
 		case err != nil:
@@ -409,7 +409,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 	if err := e.move(b.now(), to, reason); err != nil {
 		return err
 	}
-	if to != Accepted { // work that was started has ended
+	if to != Accepted { // the work that was started has ended
 		e.Opening = nil
 	}
 	if err := b.store.Update(ctx, e); err != nil || from == to {
@@ -422,7 +422,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 		b.sum.Accepted++
 	case to == Skipped:
 		b.sum.Skipped++
-	case to == Proposed && from == Accepted: // a new draft, not an approval that ended
+	case to == Proposed && from == Accepted: // a new draft, not an expired approval
 		b.sum.Proposed++
 	case to == Posted:
 		b.sum.Posted++
@@ -432,7 +432,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 	return nil
 }
 
-// later postpones an entry after its nth failure: the delay doubles each time up to the configured maximum.
+// later returns when to retry an entry after its nth failure. The delay doubles each time up to the configured maximum.
 func (b *Bot) later(n int) time.Time {
 	d := b.cfg.RetryDelay
 	for i := 1; i < n && d < b.cfg.RetryMax; i++ {
@@ -441,5 +441,5 @@ func (b *Bot) later(n int) time.Time {
 	return b.now().Add(min(d, max(b.cfg.RetryMax, b.cfg.RetryDelay)))
 }
 
-// Wiki is the name of the bot's wiki; "" for the main one.
+// Wiki returns the name of the bot's wiki, or "" for the main one.
 func (b *Bot) Wiki() string { return b.cfg.Wiki }

@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxReply is the maximum size in bytes of a reply that does not need review.
+// maxReply is the maximum size in bytes of a reply that is posted without review.
 const maxReply = 20_000
 
-// maxTable is the maximum width of a table that does not need review, in CSS pixels: a phone's width. To fit, columns
-// are left out and words are broken.
+// maxTable is the maximum width of a table that is posted without review, in CSS pixels. It is a phone's width; columns
+// are omitted and words are broken so that tables fit.
 const maxTable = forum.PhoneWidth
 
-// check reads a finished reply as an editor would, before it is posted, and returns what is wrong with it. A reply with
+// check examines a finished reply as an editor would before it is posted, and returns its problems. A reply with
 // problems is held for the operator.
 func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome) []string {
 	var faults []string
@@ -48,7 +48,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	return append(faults, reply.ReadBack(r, wikitext, b.cfg.Page, b.cfg.Account)...)
 }
 
-// held returns why a draft waits for the operator although replies are posted without review, or "" if it does not.
+// held returns why a draft waits for the operator even though replies are posted without review, or "" if it does not.
 func (d *Draft) held() string {
 	if len(d.Faults) == 0 {
 		return ""

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Correction is a correction of one of our replies by other people: the query that turned out to be right.
+// Correction is a correction of one of our replies: the query that people accepted instead.
 type Correction struct {
-	Entry    *Entry    // the first request of the thread that was answered
-	Question string    // as the program understood it
-	Ours     string    // the query that was corrected; "" if we had none
+	Entry    *Entry    // the first answered request of the thread
+	Question string    // the question as the program understood it
+	Ours     string    // the query that was corrected; "" if there was none
 	Theirs   string    // the accepted one
-	Author   string    // who wrote Theirs; the bot's account if a follow-up was right
+	Author   string    // author of Theirs; the bot's account if the answer to a follow-up was accepted
 	Account  bool      // Theirs is our own answer to a follow-up
-	Revision int64     // revision of the page with Theirs; 0: unknown
+	Revision int64     // page revision that contains Theirs; 0: unknown
 	Date     time.Time // of the comment with Theirs
 }
 
-// Corrections finds the corrections that people accepted, in the order of the requests: another person's query in one
-// of our threads, with rows and a result that differs from ours; or our answer to a follow-up in which the asker said
-// what was wrong, and for which the asker said thanks. account is the name of the bot's account.
+// Corrections returns the corrections that people accepted, in the order of the requests. Such a correction is either
+// another person's query in one of our threads that returns rows and differs from our result, or our answer, for which
+// the asker thanked us, to a follow-up that said what was wrong. account is the name of the bot's account.
 //
 // A correction that was itself rejected, struck out or removed does not count.
 func Corrections(entries []*Entry, account string) []Correction {
@@ -44,7 +44,7 @@ func Corrections(entries []*Entry, account string) []Correction {
 	return out
 }
 
-// acceptedFollowUp returns the last reply in a request's thread that has a different query and got thanks.
+// acceptedFollowUp returns the last reply in a request's thread that has a different query and was thanked for.
 func acceptedFollowUp(entries []*Entry, first *Entry) (found *Entry) {
 	for _, f := range entries {
 		if f.sameThread(first) && f.State == Posted && f.Kind == FollowUp && f.Draft != nil && f.Draft.Turn.SPARQL != "" &&

@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// digestNote records the day for which a digest was last sent to the wiki, or might have been. It is written before the
-// edit. An edit of unknown outcome is searched for like a reply: on the page and in the history, once it can no longer
-// arrive. Then another one is made, which would conflict with the first.
+// digestNote records the last day whose digest was sent to the wiki, or may have been. It is written before the edit.
+// If the outcome of the edit is unknown, the bot searches for it as for a reply, on the page and in the history, once
+// it can no longer arrive. If the bot does not find it, it makes another edit, which would conflict with the first.
 type digestNote struct {
 	Day   string `json:"day"`
 	Rev   int64  `json:"rev,omitempty"`   // 0: not known
 	Save  *Save  `json:"save,omitempty"`  // of unknown outcome
-	Tries int    `json:"tries,omitempty"` // edits of unknown outcome on that day
+	Tries int    `json:"tries,omitempty"` // number of edits of unknown outcome on that day
 }
 
 func (b *Bot) digestKey() string { return "bot/digest/" + PageName(b.cfg.Wiki, b.cfg.DigestPage) }
@@ -34,13 +34,12 @@ func (c *Config) checkDigest() error {
 	return c.checkOwn("the digest", c.DigestPage, "digest")
 }
 
-// WriteDigest writes the digest of the last day above those of earlier days on the page of the digest, once a day and
-// not before its hour. It does nothing while the configuration has no such page, or posting is off. write makes the
-// section on what happened between two times, with the day as its heading.
+// WriteDigest writes the digest of the last day on the digest's page, above those of earlier days. It does so once a
+// day, after the configured hour. It does nothing if no such page is configured or posting is off. write returns the
+// section about the time between two moments, with the day as its heading.
 //
-// It passes the same gate as a reply, as far as the page is concerned: posting mode, operator's stop, stop page,
-// {{nobots}}. The page must exist: the bot does not create it. It is not called from several processes at once: only
-// one of them watches.
+// WriteDigest passes the checks of a reply's gate that concern the page: posting mode, operator's stop, stop page,
+// {{nobots}}. The page must exist, because the bot does not create it. Only one process may call WriteDigest.
 func (b *Bot) WriteDigest(ctx context.Context,
 	write func(ctx context.Context, from, to time.Time) (string, error)) error {
 	now := b.now().UTC()
@@ -71,7 +70,7 @@ func (b *Bot) WriteDigest(ctx context.Context,
 
 var digestHeading = regexp.MustCompile(`(?m)^=.*=[ \t]*$`)
 
-// writeDigest makes one attempt; before is the note on an earlier day.
+// writeDigest makes one attempt; before is the note for an earlier day.
 func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNote) error {
 	run, err := b.stopPage(ctx)
 	if err != nil {
@@ -114,7 +113,7 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	} else if why != "" {
 		return errors.New(why)
 	}
-	// Section 0 is the part above the first heading: the other days do not change.
+	// Section 0 is the part above the first heading, so the other days do not change.
 	edit := Edit{Title: b.cfg.DigestPage, Section: 0, Text: lead + text, BaseRev: rev.ID,
 		Start: rev.Now, SendBefore: run.until, Summary: fmt.Sprintf("%s ([[%s|about this bot]])", summary, b.cfg.TaskPage)}
 	note.Save = note.Save.next(edit, b.now(), run.now)
@@ -126,16 +125,16 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	case err == nil:
 		return putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), digestNote{Day: day, Rev: saved})
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale), errors.Is(err, ErrNotSaved):
-		// certainly nothing was saved
+		// It is certain that nothing was saved.
 		return errors.Join(err, putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), before))
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBlocked):
-		// not tried again on this day
+		// Do not retry on this day.
 		return errors.Join(err, putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), digestNote{Day: day}))
 	}
-	return err // unknown
+	return err // unknown outcome
 }
 
-// digestSent searches for a digest whose edit has no known outcome. done means that there is nothing to write now.
+// digestSent searches for a digest whose edit has an unknown outcome. done means that nothing must be written now.
 func (b *Bot) digestSent(ctx context.Context, note digestNote, summary string, rev *Revision) (done bool, err error) {
 	if strings.Contains(rev.Text, "== "+note.Day+" ==") {
 		return true, putNote(ctx, b.store, b.digestKey(), digestNote{Day: note.Day, Rev: rev.ID})

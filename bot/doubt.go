@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome to reply with: the outcome itself;
-// one with a question to the poster instead of the answer; or, if there is no question or it may not be asked, one
-// without an answer. silent says why there is no reply; it is "" if there is one. A question goes through
-// the ledger and the gate like every other reply.
+// doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome for the reply: the outcome itself, or
+// one with a question to the poster instead of the answer, or, if there is no question or it may not be asked, one
+// without an answer. silent is the reason if there is no reply, and otherwise "". A question passes through the ledger
+// and the gate like every other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -42,7 +42,7 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 	if err != nil {
 		return nil, "", err
 	}
-	if asked && e.Chosen != "" && out.Answer != nil { // the poster has settled the open question
+	if asked && e.Chosen != "" && out.Answer != nil { // the poster has answered the open question
 		without := *out
 		without.Asks = ""
 		return &without, "", nil
@@ -63,7 +63,7 @@ type Choice struct {
 	Count  int    `json:"count"`
 }
 
-// choices returns the readings of a question as stored in a draft.
+// choices returns the readings of a question in the form stored in a draft.
 func choices(out *agent.Outcome) (list []Choice) {
 	for _, r := range out.Readings {
 		list = append(list, Choice{r.SPARQL, r.Count})
@@ -71,9 +71,9 @@ func choices(out *agent.Outcome) (list []Choice) {
 	return list
 }
 
-// chosen interprets a post that answers our question: the original request continues, whatever the model thinks of a
-// post of two words. If the post names one of the readings, by its number or its position, that is the poster's choice.
-// Posts by others are judged by the model and choose nothing.
+// chosen interprets a post that answers our question: the original request continues, regardless of how the model
+// judges such a short post. If the post names one of the readings, by its result or its position, that reading is the
+// poster's choice. Posts by others are judged by the model and do not choose a reading.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
@@ -114,9 +114,9 @@ func counts(list []Choice) (out []int) {
 	return out
 }
 
-// standing finds out where the thread is: whether people have accepted an answer in it, by thanks for one of ours or by
-// a query of their own, so that the bot suggests marking the section as resolved (it never does so itself); and whether
-// this reply is our last one there, always or if it is one more that failed.
+// standing determines the state of the thread. It finds out whether people have accepted an answer in it, by thanking
+// us or by posting a query. In that case the bot suggests marking the section as resolved, but never does so itself. It
+// also finds out whether this reply is our last one in the thread, either in any case or only if it fails, too.
 func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
 	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {
 		return err
@@ -135,8 +135,7 @@ func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err 
 	return err
 }
 
-// lastFollowUp reports whether the thread has no follow-up left after a reply to the entry: what people answer to it is
-// not read.
+// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups, so answers to it are not read.
 func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error) {
 	n, err := b.followups(ctx, p, e.Key, Posting, Posted)
 	if e.Kind == FollowUp {
@@ -145,8 +144,8 @@ func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error)
 	return n >= b.cfg.FollowupLimit, err
 }
 
-// mayNotAsk reports whether one of our replies in the thread is a question, since two in a row would feel like an
-// interrogation, or nobody could answer it.
+// mayNotAsk reports whether the bot must not ask a question in the thread: because one of our replies there is already
+// a question, and two would feel like an interrogation, or because nobody could answer it.
 func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 	if last, err := b.lastFollowUp(ctx, p, e); err != nil || last {
 		return last, err
@@ -159,7 +158,7 @@ func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 
 // askedByAnother reserves the thread's only question for an entry, and reports whether another entry already has it.
 // Several workers may draft replies in a thread at the same moment: the note is changed in one transaction, so only one
-// asks. An entry that ended without a question on the page, or must be posted without one, releases it.
+// asks. An entry that ended without a question on the page, or that must be posted without one, releases the question.
 func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool, err error) {
 	key := "bot/asks/" + hashKey(b.page, p.root())
 	was, _, err := b.store.Get(ctx, key)
@@ -183,7 +182,7 @@ func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool
 	return asked, err
 }
 
-// mayAsk reports whether the entry's reply is a question, on the page or before, or may become one.
+// mayAsk reports whether the entry's reply is a question, posted or not, or may become one.
 func (e *Entry) mayAsk() bool {
 	asks := e.Draft != nil && e.Draft.Reply.Asks != ""
 	return e.State.Open() && (asks || e.Draft == nil) || e.State == Posted && asks

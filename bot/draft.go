@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// draft makes the reply from the agent's outcome, with the current wikitext and diff. more is what the reply shows
-// besides the answer. If the answer does not fit into a reply, the reply says that there is no answer, if such replies
-// are enabled.
+// draft drafts the reply for the agent's outcome, with the current wikitext and diff. more is the content of the reply
+// in addition to the answer. If the answer does not fit into a reply and replies without an answer are enabled, the
+// reply says that there is no answer.
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
 	r := reply.New(out, e.Author, b.cfg.Operator, e.Key)
 	r.Similar, r.Settled, r.Yours = more.earlier, more.settled, more.yours
@@ -54,7 +54,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 	return d, nil
 }
 
-// composed is a reply and the section that contains it.
+// composed is a reply and its section, before and after the reply was inserted.
 type composed struct {
 	reply         string // wikitext
 	before, after string // of the section
@@ -82,7 +82,7 @@ func (b *Bot) compose(p place, r forum.Reply) (composed, error) {
 	return composed{text, page[p.thread.Start:p.thread.End], section}, nil
 }
 
-// finite replaces numbers that JSON cannot represent.
+// finite replaces a number that JSON cannot represent.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0

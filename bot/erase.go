@@ -7,15 +7,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// erased is the reason of an entry whose words are gone.
+// erased is the reason of an entry whose words were erased.
 const erased = "its words were erased because they are no longer on the wiki"
 
-// HasWords reports whether the entry holds words of the comment or of the reply to it.
+// HasWords reports whether the entry contains words of the comment or of the reply to it.
 func (e *Entry) HasWords() bool { return e.Reason != erased }
 
-// Erase removes all words of the comment, and of the reply to it, from a closed entry. What remains keeps the bot from
-// answering twice: key, fingerprint, signature, state, times and what was spent. It reports whether it changed
-// anything.
+// Erase removes all words of the comment, and of the reply to it, from a closed entry. The remaining data keeps the bot
+// from answering twice: key, fingerprint, signature, state, times and cost. It reports whether it changed anything.
 func (e *Entry) Erase(now time.Time) bool {
 	if e.State.Open() || !e.HasWords() {
 		return false

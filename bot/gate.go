@@ -9,21 +9,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// leave is the gate's decision on one save.
+// leave is the gate's decision about one save.
 type leave struct {
 	open   bool
-	drop   bool      // closed for good: the entry is given up
+	drop   bool      // permanently closed: the entry is given up
 	reason string    // why it is closed
-	check  string    // which check closed it, see [Config.Held]
+	check  string    // the check that closed it, see [Config.Held]
 	until  time.Time // the last moment at which the edit may be sent
 	now    time.Time // the wiki's clock when the stop page was read
 }
 
-// gate decides whether a reply may be saved now. Every save passes through it. It checks, in this order: the posting
+// gate decides whether a reply may be saved now. Every save passes through it. In this order, it checks the posting
 // mode, the approval in the ledger, whether the poster has declined replies ({{nobots}} on the talk page, the opt-out
 // list), the operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section, the follow-up
 // limit of the thread, the replies of the last hour and day, and the pause in the thread. The solver watches the daily
-// budget. With posting on, the gate approves and records drafts here, except old ones that were made while posting was
+// budget. If posting is on, the gate also approves drafts and records that, except for old ones made while posting was
 // off.
 func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
@@ -81,11 +81,11 @@ func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 	return run, nil
 }
 
-// byConfig is recorded as the approver of what is posted without review.
+// byConfig is recorded as the approver of replies that are posted without review.
 const byConfig = "POSTING=on"
 
-// needsApproval returns why an entry cannot continue without the operator, or "". An approval by the configuration ends
-// when the configuration changes.
+// needsApproval returns why an entry needs the operator's approval, or "" if it does not. An approval by the
+// configuration ends when the configuration changes.
 func (b *Bot) needsApproval(e *Entry) string {
 	switch {
 	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
@@ -102,18 +102,18 @@ func (b *Bot) needsApproval(e *Entry) string {
 	return ""
 }
 
-// stopNote remembers the stop page across restarts.
+// stopNote stores information about the stop page across restarts.
 type stopNote struct {
-	Existed bool `json:"existed"` // it has been seen to exist: from then on, its absence means stop
+	Existed bool `json:"existed"` // the page has existed, so from then on its absence means stop
 }
 
 func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg.StopPage) }
 
-// stopPage reads the stop page and the talk page. It returns the reason why the bot must not post or, if it may, the
-// time until which it may, and the wiki's current time.
+// stopPage reads the stop page and the talk page. It returns the reason if the bot must not post. Otherwise it returns
+// the time until which the bot may post. It also returns the wiki's current time.
 //
-// The page lets the bot run when its trimmed text is empty or "run". A page that cannot be read means stop. A missing
-// page means run only if it has never existed since the bot was first started.
+// The bot may run if the page's trimmed text is empty or "run". A page that cannot be read means stop. A missing page
+// means run only if it has never existed since the bot was first started.
 func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 	closed := func(why string) leave { return leave{reason: why, check: "stop_page"} }
 	if why, err := b.talkStop(ctx); err != nil || why != "" {
@@ -148,9 +148,9 @@ func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 	}
 }
 
-// stopped returns why the bot must pause for this round, or "". It is called at the start of a round and before each
-// save, so that a stopped bot spends no money. While posting is off, it reads the page only once, to note at the first
-// start whether it exists.
+// stopped returns why the bot must pause for this round, or "" if it need not. It is called at the start of a round and
+// before each save, so that a stopped bot spends no money. While posting is off, it reads the page only once, at the
+// first start, to record whether it exists.
 func (b *Bot) stopped(ctx context.Context) (string, error) {
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		return why, err
@@ -169,7 +169,7 @@ func (b *Bot) stopped(ctx context.Context) (string, error) {
 	return "", err
 }
 
-// quiet reports whether the bot must leave no trace anywhere: posting is off, or it is stopped.
+// quiet reports whether the bot must not leave any traces, because posting is off or the bot is stopped.
 func (b *Bot) quiet(ctx context.Context) (bool, error) {
 	if b.cfg.Posting == Off {
 		return true, nil

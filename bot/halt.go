@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Halt is the operator's stop. Like the stop page, it keeps the bot from judging, solving and posting; unlike it, it
-// does not need a wiki and also applies while posting is off. It is a note in the store, so it applies to every process
-// that uses the store, and survives restarts.
+// Halt is the operator's stop. Like the stop page, it keeps the bot from judging, solving and posting. Unlike the stop
+// page, it does not need a wiki and also applies while posting is off. It is a note in the store, so it applies to
+// every process that uses the store and survives restarts.
 type Halt struct {
 	By  string    `json:"by"`
 	Why string    `json:"why,omitempty"`
 	At  time.Time `json:"at"`
 }
 
-// String says who stopped the bot, when and why.
+// String describes who stopped the bot, when and why.
 func (h *Halt) String() string {
 	s := fmt.Sprintf("stopped by %s at %s", h.By, h.At.UTC().Format("2006-01-02 15:04 UTC"))
 	if h.Why != "" {
@@ -27,7 +27,7 @@ func (h *Halt) String() string {
 
 const haltKey = "bot/halt"
 
-// Stop stops the bot until [Resume]. A save that was already sent cannot be called back.
+// Stop stops the bot until [Resume]. A save that was already sent cannot be canceled.
 func Stop(ctx context.Context, notes Notes, now time.Time, by, why string) error {
 	return putNote(ctx, notes, haltKey, &Halt{By: by, Why: why, At: now})
 }
@@ -54,19 +54,19 @@ func (b *Bot) halted(ctx context.Context) (string, error) {
 	return h.String(), nil
 }
 
-// Pulse is the store's record of a bot's last pass over a page.
+// Pulse is the record, in the store, of a bot's last pass over a page.
 type Pulse struct {
 	Page    string    `json:"page"`
 	At      time.Time `json:"at"`
 	Posting Mode      `json:"posting"`
 	DryRun  bool      `json:"dry_run,omitempty"`
-	Said    string    `json:"said"`              // the counts, as [Summary.String] has them
-	Problem string    `json:"problem,omitempty"` // why the pass was broken off
+	Said    string    `json:"said"`              // the counts, as returned by [Summary.String]
+	Problem string    `json:"problem,omitempty"` // why the pass was aborted
 }
 
 func pulseKey(page string) string { return "bot/pulse/" + page }
 
-// LastPulse returns what is known about the last pass over a page, or nil if there was none.
+// LastPulse returns the record of the last pass over a page, or nil if there was none.
 func LastPulse(ctx context.Context, notes Notes, page string) (*Pulse, error) {
 	p := new(Pulse)
 	ok, err := getNote(ctx, notes, pulseKey(page), p)
@@ -76,7 +76,7 @@ func LastPulse(ctx context.Context, notes Notes, page string) (*Pulse, error) {
 	return p, nil
 }
 
-// pulse records a pass, for monitoring. A failure to record it is no reason to stop.
+// pulse records a pass, for monitoring. A failure to record it does not stop the bot.
 func (b *Bot) pulse(ctx context.Context, problem error) {
 	p := Pulse{Page: PageName(b.cfg.Wiki, b.cfg.Page), At: b.now(), Posting: b.cfg.Posting,
 		DryRun: b.cfg.DryRun, Said: b.sum.String()}
@@ -88,7 +88,7 @@ func (b *Bot) pulse(ctx context.Context, problem error) {
 	}
 }
 
-// getNote reads a note, a JSON object. ok is false if there is none or it is empty.
+// getNote reads a note, a JSON object. ok is false if the note does not exist or is empty.
 func getNote(ctx context.Context, notes Notes, key string, into any) (ok bool, err error) {
 	raw, ok, err := notes.Get(ctx, key)
 	if err != nil || !ok || len(raw) == 0 {

@@ -12,7 +12,7 @@ type Change struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// An entry keeps its first and its last changes: those in between belong to a request that failed again and again.
+// An entry keeps its first and last changes. Changes in between belong to a request that failed again and again.
 const (
 	keptFirst = 10
 	keptLast  = 40
@@ -29,8 +29,8 @@ func (e *Entry) record(now time.Time, to State, reason string) {
 	}
 }
 
-// Changes returns the entry's history: how it began, and each change of its state or of its draft's text. Lines that
-// only say that it is being worked on are left out.
+// Changes returns the entry's history: its beginning, and each change of its state or of its draft's text. Lines that
+// only report work in progress are omitted.
 func (e *Entry) Changes() []Change {
 	out := []Change{{At: e.Created, To: Noticed}}
 	for _, c := range e.History {
@@ -38,10 +38,10 @@ func (e *Entry) Changes() []Change {
 		if c.To != last.To || strings.HasPrefix(c.Reason, editedBy) {
 			out = append(out, c)
 		} else if c.Reason != "" && len(out) > 1 {
-			out[len(out)-1].Reason = c.Reason // the latest word on the same state
+			out[len(out)-1].Reason = c.Reason // the latest reason for the same state
 		}
 	}
-	if last := out[len(out)-1]; last.To != e.State { // an entry from before histories were kept
+	if last := out[len(out)-1]; last.To != e.State { // an entry from a version that did not keep histories
 		out = append(out, Change{e.Updated, e.State, e.Reason})
 	}
 	return out

@@ -12,33 +12,33 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file decides which comment on the page an entry of the ledger belongs to.
+// This file determines which comment on the page belongs to an entry of the ledger.
 //
-// The IDs of package forum are of no use here: when two comments have the same author and minute, the ID of each
-// depends on which of them is first on the page. What decides instead, in this order:
+// The IDs of package forum cannot be used here. If two comments have the same author and minute, their IDs depend on
+// which of them is first on the page. Instead, the following criteria apply, in this order:
 //
-//   - The signature ([Origin]) and the words. Where several comments agree in both, the position decides:
-//     our reply under it, its parent, its thread.
+//   - The signature ([Origin]) and the words. If several comments have the same signature and words, the position
+//     decides: our reply under the comment, its parent, its thread.
 //   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply
-//     under it. An entry takes such a comment only when its own words are no longer on the page, when no other entry
-//     has the comment, and when the two were never on the page together ([Entry].Others).
-//   - For words that are in another thread only, while our reply is nowhere: the page's history of the comment's
-//     minute, which says how often it was posted.
+//     under it. An entry takes such a comment only if its own words are no longer on the page, if no other entry
+//     has the comment, and if the two were never on the page at the same time ([Entry].Others).
+//   - For words that are only in another thread, if our reply is not on the page: the page's history of the
+//     comment's minute, which shows how often it was posted.
 //   - For a comment that was signed after it was posted: the words and the thread.
 //   - For a comment that its author signed again, with another time: the words and our reply under it.
 //
-// Each entry gets at most one comment and each comment at most one entry. A comment that gets none is new.
+// Each entry gets at most one comment and each comment at most one entry. A comment without one is new.
 
 // owners maps the comments with one signature to their entries, for one reading of the page.
 type owners struct {
 	entry map[*forum.Comment]*Entry
 	place map[string]place // by the entry's key
 	old   map[*forum.Comment]bool
-	// comments that may be another's than their entry's: the history could not be read
+	// comments that may not belong to their entry, because the history could not be read
 	unsure map[*forum.Comment]bool
 }
 
-// own notes a new entry.
+// own records a new entry.
 func (v *view) own(e *Entry, p place) {
 	o := v.owners[p.origin()]
 	if o == nil {
@@ -47,7 +47,7 @@ func (v *view) own(e *Entry, p place) {
 	o.entry[p.comment], o.place[e.Key] = e, p
 }
 
-// unsure reports whether the comment may be another's than its entry's.
+// unsure reports whether the comment may not belong to its entry.
 func (p place) unsure() bool {
 	o := p.view.owners[p.origin()]
 	return o != nil && o.unsure[p.comment]
@@ -61,7 +61,7 @@ func (p place) origin() Origin {
 	return newOrigin(*p.comment.Author, p.comment.Time)
 }
 
-// spot returns the comment's position in its thread, in the form of [Entry].Place.
+// spot returns the comment's position in its thread, in the same form as [Entry].Place.
 func (p place) spot() string {
 	if p.index == 0 {
 		return identity.Top
@@ -74,7 +74,7 @@ func (p place) spot() string {
 	return "level 1"
 }
 
-// twins lists the hashes of the other comments with the same signature.
+// twins returns the hashes of the other comments with the same signature.
 func (p place) twins() []string {
 	var out []string
 	for _, q := range p.view.origins[p.origin()] {
@@ -86,7 +86,7 @@ func (p place) twins() []string {
 	return slices.Compact(out)
 }
 
-// follow copies the comment's data on the page into the entry.
+// follow copies the comment's data from the page to the entry.
 func (e *Entry) follow(p place) {
 	c := p.comment
 	e.Comment, e.Thread, e.Heading, e.Place = c.ID, p.root(), p.thread.Heading, p.spot()
@@ -96,8 +96,7 @@ func (e *Entry) follow(p place) {
 	}
 }
 
-// claims returns the comments from before the first start that may be among the given ones, which all have the same
-// signature.
+// claims returns a claim for each comment from before the first start that may be in places. All have one signature.
 func (s *start) claims(places []place) []identity.Claim {
 	if len(places) == 0 {
 		return nil
@@ -112,7 +111,7 @@ func (s *start) claims(places []place) []identity.Claim {
 	if s.Seen != nil || o.signed() && o.Time.Before(s.Time.UTC().Truncate(time.Minute)) {
 		return out
 	}
-	// The note was written by an earlier version, which kept only IDs and hashes.
+	// An earlier version, which stored only IDs and hashes, wrote the note.
 	ids := map[string]bool{}
 	for _, p := range places {
 		ids[baseID(p.comment.ID)] = true
@@ -126,7 +125,7 @@ func (s *start) claims(places []place) []identity.Claim {
 	return out
 }
 
-// ownersOf finds out which comments with a signature belong to which entries.
+// ownersOf determines which comments with a signature belong to which entries.
 func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) {
 	if found := v.owners[o]; found != nil {
 		return found, nil
@@ -183,10 +182,10 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// postedAgain reports whether words were posted more often than there are claims with them. If they are on the page
-// only in a thread other than a claim's, while our reply is nowhere, either the comment was moved or its heading
-// changed, or its author posted it twice in that minute, and the first was archived before the second was seen. The
-// page's history of that minute shows which.
+// postedAgain reports whether words were posted more often than there are claims with them. Suppose that they are on
+// the page only in a thread other than a claim's, and our reply is not on the page. Then either the comment was moved
+// or its heading changed, or its author posted it twice in that minute and the first post was archived before the
+// second was seen. The page's history of that minute shows which of these happened.
 func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim, words string) (bool, error) {
 	texts, err := b.wiki.Texts(ctx, b.title, o.Time, o.Time.Add(signedWithin))
 	if err != nil {
@@ -205,7 +204,7 @@ func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim
 	return identity.Arrivals(counts) > known, nil
 }
 
-// countPosts counts the comments with a signature and words.
+// countPosts returns the number of comments with a signature and words.
 func countPosts(page *forum.Page, o Origin, text string) (n int) {
 	for i := range page.Threads {
 		for j := range page.Threads[i].Comments {
@@ -230,8 +229,8 @@ func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 	return b.signedLater(ctx, p)
 }
 
-// signedLater finds the entry for a comment that was signed since or signed again, or lost its signature, or is
-// unsigned and got another heading. Short texts are weak evidence that two comments are the same.
+// signedLater finds the entry for a comment that has since been signed, was signed again or lost its signature, or that
+// is unsigned and got another heading. Short texts are weak evidence that two comments are the same.
 func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
@@ -243,7 +242,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	for _, e := range same {
 		first := e.Place == identity.Top || e.Place == "" && e.Thread == e.Comment
 		if e.Origin().signed() && p.origin().signed() {
-			// Our reply under it decides, since an author may ask the same question again under the same heading.
+			// Our reply under the comment decides, since an author may ask the same question again under the same heading.
 			t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
 			if e.Author != p.origin().Author || t != p.thread || reply.Parent != p.comment.ID {
 				continue
@@ -265,7 +264,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	return nil, nil
 }
 
-// find searches for an entry's comment on the page. edited means that it is there with different words.
+// find searches for an entry's comment on the page. edited means that the comment is on the page with different words.
 func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
 	o, err := b.ownersOf(ctx, v, e.Origin())
 	if err != nil {
@@ -286,8 +285,8 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 	return place{}, false, false, nil
 }
 
-// newKey makes the key for a comment that has no entry. answered means that the comment has a reply of ours although it
-// has no entry: the ledger was lost.
+// newKey returns a new key for a comment that has no entry. answered means that we have replied to the comment even
+// though it has no entry, because the ledger was lost.
 func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, err error) {
 	if answered, err = b.answered(ctx, p); err != nil || answered {
 		return "", answered, err
@@ -300,7 +299,7 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 		_, err := b.store.Entry(ctx, key)
 		switch {
 		case err == nil:
-			continue // of a comment with the same signature, which says or said the same
+			continue // the key of a comment with the same signature and the same present or past words
 		case !errors.Is(err, ErrNoEntry):
 			return "", false, err
 		}
@@ -314,7 +313,7 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 	}
 }
 
-// answersTwin reports whether a reply of ours is under another comment with the signature of p.
+// answersTwin reports whether one of our replies is under another comment with the signature of p.
 func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 	for _, q := range p.view.origins[p.origin()] {
 		if q.comment != p.comment && q.thread == t && q.comment.ID == reply.Parent {
@@ -324,9 +323,9 @@ func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 	return false
 }
 
-// answered reports whether a comment of ours is directly under the comment, by which a reply is recognized when
-// the ledger was lost. A reply whose marker belongs to another comment on the page does not count: someone wrote
-// between that comment and our reply.
+// answered reports whether one of our comments is directly under the comment, which shows that it was answered even if
+// the ledger was lost. A reply whose marker belongs to another comment on the page does not count, because someone
+// wrote the comment between that one and our reply.
 func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -341,7 +340,7 @@ func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	return false, nil
 }
 
-// answersAnother reports whether a reply of ours is known to be for a comment other than the one it is under.
+// answersAnother reports whether one of our replies is known to answer a comment other than the one it is under.
 func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place) (bool, error) {
 	for _, key := range forum.Markers(p.view.rev.Text[reply.Start:reply.End]) {
 		e, err := b.store.Entry(ctx, key)
@@ -361,8 +360,8 @@ func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place)
 	return false, nil
 }
 
-// copied reports whether a reply of ours is on the page twice and the other copy is under the comment q, to which it
-// belongs. Someone pasted the thread a second time.
+// copied reports whether one of our replies is on the page twice and the other copy is under the comment q, to which it
+// belongs. This happens if someone pastes the thread a second time.
 func (b *Bot) copied(reply *forum.Comment, key string, q place) bool {
 	for i := range q.thread.Comments {
 		c := &q.thread.Comments[i]
@@ -374,8 +373,8 @@ func (b *Bot) copied(reply *forum.Comment, key string, q place) bool {
 	return false
 }
 
-// entriesOfThread lists the entries in the states whose comments are in a thread, or were there and are no longer on
-// the page, oldest first.
+// entriesOfThread returns, oldest first, the entries in the states whose comments are in a thread, or were before they
+// left the page.
 func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]*Entry, error) {
 	var out []*Entry
 	listed := map[string]bool{}
@@ -394,7 +393,7 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 		return nil, err
 	}
 	for _, e := range gone {
-		// Threads that one author began in the same minute exchange the IDs of their first comments.
+		// Threads that one author began in the same minute can exchange the IDs of their first comments.
 		if listed[e.Key] || e.Heading != p.thread.Heading {
 			continue
 		}
@@ -410,8 +409,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 	return out, nil
 }
 
-// acquaint records in each entry which other comments with the same signature are on the page, so that the entry never
-// claims one of them.
+// acquaint records in each entry which other comments with the same signature are on the page, so that it never claims
+// one of them.
 func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	for _, p := range v.order {
 		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {
@@ -441,8 +440,8 @@ func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	return nil
 }
 
-// baseID is a comment's ID without the suffix that tells comments of the same author and minute apart: "~" and six
-// hex digits. Names may begin with "~" themselves.
+// baseID returns a comment's ID without the suffix that distinguishes comments of the same author and minute, which is
+// "~" and six hex digits. Names may also begin with "~".
 func baseID(id string) string {
 	if n := len(id) - 7; n >= 0 && id[n] == '~' && strings.Trim(id[n+1:], "0123456789abcdef") == "" {
 		return id[:n]

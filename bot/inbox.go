@@ -11,54 +11,53 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Inbox lists where the account was mentioned on a wiki. internal/mediawiki implements it through an adapter.
+// Inbox lists pages on which the account was mentioned. internal/mediawiki implements it through an adapter.
 type Inbox interface {
-	// Calls lists what the account has not read yet, oldest first. The error is [ErrNoInbox] on a wiki without
-	// notifications, or when the account may not read them: then only Naming is asked.
+	// Calls returns the notifications that the account has not read yet, oldest first. The error is [ErrNoInbox] if the
+	// wiki does not support notifications or the account may not read them. In that case, only Naming is called.
 	Calls(ctx context.Context) ([]Call, error)
-	// Heard marks calls as read. Marking one twice does no harm.
+	// Heard marks calls as read. It is safe to mark one twice.
 	Heard(ctx context.Context, ids []string) error
-	// Naming lists the pages that link to the account's user page or contain the marker of a conversation with it.
+	// Naming returns the pages that link to the account's user page or contain the marker of a conversation with it.
 	Naming(ctx context.Context) ([]PageState, error)
-	// States looks up pages by their titles.
+	// States returns the states of pages by their titles.
 	States(ctx context.Context, titles []string) ([]PageState, error)
 }
 
-// ErrNoInbox: the wiki keeps no notifications for the account.
+// ErrNoInbox means that the wiki does not keep notifications for the account.
 var ErrNoInbox = errors.New("the wiki has no notifications for the account")
 
 // Call is a notification: someone mentioned the account, wrote on its talk page, or replied in a topic that it follows.
 type Call struct {
 	ID        string
-	Title     string // of the page; "" when the page was deleted
+	Title     string // of the page; "" if the page was deleted
 	Namespace int
 	Rev       int64 // of the edit
 	By        string
 }
 
-// PageState is a page's newest revision.
+// PageState describes a page's newest revision.
 type PageState struct {
 	Title     string
 	Namespace int
 	Rev       int64
-	MovedTo   string // the page's new title, whose namespace and revision are given then; "" if it was not moved
+	MovedTo   string // the page's new title, to which namespace and revision belong; "" if it was not moved
 }
 
-// Limits of the work on calls.
+// Limits for handling calls.
 const (
-	maxTries    = 5                   // how often the page of a call is read before the call is given up
+	maxTries    = 5                   // number of times that the page of a call is read before the call is given up
 	maxHeard    = 200                 // calls that the ledger remembers
 	pollEvery   = time.Hour           // time between two listings of pages that mention us, if the wiki has notifications
-	followPages = 30 * 24 * time.Hour // how long after a reply its page is still read when it changes
+	followPages = 30 * 24 * time.Hour // how long after a reply its page is still read if it changes
 )
 
-// callBook is the ledger's record of calls. A call is marked as read on the wiki only after the ledger has recorded its
-// outcome.
+// callBook is the ledger's record of calls. A call is marked as read only after its outcome is in the ledger.
 type callBook struct {
-	Since  time.Time        `json:"since"`           // wiki's clock: what was signed before is ignored
-	Seen   map[string]int64 `json:"seen"`            // the revision up to which each page was read, by title
-	Polled time.Time        `json:"polled,omitzero"` // own clock, when the pages that mention us were listed
-	Tries  map[string]int   `json:"tries,omitempty"` // by call: how often its page was due to be read
+	Since  time.Time        `json:"since"`           // wiki's clock: comments signed earlier are ignored
+	Seen   map[string]int64 `json:"seen"`            // the last revision of each page that was read, by title
+	Polled time.Time        `json:"polled,omitzero"` // own clock: when the pages that mention us were last listed
+	Tries  map[string]int   `json:"tries,omitempty"` // by call: number of times that its page was due to be read
 	Heard  []HeardCall      `json:"heard,omitempty"` // newest last
 }
 
@@ -67,20 +66,20 @@ type HeardCall struct {
 	ID    string    `json:"id"`
 	Title string    `json:"title"`
 	By    string    `json:"by,omitempty"`
-	Said  string    `json:"said"` // "noticed", or why nothing follows from it
+	Said  string    `json:"said"` // "noticed", or why the call has no effect
 	At    time.Time `json:"at"`
 }
 
 func callKey(wiki string) string { return PageName(wiki, "bot/calls") }
 
-// Heard lists the calls that the ledger remembers for a wiki, oldest first, with their outcomes.
+// Heard returns the calls that the ledger has recorded for a wiki, oldest first, with their outcomes.
 func Heard(ctx context.Context, notes Notes, wiki string) ([]HeardCall, error) {
 	var book callBook
 	_, err := getNote(ctx, notes, callKey(wiki), &book)
 	return book.Heard, err
 }
 
-// calls reads the note. known is false if there is none, at the first start.
+// calls reads the ledger's record of calls. known is false if there is none, which means that this is the first start.
 func (b *Bot) calls(ctx context.Context) (book *callBook, known bool, err error) {
 	book = new(callBook)
 	known, err = getNote(ctx, b.store, callKey(b.cfg.Wiki), book)
@@ -93,7 +92,7 @@ func (b *Bot) calls(ctx context.Context) (book *callBook, known bool, err error)
 	return book, known, err
 }
 
-// firstCalls handles the first start: pages that already mention us count as read, unless ANSWER_SINCE is set.
+// firstCalls handles the first start: unless ANSWER_SINCE is set, pages that already mention us count as read.
 func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
 	naming, err := b.cfg.Inbox.Naming(ctx)
 	if err != nil {
@@ -123,7 +122,7 @@ func (c *callBook) heard(call Call, said string, now time.Time) {
 }
 
 // noticeCalls reads every page on which someone may have called us since the last round, and adds what needs an answer
-// to the ledger. It is not an error if the wiki cannot be reached: the next round asks again.
+// to the ledger. It is not an error if the wiki cannot be reached, since the next round tries again.
 func (b *Bot) noticeCalls(ctx context.Context) error {
 	if b.cfg.Inbox == nil {
 		return nil
@@ -146,7 +145,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		for _, c := range to {
 			book.Tries[c.ID]++
 		}
-		if len(to) > 0 { // counted in advance: a page that ends the program counts, too
+		if len(to) > 0 { // count in advance, so that a page that crashes the program counts, too
 			if err := putNote(ctx, b.store, callKey(b.cfg.Wiki), book); err != nil {
 				return err
 			}
@@ -180,7 +179,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		return err
 	}
 	if quiet, err := b.quiet(ctx); err != nil || quiet {
-		return err // they stay unread on the wiki; the ledger has recorded them
+		return err // the calls remain unread on the wiki, but the ledger has recorded them
 	}
 	if err := b.cfg.Inbox.Heard(ctx, read); err != nil {
 		b.lg.Warn("notifications cannot be marked as read; the ledger has them", "err", err)
@@ -188,7 +187,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// unreachable drops an error of the wiki's lists, but not the end of the context.
+// unreachable drops an error from the wiki's lists, but not a canceled context.
 func (b *Bot) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -197,9 +196,9 @@ func (b *Bot) unreachable(ctx context.Context, err error) error {
 	return nil
 }
 
-// changed asks the wiki for unread calls, by page, and for the pages to be read: those to which a call leads, and those
-// that name us, hold an open request or had a reply lately, when they changed since they were read. known are the
-// unread calls whose outcome is already in the ledger.
+// changed gets the unread calls from the wiki, by page, and the pages that must be read. These are the pages with a
+// call, and the pages that mention us, contain an open request or had a recent reply, if they have changed since they
+// were read. known are the unread calls whose outcome is already in the ledger.
 func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]Call, pages map[string]PageState,
 	known []string, err error) {
 	unread, err := b.cfg.Inbox.Calls(ctx)
@@ -243,13 +242,13 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 			s.Title = s.MovedTo
 		}
 		if s.Title == b.cfg.Page {
-			s.Rev = 0 // read in the forum's own round
+			s.Rev = 0 // the forum page is read in its own round
 		}
 		if s.Rev != book.Seen[s.Title] || len(calls[s.Title]) > 0 {
 			pages[s.Title] = s
 		}
 	}
-	for title := range calls { // of a page that cannot be
+	for title := range calls { // calls on a page that cannot be read
 		if _, ok := pages[title]; !ok {
 			pages[title] = PageState{Title: title}
 		}
@@ -257,8 +256,8 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 	return calls, pages, known, nil
 }
 
-// watched lists the titles of the pages besides the forum page that hold open requests or had replies lately, and the
-// account's talk page.
+// watched returns the titles of the pages, other than the forum page, that contain open requests or had recent replies,
+// and the title of the account's talk page.
 func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	titles := map[string]bool{"User talk:" + b.cfg.Account: true}
 	for _, f := range []Filter{{States: openStates},
@@ -276,12 +275,12 @@ func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	return titles, nil
 }
 
-// moved makes the entries of a moved page follow it. Open entries follow only to a page where the bot may answer;
-// otherwise they end, because their comment is gone. An approval was only for the old page.
+// moved updates the entries of a moved page to its new title. Open entries are updated only if the bot may answer on
+// the new page. Otherwise they end, because their comment is gone. An approval applies only to the old page.
 func (b *Bot) moved(ctx context.Context, s PageState) error {
 	from, to := s.Title, s.MovedTo
 	if from == b.cfg.Page {
-		return nil // FORUM_PAGE determines which page it is
+		return nil // FORUM_PAGE determines the forum page
 	}
 	entries, err := b.store.Entries(ctx, Filter{Page: PageName(b.cfg.Wiki, from)})
 	if err != nil || len(entries) == 0 {
@@ -298,7 +297,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 			continue
 		}
 		follow := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.goAlong(ctx, e, to)) }
-		// If a worker has an open entry, the old page is asked about again in the next round.
+		// If a worker has an open entry, the old page is checked again in the next round.
 		if !e.State.Open() {
 			err = follow(ctx, e)
 		} else {
@@ -312,7 +311,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 	return nil
 }
 
-// goAlong lets an entry follow its page to a new title.
+// goAlong updates an entry to the new title of its page.
 func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	e.Page = PageName(b.cfg.Wiki, to)
 	state, why := e.State, e.Reason
@@ -322,7 +321,7 @@ func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	return b.set(ctx, e, state, why)
 }
 
-// movedAway lets an entry whose comment is gone follow its page if that was moved since the round began.
+// movedAway updates an entry whose comment is gone to its page's new title if the page was moved since the round began.
 func (b *Bot) movedAway(ctx context.Context, e *Entry) (moved bool, err error) {
 	if b.visit == nil || b.cfg.Inbox == nil {
 		return false, nil
@@ -358,8 +357,8 @@ func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
 	return there.welcome(v), nil
 }
 
-// noticePage reads a page and adds the comments that are meant for us to the ledger. said is the outcome of a mention
-// there, rev the revision up to which the page was read.
+// noticePage reads a page and adds the comments addressed to us to the ledger. said is the outcome of a mention on the
+// page, and rev the revision that was read.
 func (b *Bot) noticePage(ctx context.Context, s PageState) (said string, rev int64, err error) {
 	there := b.at(PageName(b.cfg.Wiki, s.Title))
 	switch {

@@ -8,12 +8,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// The kinds of the bot's jobs: the next step for an entry. An entry and its job are one unit in the ledger: they change
-// in one transaction.
+// The kinds of the bot's jobs. A job is the next step for an entry. Both change in one transaction of the ledger.
 const (
 	Judging    = "judge"   // of a noticed entry
 	Solving    = "solve"   // of an accepted one, draft included
-	Proposing  = "propose" // for a drafted one: it waits for approval, by the operator or by POSTING=on
+	Proposing  = "propose" // for a drafted one that waits for approval, by the operator or by POSTING=on
 	Publishing = "publish" // of an approved one
 	Confirming = "confirm" // for an entry that is being posted: find out the outcome of the save
 )
@@ -22,7 +21,7 @@ const (
 var jobs = map[State]string{Noticed: Judging, Accepted: Solving, Proposed: Proposing, Approved: Publishing,
 	Posting: Confirming}
 
-// Job returns the next work for the entry. The ledger keeps it with the entry; see [Ledger].
+// Job returns the next job for the entry. The ledger stores it with the entry; see [Ledger].
 func (e *Entry) Job() job.Job {
 	wiki, _ := SplitPage(e.Page)
 	j := job.Job{Key: e.Key, Kind: jobs[e.State], Scope: scope(wiki), State: job.Waiting, Reason: e.Reason,
@@ -42,8 +41,7 @@ func scope(wiki string) string { return "wiki:" + wiki }
 // always is later than every job's due time.
 var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// claimed calls a function with an entry while holding the claim of its job. It does nothing while another worker has
-// it.
+// claimed calls a function with an entry while holding the claim of its job. It does nothing if another worker has it.
 func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Key: e.Key}, always, b.cfg.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -57,7 +55,7 @@ func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *E
 }
 
 // under calls a function with an entry while holding a claim, and then releases the job. A job for which nothing could
-// be done waits for a while, so that no worker takes it again at once.
+// be done waits for a while, so that no worker claims it again immediately.
 func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context.Context, *Entry) error) error {
 	work, cancel := ctx, func() {}
 	if b.cfg.Drain != nil {
@@ -86,8 +84,8 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 }
 
 // inTime calls a function with an entry unless its deadline has passed. In that case the entry is given up, unless a
-// save may still arrive. A clock that was set ahead gives up nothing: the wiki's clock must have passed the deadline,
-// too.
+// save may still arrive. The wiki's clock must have passed the deadline, too, so a clock that was set ahead does not
+// cause entries to be given up.
 func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {
 		return do(ctx, e)
@@ -105,8 +103,8 @@ func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *En
 	return b.set(ctx, e, GaveUp, "it was not done by its deadline; the last that is known: "+e.Reason)
 }
 
-// Notice does the scheduler's part of a round: it reads the page, and those on which the bot was mentioned, and adds
-// the comments that need judging to the ledger. If several processes share a ledger, only one of them calls it.
+// Notice does the scheduler's part of a round: it reads the forum page and the pages on which the bot was mentioned,
+// and adds comments to judge to the ledger. If several processes share a ledger, only one of them calls it.
 func (b *Bot) Notice(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error {
 		if err := b.notice(ctx, v); err != nil {
@@ -116,9 +114,9 @@ func (b *Bot) Notice(ctx context.Context) (Summary, error) {
 	})
 }
 
-// Publish does the publisher's part of a round: it finds out what happened to interrupted saves, and posts the replies
-// that may be posted. If several processes share a ledger, only one of them calls it. It reads nothing if there is
-// nothing to do.
+// Publish does the publisher's part of a round: it determines the outcome of interrupted saves, and posts the replies
+// that may be posted. If several processes share a ledger, only one of them calls it. If there is nothing to do, it
+// reads no page.
 func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 	due := false
 	entries, err := b.store.Entries(ctx, Filter{States: []State{Proposed, Approved, Posting}})
@@ -158,9 +156,9 @@ func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 	})
 }
 
-// Work does one job of judging or solving, whatever page of the wiki it is for, and reports whether there was one. Any
-// number of workers in any number of processes may call it, each with its own Bot and [Config].Holder. An error comes
-// from the ledger or the wiki: wait before the next call.
+// Work does one job of judging or solving, for any page of the wiki, and reports whether there was one. Any number of
+// workers in any number of processes may call it, each with its own Bot and [Config].Holder. Errors come from the
+// ledger or the wiki. After an error, wait before the next call.
 func (b *Bot) Work(ctx context.Context) (worked bool, err error) {
 	*b.sum = Summary{}
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Kinds: []string{Judging, Solving},

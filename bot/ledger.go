@@ -15,37 +15,37 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Ledger keeps the entries, each with its job ([Entry.Job]), which changes in the same transaction. internal/store
-// implements it on SQLite and PostgreSQL. Every method is durable when it returns: what was
-// written survives kill -9 and a power cut. Entries are changed by the bot and by the operator's commands at the same
-// time; [Ledger.Update] compares versions so that neither overwrites the other.
+// Ledger stores the entries, each with its job ([Entry.Job]), which changes in the same transaction. internal/store
+// implements it on SQLite and PostgreSQL. When a method returns, its changes are durable: they survive kill -9 and a
+// power failure. The bot and the operator's commands may change entries at the same time, so [Ledger.Update] compares
+// versions to keep either from overwriting the other.
 type Ledger interface {
 	// Entry reads the entry with the key, complete with its draft. It returns [ErrNoEntry] if there is none.
 	Entry(ctx context.Context, key string) (*Entry, error)
-	// Entries lists the entries that the filter names, in the order in which they were added, complete with their
+	// Entries returns the entries that match the filter, in the order in which they were added, complete with their
 	// drafts.
 	Entries(ctx context.Context, f Filter) ([]*Entry, error)
 	// Add writes a new entry and sets e.Version to 1. If the key already exists, it changes nothing and returns false.
 	Add(ctx context.Context, e *Entry) (added bool, err error)
-	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it
-	// changes nothing and returns [ErrChanged] (someone else was faster) or [ErrNoEntry].
+	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it changes
+	// nothing and returns [ErrChanged], if someone else has changed the entry, or [ErrNoEntry].
 	//
 	// If e.Claim is set and the claim is no longer valid, nothing is written and the error is [job.ErrLost].
 	Update(ctx context.Context, e *Entry) error
 }
 
-// Notes keeps small facts by name: what was on the page at the first start, whether the stop page existed. Durable
-// like [Ledger].
+// Notes stores small facts by name, such as the content of the page at the first start, or whether the stop page
+// existed. Changes are durable, as in [Ledger].
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 	// Change replaces the value under key with the result of f, which gets the old value, or nil if there is none. If f
-	// returns nil, the value is kept. Nobody else changes it in between. f may be called again. If f returns an error,
-	// Change returns it and changes nothing.
+	// returns nil, the value is kept. Nobody else changes the value in between. f may be called more than once. If f
+	// returns an error, Change returns it and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
-// Store is everything that the bot remembers. Tests use internal/store on a file in t.TempDir().
+// Store is everything that the bot stores. Tests use internal/store on a file in t.TempDir().
 type Store interface {
 	Ledger
 	Notes
@@ -54,26 +54,26 @@ type Store interface {
 
 // Errors of a [Ledger].
 var (
-	// ErrNoEntry: the ledger has no entry with this key.
+	// ErrNoEntry means that the ledger has no entry with this key.
 	ErrNoEntry = errors.New("the ledger has no such entry")
-	// ErrChanged: the entry was changed by someone else since it was read. Read it again and decide again.
+	// ErrChanged means that someone else has changed the entry since it was read. Read it again and decide again.
 	ErrChanged = errors.New("the ledger's entry has been changed in the meantime")
 )
 
-// State is the stage of an entry. See the drawing in the package documentation.
+// State is the stage of an entry. See the diagram in the package documentation.
 type State string
 
 // The states.
 const (
-	Noticed  State = "noticed"  // a candidate, not judged yet
-	Accepted State = "accepted" // judged a request for us: from here on it is answered or recorded as given up
-	Proposed State = "proposed" // a reply is drafted and waits for approval
+	Noticed  State = "noticed"  // a comment that has not been judged yet
+	Accepted State = "accepted" // judged to be a request for us: from now on, it will be answered or recorded as given up
+	Proposed State = "proposed" // a reply was drafted and waits for approval
 	Approved State = "approved" // may be posted as soon as the gate is open
-	Posting  State = "posting"  // a save was or is about to be sent; its outcome is not known yet
+	Posting  State = "posting"  // a save was or is about to be sent; its outcome is still unknown
 	Posted   State = "posted"   // the reply is on the wiki
 	GaveUp   State = "gave_up"  // accepted, but no reply will be posted; Reason says why
 	Skipped  State = "skipped"  // not a request for us; Reason says why
-	Rejected State = "rejected" // the operator said no
+	Rejected State = "rejected" // the operator rejected the reply
 )
 
 // States lists all states in the order of an entry's life.
@@ -84,7 +84,7 @@ func States() []State {
 // openStates are the states in which there is still work to do.
 var openStates = []State{Noticed, Accepted, Proposed, Approved, Posting}
 
-// moves lists the states that may follow each. Posted is final: an entry that got this far can never lead to another
+// moves lists the states that may follow each state. Posted is final: an entry in this state can never lead to another
 // reply.
 var moves = map[State][]State{
 	Noticed:  {Accepted, Skipped, GaveUp, Rejected, Posted},
@@ -97,7 +97,7 @@ var moves = map[State][]State{
 	Rejected: {Noticed},
 }
 
-// May reports whether an entry may go from s to next. Staying is always allowed.
+// May reports whether an entry may go from s to next. Staying in the same state is always allowed.
 func (s State) May(next State) bool {
 	if s == next {
 		return true
@@ -128,62 +128,62 @@ const (
 	FollowUp Kind = "followup" // a comment under one of ours, or one that mentions us
 )
 
-// Entry is one comment that the bot may answer, and all it knows about it. There is at most one for each comment, so
-// there is at most one reply. An entry keeps its comment while the comment's words are on the page or in its archive;
-// see identity.go for what happens when they change.
+// Entry is one comment that the bot may answer, with everything that the bot has recorded about it. Each comment has at
+// most one entry, and so at most one reply. An entry keeps its comment while the comment's words are on the page or in
+// its archive. See identity.go for what happens if the words change.
 type Entry struct {
-	// Key is made once by [Key]. It is the marker in the reply, a part of the edit summary, and the name of the
-	// trajectory.
+	// Key is made once, by [Key]. It is used as the marker in the reply, as part of the edit summary, and as the name of
+	// the trajectory.
 	Key  string `json:"key"`
 	Page string `json:"page"` // title of the page
-	// Comment is the forum.Comment.ID when the comment was last judged, for people: the ID depends on what else is on
-	// the page.
+	// Comment is the comment's ID (see forum.Comment) at the time it was last judged. It is only for display, since the ID
+	// depends on other comments on the page.
 	Comment string `json:"comment"`
-	Thread  string `json:"thread"` // ID of the thread's first comment then
+	Thread  string `json:"thread"` // ID of the thread's first comment at that time
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
-	Reason  string `json:"reason,omitempty"` // why it is in this state: skipped, given up, waiting
-	// closed only because of the page (gone, resolved, answered by others); it reopens when that ends
+	Reason  string `json:"reason,omitempty"` // why it is in this state, such as skipped, given up or waiting
+	// closed only because of the page (gone, resolved, answered by others); it is reopened when that is no longer so
 	Lapsed bool `json:"lapsed,omitempty"`
-	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, never skipped
-	Queued bool `json:"queued,omitempty"` // noticed, and waits until its reply may be posted soon
+	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, and never skipped
+	Queued bool `json:"queued,omitempty"` // noticed, and waiting until its reply can be posted soon
 
 	Heading string     `json:"heading"` // of the thread, for people
-	Author  string     `json:"author"`  // of the comment; "" when unsigned
-	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
-	Text    string     `json:"text"`    // [identity.TextHash] of the comment as it was judged
-	// Place is what the comment answers: "top" for the first of a thread, otherwise the parent's [identity.TextHash]; "" in old
-	// entries.
+	Author  string     `json:"author"`  // of the comment; "" if unsigned
+	Time    *time.Time `json:"time"`    // of the comment; nil if unsigned
+	Text    string     `json:"text"`    // [identity.TextHash] of the comment when it was judged
+	// Place identifies what the comment answers: "top" for the first comment of a thread, otherwise the parent's
+	// [identity.TextHash]. It is "" in old entries.
 	Place string `json:"place,omitempty"`
-	// Others holds the [identity.TextHash] of other comments with its [Origin] that were on the page together with it.
+	// Others contains the [identity.TextHash] of comments with the same [Origin] that were on the page at the same time.
 	Others []string `json:"others,omitempty"`
 
-	Chosen   string `json:"chosen,omitempty"`   // query of the reading that the poster chose when we asked
-	Question string `json:"question,omitempty"` // what the agent is asked
+	Chosen   string `json:"chosen,omitempty"`   // query of the reading that the poster chose in answer to our question
+	Question string `json:"question,omitempty"` // the question for the agent
 	Language string `json:"language,omitempty"` // of the reply
-	// there are no sentences in the asker's own language, see [reply.Language]
+	// there are no fixed sentences in the asker's own language, see [reply.Language]
 	Foreign bool `json:"foreign,omitempty"`
-	// what the agent did first, in the call that judged the comment, until the question is answered
+	// the agent's first work, from the call that judged the comment; kept until the question is answered
 	Opening *agent.Opening `json:"opening,omitempty"`
 
 	Starts    int       `json:"starts,omitempty"`    // starts of triage or solver during which the program ended
 	Failures  int       `json:"failures,omitempty"`  // transient failures of triage or solver
 	Saves     int       `json:"saves,omitempty"`     // failed saves
-	Edits     int       `json:"edits,omitempty"`     // how often the poster has changed the comment meanwhile
-	NotBefore time.Time `json:"not_before,omitzero"` // nothing is tried before
-	Deadline  time.Time `json:"deadline,omitzero"`   // given up after; zero: never
+	Edits     int       `json:"edits,omitempty"`     // number of times that the poster has changed the comment since
+	NotBefore time.Time `json:"not_before,omitzero"` // no attempts before this time
+	Deadline  time.Time `json:"deadline,omitzero"`   // given up after this time; zero: never
 
 	Draft      *Draft `json:"draft,omitempty"`
 	ApprovedBy string `json:"approved_by,omitempty"` // an operator's name, or "POSTING=on"
 	Save       *Save  `json:"save,omitempty"`
 	Rev        int64  `json:"rev,omitempty"` // revision with our reply; 0 if it was found on the page
-	// Undone: the operator has removed the posted reply.
+	// Undone is set if the operator has removed the posted reply.
 	Undone *Undone `json:"undone,omitempty"`
 
-	Anchor  string `json:"anchor,omitempty"`  // page and fragment by which the wiki shows the reply
-	Follows int    `json:"follows,omitempty"` // how often this was searched for
+	Anchor  string `json:"anchor,omitempty"`  // page and fragment that lead to the reply on the wiki
+	Follows int    `json:"follows,omitempty"` // number of times that Anchor was searched for
 
-	Trace *TracePage `json:"trace,omitempty"` // the page with the steps that the reply links to; nil: not written yet
+	Trace *TracePage `json:"trace,omitempty"` // the page with the steps, to which the reply links; nil: not written yet
 
 	Amendment *Amendment `json:"amendment,omitempty"` // outcome of checking the posted reply again
 
@@ -192,17 +192,17 @@ type Entry struct {
 
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
-	History []Change  `json:"history,omitempty"` // its history, oldest first; none in old entries
-	Version int64     `json:"-"`                 // counts writes; set by the ledger
+	History []Change  `json:"history,omitempty"` // history, oldest first; empty in old entries
+	Version int64     `json:"-"`                 // number of writes; set by the ledger
 
-	Claim *job.Claim `json:"-"` // under which it is written; nil: none is needed
+	Claim *job.Claim `json:"-"` // claim under which the entry is written; nil: not needed
 }
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
 type Draft struct {
-	// source of Wikitext, which is composed again for each placement, since the indentation may change
+	// source of Wikitext, which is composed again for each position, since the indentation may change
 	Reply      forum.Reply `json:"reply"`
-	Wikitext   string      `json:"wikitext"`   // as it would be on the page when the draft was made
+	Wikitext   string      `json:"wikitext"`   // the reply as it would have been on the page when the draft was made
 	Diff       string      `json:"diff"`       // of the section, when the draft was made
 	Revision   int64       `json:"revision"`   // of the page that Diff is against
 	Turn       agent.Turn  `json:"turn"`       // history for follow-ups
@@ -210,19 +210,19 @@ type Draft struct {
 	Calls      int         `json:"calls"`      // of the language model
 	USD        float64     `json:"usd"`
 	Made       time.Time   `json:"made"`
-	Choices    []Choice    `json:"choices,omitempty"` // the readings that the question to the poster is about
-	Ran        string      `json:"ran,omitempty"`     // the query as it was run, in the language of that run
-	Result     string      `json:"result,omitempty"`  // [reply.ResultName] of what it returned
+	Choices    []Choice    `json:"choices,omitempty"` // the readings between which the question lets the poster choose
+	Ran        string      `json:"ran,omitempty"`     // the query as it was run, with the language of that run
+	Result     string      `json:"result,omitempty"`  // [reply.ResultName] of its result
 	Dry        bool        `json:"dry,omitempty"`     // made while posting was off
-	// problems found by the checks before publishing: such a draft waits for the operator in every posting mode
+	// problems found by the checks before publishing; a draft with problems waits for the operator in every posting mode
 	Faults []string `json:"faults,omitempty"`
 
 	EditedBy string    `json:"edited_by,omitempty"` // the operator who last changed the text; see [Revise]
 	Edited   time.Time `json:"edited,omitzero"`
-	Drafted  string    `json:"drafted,omitempty"` // the agent's own text, when it was changed
+	Drafted  string    `json:"drafted,omitempty"` // the agent's own text, if it was changed
 }
 
-// Name distinguishes drafts: it changes with the reply's text.
+// Name returns a name that distinguishes drafts: it changes with the reply's text.
 func (d *Draft) Name() string {
 	h := sha256.Sum256([]byte(d.Wikitext))
 	return hex.EncodeToString(h[:8])
@@ -233,13 +233,13 @@ type TracePage struct {
 	Title string    `json:"title"`
 	First time.Time `json:"first"` // the wiki's clock before the first attempt to make it
 	Tries int       `json:"tries,omitempty"`
-	Made  time.Time `json:"made,omitzero"` // when it was seen on the wiki
+	Made  time.Time `json:"made,omitzero"` // when the page was first seen on the wiki
 	Gone  time.Time `json:"gone,omitzero"` // when its text was removed
-	// Not says why it was not made, or why it is kept although its time is over.
+	// Not says why the page was not made, or why it is kept although its retention period is over.
 	Not string `json:"not,omitempty"`
 }
 
-// Save records the attempts to post a reply. It is written before the first byte is sent.
+// Save records the attempts to post a reply. It is written before anything is sent.
 type Save struct {
 	BaseRev int64     `json:"base_rev"` // of the last attempt
 	Section int       `json:"section"`  // of the last attempt
@@ -250,20 +250,20 @@ type Save struct {
 	FirstRev int64 `json:"first_rev,omitempty"`
 	// Last is the wiki's clock before the last attempt; zero in old entries.
 	Last time.Time `json:"last,omitzero"`
-	// Tools: the last attempt was by the wiki's discussion tools. NoTools: they cannot write it.
+	// Tools means that the last attempt used the wiki's discussion tools, and NoTools that they cannot write the reply.
 	Tools   bool `json:"tools,omitempty"`
 	NoTools bool `json:"no_tools,omitempty"`
-	// NothingSaved: the wiki answered to every attempt that it saved nothing.
+	// NothingSaved means that the wiki reported for every attempt that nothing was saved.
 	NothingSaved bool `json:"nothing_saved,omitempty"`
-	// Unclear is the newest hidden revision that may be our reply: the entry was given up for it.
+	// Unclear is the newest hidden revision that may be our reply, because of which the entry was given up.
 	Unclear int64 `json:"unclear,omitempty"`
-	// Cleared: the operator has checked up to this revision and wants another attempt.
+	// Cleared is the revision up to which the operator has checked. The operator wants another attempt.
 	Cleared int64 `json:"cleared,omitempty"`
 
 	Error string `json:"error,omitempty"`
 }
 
-// Filter selects entries. Empty fields do not restrict.
+// Filter selects entries. Empty fields do not restrict the selection.
 type Filter struct {
 	Page       string
 	Thread     string
@@ -271,18 +271,19 @@ type Filter struct {
 	Origin     *Origin   // of the comment
 	Author     string    // of the comment
 	States     []State   // any of these
-	SavedSince time.Time // with an attempt to save at or after this time (own clock)
-	Any        *Seen     // that may be for one of the comments seen on a page
-	Newest     int       // maximum number of entries, the last ones that were added; 0: all
+	SavedSince time.Time // with an attempt to save at or after this time, by the own clock
+	Any        *Seen     // that may belong to one of the comments seen on a page
+	Newest     int       // maximum number of entries, which are the last ones added; 0: all
 }
 
-// Seen are the authors and text hashes of the comments on a page.
+// Seen contains the authors and text hashes of the comments on a page.
 type Seen struct{ Authors, Texts []string }
 
-// Origin is the content of a signature: who wrote a comment, and when, to the minute. Comments may share it.
+// Origin is the content of a signature: the author of a comment, and its time to the minute. Comments may have the same
+// Origin.
 type Origin struct {
-	Author string    // "" when unsigned
-	Time   time.Time // UTC; zero without a time stamp
+	Author string    // "" if unsigned
+	Time   time.Time // UTC; zero without a timestamp
 }
 
 // Origin returns the content of the signature of the entry's comment.
@@ -299,14 +300,14 @@ func newOrigin(author string, t *time.Time) Origin {
 // signed reports whether both author and time are known. Without them, only the words distinguish comments.
 func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 
-// Key returns the name of a new entry: a hash of the comment's text and signature. It can be used in a wikitext marker:
-// "sb-" and 16 hex digits. The number n distinguishes comments that agree in all of this; it is 0 for the first. An
-// entry keeps its key whatever happens to the comment.
+// Key returns the name of a new entry: a hash of the comment's text and signature. It consists of "sb-" and 16 hex
+// digits, so it can be used in a wikitext marker. The number n distinguishes comments with the same text and signature;
+// it is 0 for the first. An entry keeps its key even if the comment changes.
 func Key(page string, o Origin, text string, n int) string {
 	return hashKey(page, o.Author, o.Time.Format(time.RFC3339), text, strconv.Itoa(n))
 }
 
-// oldKey is the key that earlier versions made, from the comment's ID.
+// oldKey returns the key that earlier versions made from the comment's ID.
 func oldKey(page, comment string) string { return hashKey(page, comment) }
 
 func hashKey(parts ...string) string {
@@ -314,7 +315,7 @@ func hashKey(parts ...string) string {
 	return "sb-" + hex.EncodeToString(h[:8])
 }
 
-// move changes the state with a reason and records the change, or returns an error if it is not allowed.
+// move changes the state with a reason and records the change, or returns an error if the change is not allowed.
 func (e *Entry) move(now time.Time, to State, reason string) error {
 	if !e.State.May(to) {
 		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)

@@ -9,11 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// This file has the limits on how much work anyone can make for the bot. See gate.go for where the limits on replies
-// are applied. The limits on money are the solver's.
+// This file implements the limits on how much work anyone can cause for the bot. The limits on replies are applied in
+// gate.go, and the limits on money by the solver.
 
-// userBusy postpones a request whose author has reached the limit of accepted requests in 24 hours. Nothing is lost: it
-// is judged once the oldest of them is a day old. This is checked before the model is asked, so it costs nothing.
+// userBusy postpones a request whose author has reached the limit of accepted requests in 24 hours. The request is not
+// lost: it is judged once the author's oldest accepted request is a day old. The check runs before the model is called.
 func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 	most := b.cfg.RequestsPerUser
 	if most <= 0 || e.Author == "" || e.Forced {
@@ -37,12 +37,12 @@ func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 		e.Author, len(recent), most))
 }
 
-// userBook is the note with the times at which an author's requests of the last day were accepted, by entry key.
+// userBook names the note with the times, by entry key, at which an author's requests of the last day were accepted.
 func userBook(author string) string { return "bot/user/" + author }
 
 // book enters a request into its author's book. If the book is full, the request waits, as in [Bot.userBusy]. All
-// workers write the same book, one at a time: however many of them accept requests of one author at once, the limit is
-// kept.
+// workers write the same book, one at a time, so the limit holds even if many of them accept requests of one author at
+// the same time.
 func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	most := b.cfg.RequestsPerUser
 	if most <= 0 || e.Author == "" || e.Forced {
@@ -70,7 +70,7 @@ func (e *Entry) acceptedAt() time.Time {
 	return time.Time{}
 }
 
-// tooMany returns why no reply may be posted now, and which check of the gate forbids it: the limits of replies in an
+// tooMany returns why no reply may be posted now, and the gate's check that forbids it: the limits of replies in an
 // hour and a day, and the pause in a thread.
 func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string, err error) {
 	recent, err := b.recent(ctx)
@@ -99,7 +99,7 @@ func (b *Bot) replies() limit.Replies {
 	return limit.Replies{PerHour: b.cfg.RepliesPerHour, PerDay: b.cfg.RepliesPerDay}
 }
 
-// recent lists the times of the replies of the last day, including those whose outcome is not known yet.
+// recent returns the times of the last day's replies, including those whose outcome is still unknown.
 func (b *Bot) recent(ctx context.Context) (times []time.Time, err error) {
 	recent, err := b.store.Entries(ctx, Filter{States: []State{Posting, Posted}, SavedSince: b.now().Add(-limit.Day)})
 	for _, r := range recent {

@@ -11,7 +11,7 @@ import (
 func (e *Entry) Link(api string) string {
 	_, page := SplitPage(e.Page)
 	anchor := e.Heading
-	if _, id, ok := strings.Cut(e.Anchor, "#"); ok { // of the reply itself
+	if _, id, ok := strings.Cut(e.Anchor, "#"); ok { // the reply itself
 		anchor = id
 	}
 	return title.Link(api, page, anchor)

@@ -12,7 +12,7 @@ import (
 // Act is an action of an operator on an entry.
 type Act string
 
-// The acts.
+// The actions.
 const (
 	ActApprove Act = "approve"
 	ActEdit    Act = "edit"
@@ -29,15 +29,15 @@ var actsOn = map[Act][]State{
 	ActUndo:    {Posted},
 }
 
-// On lists the states in which an entry allows the action.
+// On returns the states in which an entry allows the action.
 func (a Act) On() []State { return actsOn[a] }
 
-// List returns the entries in the named states, oldest first, or all entries if no state is named.
+// List returns the entries in the given states, oldest first, or all entries if no state is given.
 func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error) {
 	return ledger.Entries(ctx, Filter{States: states})
 }
 
-// Find returns the entry whose key is id, or the only one whose key begins with it (with or without "sb-").
+// Find returns the entry whose key is id, or else the only entry whose key begins with id (with or without "sb-").
 func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	e, err := ledger.Entry(ctx, id)
 	if err == nil || !errors.Is(err, ErrNoEntry) {
@@ -62,10 +62,10 @@ func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	return nil, fmt.Errorf("%d entries begin with %q: give more of the key", len(found), id)
 }
 
-// ErrOtherDraft: the draft is not the one that the operator was shown. Show it again.
+// ErrOtherDraft means that the draft is not the one that the operator was shown. Show it again.
 var ErrOtherDraft = errors.New("the reply has changed since it was shown: look at it again")
 
-// shown checks that a draft has the name that [Draft.Name] returned; "" matches any.
+// shown checks that the entry's draft still has the name that [Draft.Name] returned earlier; "" matches any draft.
 func (e *Entry) shown(name string) error {
 	switch {
 	case e.Draft == nil:
@@ -76,13 +76,13 @@ func (e *Entry) shown(name string) error {
 	return nil
 }
 
-// Approve lets a proposed reply be posted at the bot's next round. by is the operator's name, for the record.
+// Approve allows a proposed reply to be posted in the bot's next round. by is the operator's name, for the record.
 func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) (*Entry, error) {
 	return ApproveShown(ctx, ledger, now, key, "", by)
 }
 
-// ApproveShown is [Approve] of the draft that the operator was shown: its [Draft.Name]. If the draft has changed since,
-// the error is [ErrOtherDraft].
+// ApproveShown is like [Approve] for the draft that the operator was shown, identified by its [Draft.Name]. If the
+// draft has changed since, the error is [ErrOtherDraft].
 func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, by string) (*Entry, error) {
 	return change(ctx, ledger, key, ActApprove, func(e *Entry) error {
 		if err := e.shown(shown); err != nil {
@@ -93,14 +93,14 @@ func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown,
 	})
 }
 
-// Reject makes sure that nothing is posted for an entry. It fails once a save, which cannot be called back, has begun.
+// Reject ensures that nothing is posted for an entry. It fails once a save has begun, since a save cannot be canceled.
 func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) (*Entry, error) {
 	return change(ctx, ledger, key, ActReject, func(e *Entry) error { return e.move(now, Rejected, why) })
 }
 
-// Retry lets an entry be judged and solved again: one that was given up, skipped or rejected, or a draft that the
-// operator does not like, or a request that waits for its turn. A skipped entry is then answered although triage said
-// no. It fails for replies that are posted or about to be.
+// Retry causes an entry to be judged and solved again. The entry may have been given up, skipped or rejected, have a
+// draft that the operator does not like, or be a request that waits for its turn. A skipped entry is then answered even
+// though triage did not consider it a request. Retry fails for replies that have been posted or are about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
@@ -115,7 +115,7 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 	})
 }
 
-// orList names states: "a, b or c".
+// orList returns a list of states in words: "a, b or c".
 func orList(states []State) string {
 	var b strings.Builder
 	for i, s := range states {
@@ -130,8 +130,8 @@ func orList(states []State) string {
 	return b.String()
 }
 
-// change reads an entry, changes it if its state allows the action, and writes it. If someone else was faster, it
-// starts over.
+// change reads an entry, changes it if its state allows the action, and writes it. If someone else changes the entry,
+// it starts over.
 func change(ctx context.Context, ledger Ledger, key string, what Act,
 	f func(*Entry) error) (*Entry, error) {
 	for {

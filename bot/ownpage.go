@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// checkOwn returns what is wrong with a page that the bot writes besides its replies, which must be a subpage of the
-// account's own user page. such is an example.
+// checkOwn returns an error if the bot may not write the page with the title. Except for its replies, the bot may write
+// only subpages of its account's user page. such is an example for the error's text.
 func (c *Config) checkOwn(what, title, such string) error {
 	namespace, rest, ok := strings.Cut(title, ":")
 	name, ok2 := strings.CutPrefix(rest, c.Account+"/")
@@ -21,15 +21,16 @@ func (c *Config) checkOwn(what, title, such string) error {
 		what, title, c.Account, such)
 }
 
-// ErrDenied: a page says that it wants no bots.
+// ErrDenied means that a page does not allow bots.
 var ErrDenied = errors.New("the page wants no bots")
 
-// WriteOwn makes one edit of a subpage of the account's user page. It passes the same gate as a reply, as far as the
-// page is concerned: posting mode, operator's stop, stop page, {{nobots}}.
+// WriteOwn makes one edit to a subpage of the account's user page. It passes the checks of a reply's gate that concern
+// the page: posting mode, operator's stop, stop page, {{nobots}}.
 //
-// edit makes the edit from the page as it is now: its section, text and summary, and Create for a page that is new; or
-// nil if there is nothing to do. sending is called when the edit is about to be sent, to record that it may be on the
-// wiki from now on. An error of either function ends it. Errors of the save are those of [Wiki].Save.
+// edit returns the edit for the page's current revision, with its section, text and summary, and with Create for a new
+// page. It returns nil if there is nothing to do. sending is called when the edit is about to be sent, to record that
+// it may be on the wiki from now on. If either function returns an error, WriteOwn returns it. If the save fails,
+// WriteOwn returns an error of [Wiki].Save.
 func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),
 	sending func() error) (rev int64, err error) {
 	if err := b.cfg.checkOwn("the bot's own", title, "digest"); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // PageName returns the name of a page in the ledger: its title, preceded by the name of its wiki if that is not the
-// main one. The bar between them cannot be in a title, so pages of different wikis never share entries, keys or notes.
+// main one. Titles cannot contain the bar between the two, so pages of different wikis share no entries, keys or notes.
 func PageName(wiki, title string) string {
 	if wiki == "" {
 		return title
@@ -18,7 +18,7 @@ func PageName(wiki, title string) string {
 	return wiki + "|" + title
 }
 
-// SplitPage takes a [PageName] apart.
+// SplitPage splits a [PageName] into its parts.
 func SplitPage(page string) (wiki, title string) {
 	if wiki, title, ok := strings.Cut(page, "|"); ok {
 		return wiki, title
@@ -26,13 +26,13 @@ func SplitPage(page string) (wiki, title string) {
 	return "", page
 }
 
-// visit holds the differences on a page to which the bot was called.
+// visit contains what differs on a page to which the bot was called.
 type visit struct {
-	own bool // the account's talk page: every new thread there is addressed to us
+	own bool // the page is the account's talk page, on which every new thread is addressed to us
 }
 
-// at returns the bot for a page, given by its name in the ledger. Entries of the forum page and of pages to which
-// the bot was called go through the same stages; only what is picked differs.
+// at returns the bot for a page, given by its name in the ledger. Entries of the forum page and of pages to which the
+// bot was called go through the same stages; only the selection of comments differs.
 func (b *Bot) at(page string) *Bot {
 	if page == b.page {
 		return b
@@ -53,7 +53,7 @@ func (b *Bot) mine(page string) bool {
 	return wiki == b.cfg.Wiki && (b.cfg.Inbox != nil || page == PageName(b.cfg.Wiki, b.cfg.Page))
 }
 
-// visits lists the bots, as returned by [Bot.at], for the pages besides the forum page on which there is work to do.
+// visits returns the bots (see [Bot.at]) for the pages, other than the forum page, on which there is work to do.
 func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
 	if b.cfg.Inbox == nil {
 		return nil, nil
@@ -73,7 +73,7 @@ func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
 	return out, nil
 }
 
-// recoverVisits finds out the outcome of interrupted saves, and returns the visits.
+// recoverVisits determines the outcome of interrupted saves, and returns the visits.
 func (b *Bot) recoverVisits(ctx context.Context) ([]*Bot, error) {
 	pages, err := b.visits(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *Bot) recoverVisits(ctx context.Context) ([]*Bot, error) {
 	return pages, nil
 }
 
-// recoverVisit is [Bot.recover] for a page that the round has not read.
+// recoverVisit is [Bot.recover] for a page that the round has not read yet.
 func (b *Bot) recoverVisit(ctx context.Context) error {
 	posting, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posting}})
 	if err != nil || len(posting) == 0 {
@@ -101,7 +101,7 @@ func (b *Bot) recoverVisit(ctx context.Context) error {
 	return b.recover(ctx, v)
 }
 
-// mentionable reports whether the bot answers on a page when it is called there: see [Config].MentionPages.
+// mentionable reports whether the bot answers on a page if it is called there; see [Config].MentionPages.
 func (c *Config) mentionable(s PageState) bool {
 	return title.OwnTalk(s.Title, c.Account) || title.Listed(c.MentionPages, s.Title, s.Namespace)
 }
@@ -109,9 +109,8 @@ func (c *Config) mentionable(s PageState) bool {
 // welcome reports whether the page itself invites us, by {{bots|allow=…}} with our name before the first heading.
 func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
 
-// userDenied reports whether a person has declined replies from us: by {{nobots}} or {{bots|deny=…}} on the person's
-// talk page, or by being linked on the opt-out list. What someone said before the account got another name still
-// counts, and so does what is said under that name.
+// userDenied reports whether a person has declined replies from us, by {{nobots}} or {{bots|deny=…}} on the person's
+// talk page, or by a link on the opt-out list. If the account was renamed, both names count.
 func (b *Bot) userDenied(ctx context.Context, author string) (bool, error) {
 	if author == "" {
 		return false, nil

@@ -13,17 +13,17 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// verdict is what can be decided about a comment from the page alone.
+// verdict is the decision about a comment from the page alone.
 type verdict struct {
 	kind   Kind
 	pick   bool
 	wait   time.Time // not before
-	reason string    // why it is not picked, for the log
+	reason string    // why the comment is not picked, for the log
 }
 
-// consider judges a comment by the page alone: no model, no ledger. Whatever is not picked here leaves no trace in the
-// ledger and is considered again in the next round. So a thread that is no longer resolved, or has lost the query that
-// someone posted, is still answered.
+// consider judges a comment by the page alone, without the model or the ledger. Comments that are not picked here are
+// not recorded in the ledger, and are considered again in the next round. So a thread is still answered after it is no
+// longer resolved, or after someone else's query was removed from it.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, begins := p.comment, b.begins(p)
 	old, err := b.old(ctx, p)
@@ -64,7 +64,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	return b.picked(p, begins), nil
 }
 
-// noMore returns why a comment addressed to us gets no answer because of earlier posts in its thread, or "".
+// noMore returns why earlier posts in the thread prevent an answer to a comment addressed to us, or "" if they do not.
 func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	if _, bare := phrase.Refuses(p.comment.Text); bare && len(p.comment.Queries) == 0 {
 		return "it says no, and nothing else", nil
@@ -72,7 +72,7 @@ func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	return b.ended(ctx, p)
 }
 
-// picked determines as what kind of request a comment is answered, and when.
+// picked determines what kind of request a comment is, and when it is answered.
 func (b *Bot) picked(p place, begins bool) verdict {
 	c, v := p.comment, p.view
 	out := verdict{kind: FollowUp, pick: true}
@@ -83,7 +83,7 @@ func (b *Bot) picked(p place, begins bool) verdict {
 	case c.Time == nil:
 		out.wait = b.now().Add(max(b.cfg.UnsignedDelay, b.cfg.AnswerDelay))
 	case c.Time.After(v.now.Add(time.Hour)):
-		// The time stamp must be wrong: waiting for it might take forever.
+		// The timestamp must be wrong, so waiting for that time might take forever.
 	default:
 		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
 	}
@@ -91,7 +91,7 @@ func (b *Bot) picked(p place, begins bool) verdict {
 }
 
 // begins reports whether a comment is a request by its position: the first of a thread of the forum page or of our own
-// talk page, or the last in a block that is marked as a conversation with us and in which we have not answered yet.
+// talk page, or the last in a block that is marked as a conversation with us and in which we have not replied yet.
 func (b *Bot) begins(p place) bool {
 	if b.visit == nil || b.visit.own {
 		return p.index == 0
@@ -110,7 +110,7 @@ func (p place) block() (forum.Block, bool) {
 	return forum.Block{}, false
 }
 
-// blocks lists the marked blocks of the comment's thread, innermost first.
+// blocks returns the marked blocks of the comment's thread, innermost first.
 func (p place) blocks() []forum.Block {
 	found, ok := p.view.blocks[p.thread]
 	if !ok {
@@ -130,7 +130,7 @@ func (b *Bot) spoken(p place) bool {
 	return slices.ContainsFunc(p.thread.Comments, func(c forum.Comment) bool { return c.By(b.cfg.Account) })
 }
 
-// saysNothing reports whether a comment has no words besides our name and no comment precedes it.
+// saysNothing reports whether a comment contains no words other than our name and no comment precedes it.
 func (b *Bot) saysNothing(p place) bool {
 	before := p.index
 	if block, ok := p.block(); ok {
@@ -141,7 +141,7 @@ func (b *Bot) saysNothing(p place) bool {
 }
 
 // addressed reports whether a comment is addressed to us: it is directly under a comment of ours, mentions the account,
-// or is the last of a marked block in which we have answered.
+// or is the last comment of a marked block in which we have replied.
 func (b *Bot) addressed(p place) bool {
 	if p.comment.Mentioned(b.cfg.Account) {
 		return true
@@ -159,7 +159,7 @@ func (b *Bot) addressed(p place) bool {
 	return false
 }
 
-// leaveAlone returns why a comment gets no answer although it is addressed to us, or "".
+// leaveAlone returns why a comment gets no answer even though it is addressed to us, or "" if it may be answered.
 func (b *Bot) leaveAlone(p place) string {
 	switch {
 	case p.thread.Resolved:
@@ -171,7 +171,7 @@ func (b *Bot) leaveAlone(p place) string {
 }
 
 // othersQuery reports whether someone other than the poster and us has posted a query, or a link to one, in the thread
-// since the comment. Time stamps have no seconds: of two comments in the same minute, the one further down the page
+// since the comment. Timestamps have no seconds, so of two comments in the same minute, the one further down the page
 // counts as later. An unsigned comment further down counts, too.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
@@ -195,8 +195,7 @@ func (b *Bot) othersQuery(p place) bool {
 	return false
 }
 
-// notice adds every comment that needs judging to the ledger, and reconsiders skipped or given-up ones that have
-// changed.
+// notice adds every comment that must be judged to the ledger, and reconsiders closed ones that have changed.
 func (b *Bot) notice(ctx context.Context, v *view) error {
 	if b.pageDenied(v) {
 		b.lg.Info("the page does not allow bots", "page", b.page)
@@ -230,7 +229,7 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 			}
 			continue
 		}
-		// A call is marked as read once the ledger has it, so on other pages it is added at once and waits in the ledger.
+		// A call is marked as read once it is in the ledger, so on other pages it is added immediately and waits there.
 		if verdict.wait.After(b.now()) && p.comment.Time != nil && b.visit == nil {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
@@ -281,9 +280,8 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 	return nil
 }
 
-// reconsider looks again at a closed entry whose comment should be picked: one that was edited since is judged again,
-// and so is one that was closed only because of the page's state, such as a comment that had vanished through
-// vandalism.
+// reconsider examines a closed entry whose comment should be picked. If the comment was edited since, it is judged
+// again. So is a comment whose entry was closed only because of the page's state, such as one that vandals had removed.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := identity.TextHash(p.comment) != e.Text
 	if !edited && e.Heading != p.thread.Heading && !p.unsure() {
@@ -311,8 +309,8 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	return nil
 }
 
-// note saves what was found out about an entry besides its state, except while a worker has an open entry, since the
-// worker's result would be lost.
+// note saves an entry with findings that do not change its state. It does nothing if the entry is open and a worker has
+// it, since the worker's result would be lost.
 func (b *Bot) note(ctx context.Context, e *Entry) error {
 	save := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)) }
 	if e.State.Open() {
@@ -321,7 +319,7 @@ func (b *Bot) note(ctx context.Context, e *Entry) error {
 	return save(ctx, e)
 }
 
-// reset updates an entry to its current comment and drops what was made from the old words.
+// reset updates an entry from its current comment and drops everything that was made from the old words.
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
@@ -329,8 +327,8 @@ func (b *Bot) reset(e *Entry, p place) {
 	e.Failures, e.Deadline = 0, b.now().Add(b.cfg.AnswerWithin)
 }
 
-// followupsUsedUp reports whether the thread has reached its limit of follow-ups in the states, not counting the entry
-// with the key except. Requests have no such limit.
+// followupsUsedUp reports whether the thread has reached its limit of follow-ups in the given states, without the entry
+// whose key is except. This limit does not apply to requests.
 func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil
@@ -339,7 +337,7 @@ func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except st
 	return n >= b.cfg.FollowupLimit, err
 }
 
-// followups counts them.
+// followups returns the number of follow-ups in the thread.
 func (b *Bot) followups(ctx context.Context, p place, except string, states ...State) (n int, err error) {
 	entries, err := b.entriesOfThread(ctx, p, states...)
 	for _, e := range entries {
@@ -350,7 +348,7 @@ func (b *Bot) followups(ctx context.Context, p place, except string, states ...S
 	return n, err
 }
 
-// ifUnchanged drops the error of an entry that someone else changed: the next round checks it again.
+// ifUnchanged drops the error for an entry that someone else has changed, since the next round checks it again.
 func (b *Bot) ifUnchanged(err error) error {
 	if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 		return nil

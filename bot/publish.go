@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/reply"
 )
 
-// errFull says that no reply at all may be posted now: those of the hour or the day are used up.
+// errFull means that no reply may be posted now, because the limit of the hour or the day is reached.
 var errFull = errors.New("no more replies now")
 
 // publish posts a proposed or approved reply if it may be posted now.
@@ -36,8 +36,8 @@ func (b *Bot) notSaved(ctx context.Context, e *Entry, why string) error {
 	return b.set(ctx, e, Approved, why)
 }
 
-// attempt reads the page again, judges the request again, asks the gate, and saves once. again means that the page has
-// changed and another attempt may succeed.
+// attempt reads the page again, checks the request again, checks the gate, and saves once. again means that the page
+// has changed and another attempt may succeed.
 func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -78,7 +78,7 @@ func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 	return b.save(ctx, e, edit, b.byTools(p, e, edit), g.now)
 }
 
-// send posts a reply, with the wiki's discussion tools if they can write it.
+// send posts a reply, using the wiki's discussion tools if they can write it.
 func (b *Bot) send(ctx context.Context, edit Edit, answer *Answer) (rev int64, err error) {
 	if answer != nil {
 		return b.cfg.Tools.Answer(ctx, *answer)
@@ -87,7 +87,7 @@ func (b *Bot) send(ctx context.Context, edit Edit, answer *Answer) (rev int64, e
 }
 
 // save records that a save is about to be sent, and sends it. From then on the entry counts as possibly posted, until
-// [Bot.recover] finds out.
+// [Bot.recover] determines the outcome.
 func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wiki time.Time) (again bool, err error) {
 	before := e.Save
 	e.Save = before.next(edit, b.now(), wiki)
@@ -99,7 +99,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page must be read again")
 	}
-	// The gate checked before it read the wiki's pages, which may take long.
+	// The gate checked this before it read the wiki's pages, which may take a long time.
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		e.Save.NothingSaved = before.sure()
 		return false, errors.Join(err, b.set(ctx, e, Approved, why))
@@ -130,7 +130,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		}
 		return false, fmt.Errorf("the bot stops until its operator has looked into it: %w", err)
 	}
-	// ErrUnknown, a canceled context, or anything else: only the wiki knows, and not immediately.
+	// ErrUnknown, a canceled context, or anything else: only the wiki can show the outcome, and not immediately.
 	b.lg.Warn("unknown whether the reply was saved", "entry", e.Key, "err", err)
 	e.Saves++
 	e.Save.Error = short(err)
@@ -144,12 +144,12 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 // posted records that the reply is on the wiki.
 func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string) error {
 	e.Rev, e.NotBefore, e.Lapsed = rev, time.Time{}, false
-	// The reply is on the wiki, whatever the context says by now.
+	// The reply is on the wiki, even if the context has been canceled.
 	return b.set(context.WithoutCancel(ctx), e, Posted, how)
 }
 
-// recover finds out what happened to saves of unknown outcome: the program ended during them, or they got no answer.
-// See the package documentation for why this posts nothing twice.
+// recover determines the outcome of saves during which the program ended or to which the wiki did not answer. The
+// package documentation explains why this does not post anything twice.
 func (b *Bot) recover(ctx context.Context, v *view) error {
 	return b.each(ctx, Posting, func(ctx context.Context, e *Entry) error {
 		switch {
@@ -175,16 +175,16 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 	})
 }
 
-// mayArrive reports whether a save of unknown outcome may still arrive: by our own clock, which may have been set
-// forward since, by the wiki's, and by the time when the work was taken over. If the clock was set back, the save seems
-// to begin long after now; it is not waited for.
+// mayArrive reports whether a save of unknown outcome may still arrive. It checks our own clock, which may have been
+// set forward since, the wiki's clock, and the time when the work was taken over. If the clock was set back so that the
+// save seems to begin long after now, mayArrive returns false for our clock.
 func (b *Bot) mayArrive(v *view, s *Save) bool {
 	grace := b.grace(s)
 	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }
 	return recent(s.At, v.asked) || recent(s.Last, v.now) || recent(b.cfg.TookOver, v.asked)
 }
 
-// grace returns how long an attempt of unknown outcome may still arrive.
+// grace returns how long after an attempt of unknown outcome its save may still arrive.
 func (b *Bot) grace(s *Save) time.Duration {
 	if s.Tools {
 		return lateTools * b.cfg.UnknownGrace

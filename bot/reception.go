@@ -13,16 +13,15 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Reception is a reaction of people to one of our replies. The bot does not answer it; it shows what the reply was
-// worth.
+// Reception is a reaction of people to one of our replies. The bot records it as feedback and does not answer it.
 type Reception struct {
 	Verdict Verdict   `json:"verdict"`
-	By      string    `json:"by,omitempty"`   // who said so; "" if the page does not show it
-	Text    string    `json:"text,omitempty"` // [identity.TextHash] of the comment that says so
+	By      string    `json:"by,omitempty"`   // who reacted; "" if the page does not show it
+	Text    string    `json:"text,omitempty"` // [identity.TextHash] of the comment with the reaction
 	At      time.Time `json:"at"`             // when it was seen
 }
 
-// Verdict is one of the ways to receive a reply.
+// Verdict is a kind of reaction to a reply.
 type Verdict string
 
 // The verdicts.
@@ -30,21 +29,21 @@ const (
 	Thanked Verdict = "thanked"
 	Refused Verdict = "refused" // "no", "not what I meant", with or without more words
 	Struck  Verdict = "struck"  // someone struck the reply out
-	Removed Verdict = "removed" // it is gone from the page, but the comment that it answered is not
+	Removed Verdict = "removed" // it is no longer on the page, but the comment that it answered still is
 )
 
-// Solution is another person's query in the thread of a reply of ours, with what it returned.
+// Solution is another person's query in a thread with one of our replies, and its result.
 type Solution struct {
 	By     string    `json:"by"`
 	SPARQL string    `json:"sparql"`
-	Rows   int       `json:"rows"`             // of its result
-	Common int       `json:"common"`           // how many of these our query also returned
+	Rows   int       `json:"rows"`             // rows of its result
+	Common int       `json:"common"`           // number of these rows that our query also returned
 	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 if we had none
 	Same   bool      `json:"same"`             // both results are the same
 	Failed string    `json:"failed,omitempty"` // why they could not be compared
 	Tries  int       `json:"tries,omitempty"`
 	At     time.Time `json:"at"`
-	Rev    int64     `json:"rev,omitempty"`   // of the page that it was read from
+	Rev    int64     `json:"rev,omitempty"`   // of the page from which it was read
 	Posted time.Time `json:"posted,omitzero"` // when it was signed
 }
 
@@ -67,8 +66,8 @@ const (
 	maxCompares   = 3  // attempts to compare one
 )
 
-// receive records how people received our replies on a page: it examines each reply of the last weeks and the comments
-// that answer it. It posts nothing.
+// receive records how people reacted to our replies on a page. It examines each reply of the last weeks and the
+// comments that answer it. It does not post anything.
 func (b *Bot) receive(ctx context.Context, v *view) error {
 	posted, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posted},
 		SavedSince: b.now().Add(-followPages), Any: v.seen()})
@@ -76,14 +75,14 @@ func (b *Bot) receive(ctx context.Context, v *view) error {
 		return err
 	}
 	runs := 0
-	quiet := sync.OnceValues(func() (bool, error) { return b.quiet(ctx) }) // asked only if there is something to do
+	quiet := sync.OnceValues(func() (bool, error) { return b.quiet(ctx) }) // called only if there is something to do
 	for _, e := range posted {
 		p, _, present, err := b.find(ctx, v, e)
 		if err != nil {
 			return err
 		}
 		if !present || v.rev.ID < e.Rev {
-			continue // archived with its reply, or the page was read before it
+			continue // archived with its reply, or posted after the page was read
 		}
 		changed := b.receiveReply(e, p)
 		followed, ferr := b.follow(ctx, e, p, quiet)
@@ -102,7 +101,7 @@ func (b *Bot) receive(ctx context.Context, v *view) error {
 	return nil
 }
 
-// receiveReply brings the entry's receptions up to date and reports whether any changed.
+// receiveReply updates the entry's receptions and reports whether any of them changed.
 func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
 	t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
 	changed = b.toggle(e, Removed, reply == nil)
@@ -191,7 +190,7 @@ func (b *Bot) receiveQuery(ctx context.Context, e *Entry, p place, runs *int,
 	return true, nil
 }
 
-// othersSolution finds the last comment after our reply in which a person posted a query; nil if there is none.
+// othersSolution finds the last comment after our reply in which a person posted a query, or nil if there is none.
 func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 	t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
 	if reply == nil || t != p.thread {
@@ -210,8 +209,8 @@ func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 // maxRefused is the number of failed replies after which we stop replying in a thread.
 const maxRefused = 2
 
-// ended returns why we no longer reply in the comment's thread, or "": someone struck out or removed a reply of ours
-// there, or two of them failed.
+// ended returns why we no longer reply in the comment's thread, or "" if we do. The reason is that someone struck out
+// or removed one of our replies there, or that two of them failed.
 func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
@@ -239,7 +238,7 @@ func (e *Entry) unanswered() bool {
 	return e.is(Refused) || e.Draft != nil && e.Draft.Reply.NoAnswer != ""
 }
 
-// is reports whether the reply was received in this way.
+// is reports whether people reacted to the reply in this way.
 func (e *Entry) is(v Verdict) bool {
 	return slices.ContainsFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 }

@@ -5,17 +5,17 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// ReplyConfig has the operator's settings for the appearance of replies.
+// ReplyConfig contains the operator's settings for the appearance of replies.
 type ReplyConfig struct {
 	Templates bool   // the wiki has {{Q}} and {{P}}
 	Trace     string // prefix of the address of an entry's steps, to which its key is appended; empty: no link
-	// title of the page below which each reply has a page with all its steps, see bot/tracepage; empty: none
+	// title of the page whose subpages contain all steps of each reply, see bot/tracepage; empty: none
 	TracePage string
-	Ping      bool   // the person answered is notified
+	Ping      bool   // notify the person answered
 	Model     string // name of the language model, which a reply discloses; empty: not named
 }
 
-// apply completes a reply to an entry.
+// apply adds the settings to a reply to an entry.
 func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 	r.Templates, r.Model, r.Ping = c.Templates, c.Model, c.Ping
 	r.Numbers = reply.AsksForNumbers(e.Question)

@@ -11,20 +11,20 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// editedBy begins the reason of an entry whose draft the operator has changed.
+// editedBy is the beginning of the reason of an entry whose draft the operator has changed.
 const editedBy = "edited by "
 
 // Revise replaces the text of a draft: the sentences before the query. by is the operator's name, for the record.
 //
-// The reply is composed again from its parts, as a drafted one is, so nothing in the text becomes markup. The query and
-// its rows remain those that were run. An approved reply must be approved again.
+// The reply is composed again from its parts, like any draft, so nothing in the text becomes markup. The query and its
+// rows do not change. An approved reply must be approved again.
 //
-// Revise refuses an empty text and one of more than [forum.MaxShort] characters.
+// Revise rejects an empty text and a text of more than [forum.MaxShort] characters.
 func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by string) (*Entry, error) {
 	return ReviseShown(ctx, ledger, now, key, "", text, by)
 }
 
-// ReviseShown is [Revise] of the draft with the name, see [ApproveShown].
+// ReviseShown is like [Revise] for the draft with the name; see [ApproveShown].
 func ReviseShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, text, by string) (*Entry, error) {
 	return change(ctx, ledger, key, ActEdit, func(e *Entry) error {
 		if err := e.shown(shown); err != nil {
@@ -65,7 +65,7 @@ func (d *Draft) revise(text string) error {
 	return nil
 }
 
-// rediff takes a diff that adds the reply before, and replaces that reply with after.
+// rediff takes a diff that adds the reply before, and returns it with that reply replaced by after.
 func rediff(diff, before, after string) string {
 	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
 	var start, removed, to, lines int

@@ -10,18 +10,18 @@ import (
 )
 
 // Similar finds at most n earlier discussions that are similar to a question and whose query still returns rows, best
-// first. It runs the queries within the endpoint's budget. Finding none is not an error.
+// first. It runs the queries within the endpoint's budget. It is not an error if there are none.
 type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
 
-// Recognizer judges whether an earlier request was the same one as that of an entry. internal/ask implements it.
+// Recognizer judges whether an earlier request was the same as an entry's request. internal/ask implements it.
 type Recognizer interface {
 	Asked(ctx context.Context, key string, a agent.Asked) (*agent.Same, error)
 }
 
-// Figures finds the units, in a language, and the years of the numbers in the first rows of an answer. Even with an
-// error, it returns those that were found.
+// Figures finds the units, in the given language, and the years of the numbers in the first rows of an answer. Even if
+// there is an error, it returns those that it found.
 type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
@@ -31,11 +31,11 @@ type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
 	yours   forum.Fault
-	// people have accepted an answer in the thread; it is our last reply there; it is, if it has no answer
+	// people have accepted an answer in the thread; this is our last reply there; it is the last if it has no answer
 	settled, last, lastFailed bool
 }
 
-// besides finds that content. All of it is optional: parts that fail are left out.
+// besides returns the content of a reply in addition to the answer. All of it is optional: parts that fail are omitted.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
@@ -55,8 +55,8 @@ func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome
 	return x
 }
 
-// yours finds out what is wrong with the query that the poster of a request had: from its text and that of the answer's
-// query, or else by running it.
+// yours determines what is wrong with the query that the poster of a request had, by comparing its text with the
+// answer's query or else by running it.
 func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 	f := reply.Yours(query)
 	if f == (forum.Fault{}) {
@@ -74,9 +74,9 @@ func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 // maxSimilar is the maximum number of earlier discussions that a reply points to.
 const maxSimilar = 2
 
-// similar looks for earlier discussions to add to the reply to a request; replies to follow-ups have none. If the query
-// of one returns the answer's rows today, the request was asked there before, and only that one is returned. If the
-// search fails, the reply is sent without them.
+// similar searches for earlier discussions to mention in the reply to a request; replies to follow-ups do not mention
+// any. If the query of an earlier discussion now returns the rows of the answer, and the request was the same, only
+// that discussion is returned. If the search fails, the reply is sent without earlier discussions.
 func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []forum.Earlier {
 	if b.cfg.Similar == nil || e.Kind != Request {
 		return nil
@@ -100,9 +100,9 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 }
 
 // answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
-// rows of our own answer, which was found without it, and the model says that it was the same request. A single row may
-// be the same by chance, such as a count: then both queries must name the same items as well. Being told wrongly that
-// this was asked before helps no one, so in doubt the answer is no.
+// rows of our own answer, which was found without it, and the model says that it was the same request. A single row,
+// such as a count, may be the same by chance, so in that case both queries must also name the same items. It helps
+// nobody to be told wrongly that this was asked before, so if in doubt, answersToo returns false.
 func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, x agent.Example) bool {
 	if b.cfg.Compare == nil || b.cfg.Recognize == nil || answer == nil || x.SPARQL == "" {
 		return false

@@ -17,8 +17,8 @@ import (
 )
 
 // look reads the page again and checks an open entry against it. ok means that the entry may continue to its next
-// stage; p is then the position of its comment. Otherwise the ledger records the outcome of the entry, unless it is not
-// known yet.
+// stage; then p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless it is
+// unknown.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil && b.visit != nil && ctx.Err() == nil {
@@ -76,8 +76,8 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
-// offPage searches for what the page does not show about an entry without a reply there: a save in the history, an
-// earlier answer in its thread, a new title of the page. done means that nothing more is to be done for the entry now.
+// offPage searches for information that the page does not show about an entry without a reply on it: a save in the
+// history, an earlier answer in its thread, or a new title of the page. done means that nothing more must be done now.
 func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
 	if e.Save != nil {
 		if done, err := b.savedBefore(ctx, e); done || err != nil {
@@ -103,8 +103,8 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	return err
 }
 
-// unreadable postpones an entry on a page other than the forum's when that page cannot be read, and finally gives it
-// up: such a page must not hold up the others.
+// unreadable postpones an entry on a page, other than the forum page, that cannot be read, and eventually gives it up,
+// since such a page must not hold up other entries.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
@@ -126,9 +126,9 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end reverts the start that begin counted. ok is false if the entry must wait: because the program was asked to stop
-// while the solver worked, until the next UTC day because today's budget is spent, or, if a service requested a longer
-// pause than a retry would make, for that long. None of these is a failure.
+// end reverts the start that begin counted. ok is false if the entry must wait. There are three such cases, none of
+// which is a failure: the program was asked to stop while the solver worked; today's budget is spent, so the entry
+// waits until the next UTC day; or a service requested a pause longer than the delay of a retry.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	wait := ending.Pause()
@@ -147,8 +147,8 @@ func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, 
 	return true, nil
 }
 
-// guard calls the solver or another part that reads posts, and turns a panic into an error: a post that breaks it must
-// not stop the bot.
+// guard calls the solver or another part that reads posts, and turns a panic into an error. Such a post must not stop
+// the bot.
 func guard[T any](what string, call func() (T, error)) (out T, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -199,7 +199,7 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 	switch {
 	case end.Reason == agent.NoModel:
 		t = b.judgeAlone(p, e.Kind)
-	case end.Reason.Budget(): // the same on every day
+	case end.Reason.Budget(): // it would be the same on any day
 		return b.set(ctx, e, GaveUp, "it could not be judged: "+short(err))
 	case err != nil:
 		if e.Failures++; e.Failures >= b.cfg.MaxFailures {
@@ -224,15 +224,15 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 	return b.set(ctx, e, Accepted, why)
 }
 
-// take keeps what the judgment of a post says about the request.
+// take stores what the judgment of a post says about the request in the entry.
 func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	e.Question, e.Opening = cmp.Or(t.Question, phrase.Question(p.opens(), p.comment)), t.Opening
 	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
-		e.Opening = nil // it is in the asker's language
+		e.Opening = nil // the opening is in the asker's language
 	}
 }
 
-// declined returns why a comment is not judged because of earlier posts, or "".
+// declined returns why a comment is not judged because of earlier posts, or "" if it is.
 func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	switch {
@@ -254,7 +254,7 @@ func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 	return t
 }
 
-// triage shows the model the thread up to and including the comment. Long threads are cut in the middle, long posts at
+// triage shows the model the thread up to and including the comment. It cuts long threads in the middle, long posts at
 // the end.
 func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, err error) {
 	var posts []agent.Post
@@ -284,7 +284,7 @@ func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, e
 	return t, err
 }
 
-// solve gets an accepted request answered and drafts the reply.
+// solve has the solver answer an accepted request, and drafts the reply.
 func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -309,7 +309,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	if !out.Reason.Transient() && out.Reason != agent.DayMoney {
 		more = b.besides(ctx, e, p, out)
 	}
-	var failure agent.Ending // none when there is an answer
+	var failure agent.Ending // zero if there is an answer
 	if out.Answer == nil {
 		failure = out.Ending
 	}
@@ -361,7 +361,7 @@ func thread(p place) *agent.Thread {
 	return t
 }
 
-// history returns what was asked and answered earlier in the thread, oldest first.
+// history returns the earlier questions and answers in the thread, oldest first.
 func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, error) {
 	if e.Kind != FollowUp {
 		return nil, nil
@@ -379,8 +379,8 @@ func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, err
 	return turns, nil
 }
 
-// maxReason is the length of a reason in the ledger, in characters.
+// maxReason is the maximum length of a reason in the ledger, in characters.
 const maxReason = 300
 
-// short returns an error's text as a reason for the ledger, on one line.
+// short returns an error's text on one line, as a reason for the ledger.
 func short(err error) string { return text.Clip(text.OneLine(err.Error()), maxReason) }

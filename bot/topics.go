@@ -8,23 +8,22 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Topics is a wiki's own reading of its discussions. internal/mediawiki implements it through an adapter.
+// Topics is a wiki's own parser of its discussions. internal/mediawiki implements it through an adapter.
 type Topics interface {
-	// Follow finds a comment by its name, and its parent's name if that is not empty, in the wiki's reading of a page,
-	// subscribes to its topic, and returns the wiki's ID of the comment, for links to it, or "" if the wiki does not
-	// recognize the comment. The error is [ErrNoTopics] on a wiki that does not read discussions.
+	// Follow finds a comment on a page, as the wiki parses it, by the comment's name and, if it is not empty, by its
+	// parent's name. It subscribes to the comment's topic and returns the wiki's ID of the comment, for links, or "" if
+	// the wiki does not recognize it. The error is [ErrNoTopics] if the wiki does not parse discussions.
 	Follow(ctx context.Context, title, heading, name, parent string) (id string, err error)
 }
 
-// ErrNoTopics: the wiki does not read discussions.
+// ErrNoTopics means that the wiki does not parse discussions.
 var ErrNoTopics = errors.New("the wiki has no discussion tools")
 
-// maxFollows is the maximum number of times that the bot searches for a reply in the wiki's reading.
+// maxFollows is the maximum number of times that the bot searches for a reply among the wiki's comments.
 const maxFollows = 3
 
 // follow records the wiki's own ID of one of our replies and subscribes to its topic, so that the bot is notified of
-// what people write there. Nothing depends on it: after a failure it is retried a few times when the page is read
-// again.
+// new comments there. Nothing depends on this: after a failure, it is retried a few times when the page is read again.
 func (b *Bot) follow(ctx context.Context, e *Entry, p place, quiet func() (bool, error)) (changed bool, err error) {
 	if b.cfg.Topics == nil || e.Anchor != "" || e.Follows >= maxFollows {
 		return false, nil

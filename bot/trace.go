@@ -9,15 +9,15 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// savedBefore looks in the page's history for an edit that carries the entry's key in its summary, or its marker in
-// the text where the summary is hidden. It finds our reply when the section has been archived or the reply removed
-// since. A hidden edit whose text is hidden as well may be ours if it was made while our save was under way. Then only
-// the operator can tell: the entry is given up, and only [Retry] reopens it.
+// savedBefore looks in the page's history for an edit that carries the entry's key in its summary, or its marker in the
+// text if the summary is hidden. It finds our reply even if the section has since been archived or the reply removed. A
+// hidden edit whose text is also hidden may be ours if it was made while our save was in progress. Then only the
+// operator can find out: the entry is given up, and only [Retry] reopens it.
 //
-// For an entry without a save, it finds the reply that was posted with another ledger and then removed: this ledger may
-// be new, or restored from a backup.
+// For an entry without a save, it finds a reply that was posted with another ledger and then removed, since this ledger
+// may be new or restored from a backup.
 //
-// done means that there is nothing more to do for the entry in this round.
+// done means that nothing more must be done for the entry in this round.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	since := e.Created.Add(-b.cfg.AnswerWithin) // an unsigned comment is older than its entry
 	switch {
@@ -49,8 +49,8 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) 
 		"run: spinachbot ledger retry %s", hidden, e.Key))
 }
 
-// next returns the record of one more attempt to save, with the last known time of the wiki's clock: the page may have
-// been read long before, if the process was paused meanwhile.
+// next returns the record of another attempt to save, with the last known time of the wiki's clock. The page may have
+// been read much earlier if the process was paused in between.
 func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 	n := &Save{BaseRev: edit.BaseRev, Section: edit.Section, At: now,
 		First: edit.Start, FirstRev: edit.BaseRev, Last: edit.Start}
@@ -73,8 +73,8 @@ func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 // sure reports whether it is certain that nothing has been saved so far.
 func (s *Save) sure() bool { return s == nil || s.NothingSaved }
 
-// mayBe reports whether a hidden edit may be one of the attempts: it was made after the revision that the first of
-// them started from, and not long after the last.
+// mayBe reports whether a hidden edit may be one of the attempts: it was made after the revision on which the first
+// attempt was based, and not long after the last attempt.
 func (s *Save) mayBe(edit OwnEdit, grace time.Duration) bool {
 	switch {
 	case s.NothingSaved, edit.RevID <= s.FirstRev, edit.RevID <= s.Cleared:

@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// waits postpones a new request while the replies that may be posted soon are spoken for by drafts and by requests that
-// come before it, on all wikis: see [limit.Replies.Wait]. This is checked before the model is asked. Follow-ups, what
-// the operator wants, and requests that were accepted before do not wait.
+// waits postpones a new request while the replies that may be posted soon are reserved for drafts and for requests that
+// come before it, on all wikis; see [limit.Replies.Wait]. This check runs before the model is called. Follow-ups,
+// requests that the operator forced, and requests that were accepted earlier do not wait.
 func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
 	if b.cfg.Posting == Off || !e.queues() {
 		return false, nil
@@ -35,7 +35,7 @@ func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
 	return true, b.set(ctx, e, Noticed, why)
 }
 
-// queues reports whether an entry is a new request, on which no work has begun.
+// queues reports whether an entry is a new request on which no work has begun.
 func (e *Entry) queues() bool { return e.Kind == Request && !e.Forced && e.acceptedAt().IsZero() }
 
 func (e *Entry) turn() limit.Turn {
@@ -46,7 +46,7 @@ func (e *Entry) turn() limit.Turn {
 	return t
 }
 
-// work describes an open entry that may come before others. Since is zero for any other.
+// work describes an open entry that may come before others. For any other entry, Since is zero.
 func (b *Bot) work(e *Entry) limit.Work {
 	w := limit.Work{Stage: limit.Begun, Turn: e.turn()}
 	switch {
@@ -69,7 +69,7 @@ func (b *Bot) work(e *Entry) limit.Work {
 	return w
 }
 
-// checkWaiting ends the waiting of requests that need no answer anymore: they are gone, or others have answered.
+// checkWaiting closes waiting requests that need no answer anymore, because they were removed or others have answered.
 func (b *Bot) checkWaiting(ctx context.Context, v *view) error {
 	noticed, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Noticed}})
 	for _, e := range noticed {

@@ -11,20 +11,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Undone records that the operator has removed a posted reply.
+// Undone records that the operator removed a posted reply.
 type Undone struct {
 	By  string    `json:"by"`
 	At  time.Time `json:"at"`
-	Rev int64     `json:"rev,omitempty"` // 0 if it was already gone
+	Rev int64     `json:"rev,omitempty"` // 0 if the reply was already gone
 }
 
-// Undo removes a posted reply from its page, on behalf of the operator by. It removes the reply only while that is
-// still what the bot wrote, word for word, and nobody has answered it; the error says why it did not. The entry stays
-// posted: nothing is posted in its place. A reply that others put back after an earlier Undo is removed again; if it is
-// not on the page, the entry keeps the time of the earlier one.
+// Undo removes a posted reply from its page, on behalf of the operator by. It removes the reply only if the reply is
+// still, word for word, what the bot wrote, and nobody has answered it. Otherwise, the error says why it was not
+// removed. The entry remains in the state posted, so nothing is posted instead. A reply that others restored after an
+// earlier Undo is removed again. If the reply is not on the page, the entry keeps the time of the earlier Undo.
 //
-// It passes the same gate as a reply, as far as the page is concerned: posting mode, stop page, {{nobots}}. The
-// operator's [Stop] does not prevent it: an operator can first stop and then undo.
+// Undo passes the checks of a reply's gate that concern the page: posting mode, stop page, {{nobots}}. The operator's
+// [Stop] does not prevent it, so an operator can first stop the bot and then undo a reply.
 func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	e, err := Find(ctx, b.store, key)
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 			return nil, fmt.Errorf("%s was not undone: %w", e.Key, err)
 		}
 		return change(ctx, b.store, e.Key, ActUndo, func(e *Entry) error {
-			if rev == 0 && e.Undone != nil { // an earlier one, or one at the same time
+			if rev == 0 && e.Undone != nil { // undone earlier, or at the same time
 				return nil
 			}
 			e.Undone = &Undone{By: by, At: b.now(), Rev: rev}
@@ -59,7 +59,7 @@ func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	return nil, fmt.Errorf("%s was not undone: the page changes too fast; try again", e.Key)
 }
 
-// undo makes one attempt. rev is 0 when the reply is not on the page.
+// undo makes one attempt. rev is 0 if the reply is not on the page.
 func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 	v, err := b.read(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 }
 
 // own finds the bounds of a reply on the page, including the line break after it, and the offset of its signature. It
-// is an error if the text is not the reply as the bot wrote it.
+// returns an error if the text is not the reply as the bot wrote it.
 func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, end int, err error) {
 	changed := errors.New("it is no longer what the bot wrote: edit the page")
 	start = strings.LastIndexByte(page[:c.Start], '\n') + 1
@@ -120,7 +120,7 @@ func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, en
 	if rest != "" {
 		end++
 	}
-	// The wiki has put name and time in place of the four tildes.
+	// The wiki has replaced the four tildes by name and time.
 	signed := strings.TrimSuffix(signature, strings.TrimRight(after, "\n"))
 	if !forum.OnlySignature(signed, b.cfg.Account, b.cfg.Forum) || end < c.End {
 		return 0, 0, 0, changed

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// view is one reading of the page.
+// view is the page as read at one moment.
 type view struct {
 	asked time.Time // own clock, before the page was read
 	rev   *Revision
@@ -24,20 +24,20 @@ type view struct {
 
 	origins map[Origin][]place // the comments by their signatures, each list in page order
 	texts   map[string][]place // by their text hashes, each list in page order
-	owners  map[Origin]*owners // what [Bot.ownersOf] found
+	owners  map[Origin]*owners // results of [Bot.ownersOf]
 	blocks  map[*forum.Thread][]forum.Block
-	adopted map[string]place // entries by key whose comments were signed, or lost their signature, since
+	adopted map[string]place // by key of entries whose comments have since been signed or lost their signature
 }
 
 // place is a comment's position.
 type place struct {
 	view    *view
 	thread  *forum.Thread
-	index   int // in thread.Comments
+	index   int // index into thread.Comments
 	comment *forum.Comment
 }
 
-// opens returns the thread's heading if the comment is the first below it.
+// opens returns the thread's heading if the comment is the first one below it.
 func (p place) opens() string {
 	if p.index > 0 {
 		return ""
@@ -45,7 +45,7 @@ func (p place) opens() string {
 	return p.thread.Heading
 }
 
-// seen lists the authors and texts on the page. An entry with none of them is for no comment on it.
+// seen returns the authors and texts on the page. An entry with none of them does not belong to a comment on it.
 func (v *view) seen() *Seen {
 	authors := map[string]bool{}
 	for o := range v.origins {
@@ -57,9 +57,9 @@ func (v *view) seen() *Seen {
 // root returns the ID of the thread's first comment.
 func (p place) root() string { return p.thread.Comments[0].ID }
 
-// read reads the page and the note about the first start. A missing or empty forum page is an error. It is more likely
-// a mistake or vandalism than a forum without posts, and it says nothing about open requests. For any other page, an
-// empty or missing page means that what was on it is gone.
+// read reads the page and the note about the first start. A missing or empty forum page is an error. Such a page is
+// more likely due to a mistake or vandalism than a forum without posts, and it proves nothing about open requests. If
+// any other page is empty or missing, its comments are considered removed.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.title)
@@ -99,7 +99,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// reading is the page as it was read last. It is never modified.
+// reading is the last page that was read. It is never modified.
 type reading struct {
 	title, text string
 	page        *forum.Page
@@ -116,7 +116,7 @@ func (r *reading) parse(title, text string, opt forum.Options) *forum.Page {
 	return r.page
 }
 
-// startOf reads the note about the first start, which is long and never changes.
+// startOf reads the note about the first start. It caches the note, which is long and never changes.
 func (r *reading) startOf(ctx context.Context, notes Notes, key string) (start, error) {
 	raw, ok, err := notes.Get(ctx, key)
 	if err != nil || !ok || len(raw) == 0 {
@@ -132,12 +132,12 @@ func (r *reading) startOf(ctx context.Context, notes Notes, key string) (start, 
 	return r.start, nil
 }
 
-// start is the content of the page when the bot first read it: none of it is answered.
+// start contains the comments that were on the page when the bot first read it. None of them is answered.
 type start struct {
 	Revision int64             `json:"revision"`
 	Time     time.Time         `json:"time"`           // the wiki's clock
 	Comments map[string]string `json:"comments"`       // comment ID to text hash
-	Seen     []seen            `json:"seen,omitempty"` // comments whose timestamps do not show that they are old
+	Seen     []seen            `json:"seen,omitempty"` // comments that cannot be recognized as old by their timestamps
 }
 
 // seen is a comment that was on the page at the first start.
@@ -149,11 +149,11 @@ type seen struct {
 	Place   string     `json:"place"`
 }
 
-// startKey is the name of the note that holds a start.
+// startKey returns the name of the note that contains a start.
 func (b *Bot) startKey() string { return "bot/start/" + b.page }
 
 // remember handles the first start. It marks every comment on the page as seen, in one write, so that a crash leaves
-// all or nothing.
+// either all of them marked or none.
 func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
@@ -174,8 +174,8 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 	return nil
 }
 
-// old reports whether a comment belongs to the time before the first start, or before ANSWER_SINCE when that is set.
-// Timestamps have no seconds, so a comment from the minute of the start counts as new unless it was on the page.
+// old reports whether a comment is from before the first start, or from before ANSWER_SINCE if that is set. Timestamps
+// have no seconds, so a comment from the minute of the start counts as new unless it was on the page.
 func (b *Bot) old(ctx context.Context, p place) (bool, error) {
 	c, v := p.comment, p.view
 	if since := b.cfg.AnswerSince; !since.IsZero() && c.Time != nil {
@@ -194,14 +194,14 @@ func (b *Bot) old(ctx context.Context, p place) (bool, error) {
 	return o.old[c], nil
 }
 
-// onPage reports whether a comment of ours anywhere on the page carries the entry's marker.
+// onPage reports whether one of our comments on the page contains the entry's marker.
 func (b *Bot) onPage(v *view, key string) bool {
 	_, c := forum.FindReply(v.page, v.rev.Text, key, b.cfg.Account)
 	return c != nil
 }
 
 // pageDenied reports whether the page asks us to stay away. The template must be before the first heading. A {{nobots}}
-// in a thread counts for that thread only.
+// in a thread applies only to that thread.
 func (b *Bot) pageDenied(v *view) bool { return forum.Denied(b.head(v), b.cfg.Account) }
 
 // head returns the part of the page before its first thread.

@@ -1,4 +1,4 @@
-// Package bottest has what tests and simulations of the bot need: a ledger in memory.
+// Package bottest provides an in-memory ledger for tests and simulations of the bot.
 package bottest
 
 import (
@@ -21,14 +21,15 @@ type Memory struct {
 	entries map[string]*bot.Entry
 	notes   map[string][]byte
 	jobs    map[string]*row
-	// Clock is the clock of leases
+	// Clock is the clock for leases
 	Clock func() time.Time
-	// Strict encodes entries as JSON, so that a draft changed in place is lost, as it would be on disk.
+	// Strict means that entries are encoded as JSON, so that in-place changes of a draft are lost, as they would be on
+	// disk.
 	Strict bool
 }
 
-// clone copies an entry. Drafts, times and lists are shared: the bot replaces them or adds to them, and never changes
-// what is in them.
+// clone copies an entry. Drafts, times and lists are shared: the bot replaces them or adds to them, but never changes
+// their elements.
 func (m *Memory) clone(e *bot.Entry) *bot.Entry {
 	c := *e
 	if m.Strict {
@@ -57,7 +58,7 @@ type row struct {
 	ends  time.Time
 }
 
-// before is the order in which jobs are claimed.
+// before reports whether r is claimed before s.
 func (r *row) before(s *row) bool {
 	return cmp.Or(r.Due.Compare(s.Due), r.Created.Compare(s.Created), cmp.Compare(r.Key, s.Key)) < 0
 }
@@ -131,7 +132,7 @@ func (m *Memory) GiveBack(_ context.Context, c *job.Claim, due time.Time) error 
 	return nil
 }
 
-// note brings the entry's job up to date.
+// note updates the entry's job.
 func (m *Memory) note(e *bot.Entry) {
 	j, old := e.Job(), m.jobs[e.Key]
 	if old == nil {

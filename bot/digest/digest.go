@@ -1,4 +1,4 @@
-// Package digest summarizes what happened in a period, for the operator: as text, and as a section of a wiki page.
+// Package digest summarizes what happened in a period, for the operator, as text and as a section of a wiki page.
 package digest
 
 import (
@@ -18,19 +18,19 @@ type Digest struct {
 	From, To  time.Time
 	Posted    []*bot.Entry // replies that were posted
 	Thanked   []*bot.Entry // someone said thanks for the reply
-	Corrected []*bot.Entry // another person's query in the thread returns something else
-	Refused   []*bot.Entry // someone said no to the reply, struck it out or removed it
+	Corrected []*bot.Entry // another person's query in the thread returns a different result
+	Refused   []*bot.Entry // someone rejected the reply, struck it out or removed it
 	Undone    []*bot.Entry // posted replies that the operator withdrew
-	Returned  []*bot.Entry // follow-ups that were noticed: someone came back to a reply
+	Returned  []*bot.Entry // noticed follow-ups: someone responded to a reply
 	Rejected  []*bot.Entry // by the operator
 	GaveUp    []*bot.Entry
 	Skipped   int          // comments that were judged not to be requests
-	Waiting   []*bot.Entry // for the operator, at the end of the period
-	Queued    int          // requests on which no work begins while the day's replies are spoken for
+	Waiting   []*bot.Entry // replies that wait for the operator at the end of the period
+	Queued    int          // requests on which work does not begin because the day's replies are already reserved
 	Open      int          // other requests in progress
 }
 
-// New makes a digest of the changes between two times. The waiting replies are those that wait now.
+// New returns a digest of the changes between two times. The waiting replies are those that are waiting now.
 func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	d := &Digest{From: from, To: to}
 	within := func(t time.Time) bool { return !t.Before(from) && t.Before(to) || t.Equal(to) }
@@ -75,8 +75,8 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	return d
 }
 
-// received adds an entry to the lists of reactions to its reply. The absence of a reply is not a reaction if the
-// operator removed it.
+// received adds an entry to the lists of reactions to its reply. A missing reply is not a reaction if the operator
+// removed it.
 func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
 	for _, r := range e.Receptions {
@@ -96,7 +96,7 @@ func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	}
 }
 
-// counts is the digest in one line.
+// counts returns the digest in one line.
 func (d *Digest) counts() string {
 	text := fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d taken back, %d came back, %d rejected, "+
 		"%d given up, %d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused),
@@ -111,8 +111,8 @@ func (d *Digest) counts() string {
 func (d *Digest) groups() []struct {
 	Title string
 	List  []*bot.Entry
-	Why   bool   // with the reason
-	Next  string // what to do with them
+	Why   bool   // show the reason of each entry
+	Next  string // what to do with the entries
 } {
 	return []struct {
 		Title string
@@ -126,10 +126,11 @@ func (d *Digest) groups() []struct {
 		{"Given up", d.GaveUp, true, " (spinachbot ledger retry ID)"}}
 }
 
-// dayFormat is how a digest names its times.
+// dayFormat is the format of times in a digest.
 const dayFormat = "2006-01-02 15:04"
 
-// Text writes the digest as plain text. link returns the address of an entry's thread; spent says what the period cost.
+// Text returns the digest as plain text. link returns the address of an entry's thread; spent is the cost of the
+// period.
 func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "SpinachBot, %s to %s UTC\n", d.From.UTC().Format(dayFormat), d.To.UTC().Format(dayFormat))
@@ -149,9 +150,9 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	return b.String()
 }
 
-// Wikitext writes the digest as a section for a page: nobody is pinged, and what others wrote cannot become markup. It
-// says which check held a reply. It omits all other reasons, since those are the words of operators and services, and
-// the headings of posts that were removed.
+// Wikitext returns the digest as a section for a page. It pings nobody, and text by others cannot become markup. It
+// says which check held a reply, but omits all other reasons, since operators and services wrote them. It also omits
+// the headings of removed posts.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))
@@ -171,7 +172,7 @@ func (d *Digest) Wikitext(spent string) string {
 	return b.String()
 }
 
-// heldBy returns what was wrong with a reply that waits, or "" if no check held it.
+// heldBy returns what was wrong with a waiting reply, or "" if it was not held by a check.
 func heldBy(e *bot.Entry) string {
 	if e.State != bot.Proposed || e.Lapsed || e.Draft == nil || len(e.Draft.Faults) == 0 {
 		return ""

@@ -21,19 +21,19 @@ type Comparer struct{ Graph harvest.Graph }
 
 var _ bot.Comparer = Comparer{}
 
-// compareWithin is the time for both queries: more than the 60 seconds that Wikidata's service allows one query, so
-// that the service itself reports that a query was too slow.
+// compareWithin is the time limit for both queries. Wikidata's service allows 60 seconds for one query. The limit is
+// longer, so that the service itself reports that a query was too slow.
 const compareWithin = 90 * time.Second
 
-// maxQuery is the maximum length in bytes of a query that someone else wrote.
+// maxQuery is the maximum length in bytes of someone else's query.
 const maxQuery = 64 << 10
 
-// reaches matches words with which a query that cannot be parsed might reach another service, and escapes that might
-// hide them.
+// reaches matches words with which a query that cannot be parsed might access another service, and escapes that might
+// hide such words.
 var reaches = regexp.MustCompile(`(?i)service|from|load|\\u`)
 
 // safe rejects someone else's query that must not be sent to our graph: one that is too long, is an update, or makes
-// the graph contact other hosts. A query that merely fails to parse may be sent.
+// the graph contact other hosts. A query that cannot be parsed but is otherwise harmless may be sent.
 func safe(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed", len(query), maxQuery)
@@ -50,8 +50,8 @@ func safe(query string) error {
 	return nil
 }
 
-// Compare implements [bot.Comparer]. Rows are equal if they have the same values, whatever the names and the order of
-// their columns; label columns do not count.
+// Compare implements [bot.Comparer]. Two rows are equal if they have the same values, regardless of the names and order
+// of the columns. Label columns are ignored.
 func (c Comparer) Compare(ctx context.Context, ours, theirs string) (bot.Comparison, error) {
 	ctx, cancel := context.WithTimeout(ctx, compareWithin)
 	defer cancel()
@@ -77,7 +77,7 @@ func (c Comparer) Compare(ctx context.Context, ours, theirs string) (bot.Compari
 	return out, nil
 }
 
-// rows runs a query and returns each distinct row as a text of its values.
+// rows runs a query and returns the distinct rows, each as the text of its values.
 func (c Comparer) rows(ctx context.Context, query string) (map[string]bool, error) {
 	query = strings.ReplaceAll(query, "[AUTO_LANGUAGE]", "en")
 	if err := safe(query); err != nil {

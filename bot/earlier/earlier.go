@@ -19,26 +19,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Finder finds earlier discussions in the candidates of a harvest. Without a harvest it finds none; it notices a new
-// one by the file's modification time.
+// Finder finds earlier discussions in the candidates of a harvest. Without a harvest, it finds none. It detects a new
+// harvest by the file's modification time.
 type Finder struct {
 	lg    *slog.Logger
 	path  string // of candidates.jsonl
 	graph harvest.Graph
 	now   func() time.Time
 
-	// Ledger lists the newest [MaxOwn] posted replies, which are searched as well; nil: only the harvest is searched.
+	// Ledger lists the newest [MaxOwn] posted replies, which are also searched; nil: only the harvest is searched.
 	Ledger func(ctx context.Context) ([]*bot.Entry, error)
-	// Wiki is the name of the wiki that replies link to, "" for the main one. The harvest covers the main wiki: for others
-	// only the ledger is searched.
+	// Wiki is the name of the wiki that replies link to, "" for the main one. The harvest covers the main wiki; for other
+	// wikis, only the ledger is searched.
 	Wiki string
 
 	mu      sync.Mutex
-	own     *harvest.Similar // of the ledger
-	listed  time.Time        // when that was read
-	read    time.Time        // the file's time when it was read
+	own     *harvest.Similar // the ledger's requests
+	listed  time.Time        // when the ledger was read
+	read    time.Time        // the file's modification time when it was read
 	index   *harvest.Similar
-	checked map[string]check // by id
+	checked map[string]check // by ID
 }
 
 // check records whether a query still returned rows, and when.
@@ -52,7 +52,7 @@ var (
 	_ agent.Examples = (*Finder)(nil)
 )
 
-// MaxOwn is the maximum number of our own replies that are searched: older ones are in the archive, which is harvested.
+// MaxOwn is the maximum number of our own replies that are searched. Older ones are in the archive, which is harvested.
 const MaxOwn = 500
 
 // Limits of the search for one reply.
@@ -60,17 +60,17 @@ const (
 	listAgain   = 10 * time.Minute   // how long the list of our own replies is reused
 	stillGood   = 7 * 24 * time.Hour // how long the result of a run is trusted
 	maxChecks   = 3                  // queries run
-	checkWithin = 40 * time.Second   // time for all of them
+	checkWithin = 40 * time.Second   // time limit for all of them
 )
 
-// New returns a finder over the candidates in the folder of a harvest, which need not exist yet. graph runs their
-// queries again.
+// New returns a finder for the candidates in the folder of a harvest, which need not exist yet. It reruns their queries
+// on graph.
 func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Time) *Finder {
 	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now,
 		index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
-// FindExamples implements [agent.Examples]. It ranks by similarity only: a query without text finds none.
+// FindExamples implements [agent.Examples]. It ranks by similarity only, so a query without text finds none.
 func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.
 	return out, nil
 }
 
-// Similar implements [bot.Similar]: each query is run again unless it returned rows within the last days.
+// Similar implements [bot.Similar]: it reruns each query unless the query was run recently.
 func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +121,7 @@ func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.E
 	return out, nil
 }
 
-// runs reports whether a query still returns rows. An error means that the endpoint must not be used now.
+// runs reports whether a query still returns rows. An error means that the endpoint cannot be used at the moment.
 func (s *Finder) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, ran bool, err error) {
 	now := s.now()
 	if now.Sub(e.RanAt) < stillGood {
@@ -175,7 +175,7 @@ func (s *Finder) load() error {
 }
 
 func example(e *harvest.Earlier) agent.Example {
-	month, _ := time.Parse("2006-01", e.Month) // the zero time if there is none
+	month, _ := time.Parse("2006-01", e.Month) // the zero time if there is no month
 	return agent.Example{ID: e.ID, Question: e.Question, SPARQL: e.SPARQL, Page: e.Page, Heading: e.Heading,
 		Month: month}
 }

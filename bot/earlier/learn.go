@@ -11,10 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Learn proposes lessons from corrections on the forum: for each a solved question, a candidate for a benchmark and, if
-// the two queries differ in their properties, a note on the graph kg. labels are those of items and properties; api is
-// the address of the wiki's API, for links. Learn returns the IDs of the lessons that are new or changed. Comments in
-// queries are removed, since strangers wrote them. A correction that cannot be read is left out and named in the error.
+// Learn proposes lessons from corrections on the forum. Each correction results in a solved question, a candidate for a
+// benchmark and, if the two queries have different properties, a note about the graph kg. labels are the labels of
+// items and properties; api is the address of the wiki's API, for links. Learn returns the IDs of the lessons that are
+// new or changed. Comments in queries are removed, since strangers wrote them. A correction that cannot be read is
+// skipped and named in the error.
 func Learn(book *lesson.Book, corrections []bot.Correction, kg, api string,
 	labels map[string]string) (ids []string, err error) {
 	for _, c := range corrections {

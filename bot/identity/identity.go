@@ -1,6 +1,6 @@
-// Package identity has the rules by which the bot decides which comment on a page belongs to an entry of its ledger:
-// the signature must be the same, and words, thread, position and our reply decide. It uses neither the ledger nor the
-// wiki.
+// Package identity implements the rules by which the bot determines which comment on a page belongs to an entry of its
+// ledger. The signature must be the same; words, thread, position and our reply decide between comments with the same
+// signature. The package uses neither the ledger nor the wiki.
 package identity
 
 import (
@@ -20,11 +20,11 @@ type Post struct {
 	Thread  *forum.Thread
 	Comment *forum.Comment
 	Text    string // [TextHash]
-	Place   string // [Top], or the words of its parent
+	Place   string // [Top], or the TextHash of its parent
 }
 
-// TextHash is the fingerprint of a comment's words and queries, with white space collapsed. Moving, re-indenting or
-// archiving a comment does not change it.
+// TextHash returns the fingerprint of a comment's words and queries, with white space collapsed. Moving, re-indenting
+// or archiving a comment does not change it.
 func TextHash(c *forum.Comment) string {
 	h := sha256.New()
 	h.Write([]byte(strings.Join(strings.Fields(c.Text), " ")))
@@ -34,20 +34,20 @@ func TextHash(c *forum.Comment) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Claim is an entry, or a comment from before the first start, that claims a comment among those with its signature.
+// Claim is an entry, or a comment from before the first start, that claims one of the comments with its signature.
 type Claim struct {
 	Text, Heading, Place string
-	Others               []string // the words of comments that were on the page together with it
-	Signed               bool     // by name and time
+	Others               []string // the TextHashes of comments that were on the page at the same time
+	Signed               bool     // with name and time
 	Old                  bool     // from before the first start
-	Vague                bool     // its thread and position are not known
-	Alone                bool     // a comment with its words in another thread is not its own: see [Arrivals]
+	Vague                bool     // its thread and position are unknown
+	Alone                bool     // a comment with its words in another thread does not belong to it: see [Arrivals]
 
-	Reply *forum.Comment // ours to the claim's comment, or nil
-	In    *forum.Thread  // where the reply is
+	Reply *forum.Comment // our reply to the claim's comment, or nil
+	In    *forum.Thread  // the thread of the reply
 }
 
-// Rule is the reason why a comment is a claim's. The first is the strongest.
+// Rule is the reason why a comment belongs to a claim. The first rule is the strongest.
 type Rule int
 
 // The rules.
@@ -60,18 +60,18 @@ const (
 	Moved            // its words, in another thread
 	Edited           // other words, in its thread and position
 	EditedAbove      // other words, in its thread, above our reply
-	EditedSome       // other words, in its thread; the position is not known
-	OldEdited        // an unsigned thread from before the first start stays old when someone corrects a word in it
+	EditedSome       // other words, in its thread; the position is unknown
+	OldEdited        // an unsigned thread from before the first start remains old if someone corrects a word in it
 )
 
 // Match is the result for a claim.
 type Match struct {
-	Post int // its index, or -1 for none
+	Post int // index of the post, or -1 for none
 	Rule Rule
 }
 
-// Assign finds the post of each claim, or none. The strongest rules come first; under one rule, the first claim and the
-// first post on the page. No post has two claims.
+// Assign finds the post of each claim, if there is one. Stronger rules are applied first; within a rule, earlier claims
+// and earlier posts on the page come first. No post is assigned to two claims.
 func Assign(posts []Post, claims []Claim) []Match {
 	type pair struct {
 		rule        Rule
@@ -100,13 +100,13 @@ func Assign(posts []Post, claims []Claim) []Match {
 	return out
 }
 
-// fits returns the rule by which a comment is the claim's.
+// fits returns the rule by which a comment belongs to the claim.
 func (c *Claim) fits(p *Post) Rule {
 	here := c.Place == p.Place
-	// Under the same heading or, if the heading was changed, where our reply is.
+	// Under the same heading or, if the heading was changed, in the thread of our reply.
 	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
 	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
-	// Its words show that it is another comment, one that was on the page together with the claim's.
+	// Its words show that it is another comment, one that was on the page at the same time as the claim's comment.
 	another := slices.Contains(c.Others, p.Text)
 	if c.Text == p.Text {
 		switch {
@@ -129,11 +129,12 @@ func (c *Claim) fits(p *Post) Rule {
 	return None
 }
 
-// edited returns the rule by which a comment with other words, in the claim's thread, is the claim's. here means that
-// it is in the claim's position, and replied that our reply is under it.
+// edited returns the rule by which a comment in the claim's thread with other words belongs to the claim. here means
+// that the comment is in the claim's position, and replied that our reply is under it.
 func (c *Claim) edited(here, replied bool) Rule {
-	// Our reply may be under a comment that someone wrote between it and the claim's comment. If it is under one in the
-	// claim's position, the same words elsewhere are another comment: someone asked twice in a minute.
+	// Our reply may be under a comment that someone wrote between the reply and the claim's comment. But if the reply is
+	// under a comment in the claim's position, the same words elsewhere are another comment, because someone asked twice
+	// in a minute.
 	switch {
 	case replied && here:
 		return EditedThere

@@ -1,6 +1,6 @@
-// Package limit has the bot's limits as rules: how many replies may be posted, which requests are worked on when more
-// people ask than that, how many requests of one person are accepted, and who answers like a program. It uses neither
-// the ledger nor the wiki.
+// Package limit implements the rules for the bot's limits: how many replies may be posted, which requests are handled
+// first if there are more requests than that, how many requests per person are accepted, and which authors answer like
+// a program. It uses neither the ledger nor the wiki.
 package limit
 
 import (
@@ -16,10 +16,11 @@ import (
 // Day is the period of the limits on a day's replies and requests.
 const Day = 24 * time.Hour
 
-// slack is the maximum difference between clocks that is not taken for one that was set back.
+// slack is the maximum difference between clocks. A larger difference means that a clock was set back.
 const slack = 5 * time.Minute
 
-// Within reports whether a time is in the last d. A time in the future was recorded before the clock was set back.
+// Within reports whether a time is in the last d. A time in the future does not count: it was recorded before the clock
+// was set back.
 func Within(now, at time.Time, d time.Duration) bool {
 	age := now.Sub(at)
 	return age < d && age > -slack
@@ -37,11 +38,11 @@ func count(now time.Time, times []time.Time, d time.Duration) (n int) {
 // Replies are the limits on replies in any 60 minutes and in any 24 hours.
 type Replies struct {
 	PerHour int
-	PerDay  int // 0: no limit but the hourly one
+	PerDay  int // 0: only the hourly limit applies
 }
 
-// Reached returns why no reply may be posted now, and which limit forbids it, "hour" or "day". posted are the times at
-// which replies were posted.
+// Reached returns why no reply may be posted now, and the limit that forbids it, "hour" or "day". posted contains the
+// times at which replies were posted.
 func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) {
 	if n := count(now, posted, time.Hour); n >= r.PerHour {
 		return fmt.Sprintf("%d replies in the last hour, %d are allowed", n, r.PerHour), "hour"
@@ -52,19 +53,20 @@ func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) 
 	return "", ""
 }
 
-// Next returns when the limit on one person's requests lets the next one through: once the oldest of those that count
-// is a day old. times are when the person's requests of the last day were accepted, at least as many as the limit.
+// Next returns when the limit on one person's requests allows the next request, which is when the oldest request that
+// counts is a day old. times contains the times at which the person's requests of the last day were accepted. There are
+// at least as many as the limit.
 func Next(times []time.Time, limit int) time.Time {
 	slices.SortFunc(times, time.Time.Compare)
 	return times[len(times)-limit].Add(Day)
 }
 
-// Book enters a request into the book of its author: the times at which requests of the last day were accepted, by
-// key. If the book is full, next is when there is room, and the book is nil.
+// Book enters a request into the book of its author: the times at which requests of the last day were accepted, by key.
+// If the book is full, next is the time when there will be room, and the returned book is nil.
 func Book(old []byte, key string, now time.Time, limit int) (book []byte, next time.Time, err error) {
 	times := map[string]time.Time{}
 	if json.Unmarshal(old, &times) != nil {
-		times = map[string]time.Time{} // what is in the ledger was counted before
+		times = map[string]time.Time{} // the entries in the ledger have already been counted
 	}
 	maps.DeleteFunc(times, func(_ string, at time.Time) bool { return !Within(now, at, Day) })
 	if _, known := times[key]; !known && len(times) >= limit {
@@ -79,9 +81,9 @@ func Book(old []byte, key string, now time.Time, limit int) (book []byte, next t
 // them a program.
 const maxPrompt = 3
 
-// Prompt reports whether the author of the last of a thread's comments answers an account the way programs do: again
-// and again within a minute. So two bots that answer each other stop after a few rounds, even if the other one's name
-// does not show that it is a bot.
+// Prompt reports whether the author of a thread's last comment answers an account as programs do: again and again
+// within a minute. So a conversation between two bots stops after a few rounds, even if the other bot's name does not
+// show that it is a bot.
 func Prompt(comments []forum.Comment, account string) bool {
 	byID := map[string]*forum.Comment{}
 	for i := range comments {

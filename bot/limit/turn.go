@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Reasons of a request that is not worked on, because as many drafts wait as there is [Replies.Room] for.
+// Reasons why work on a request does not begin: as many drafts are waiting as there is [Replies.Room] for.
 const (
 	Spoken     = "waits: today's replies are spoken for"
 	Unapproved = Spoken + " by drafts that nobody has approved yet"
 )
 
-// spare is how many more drafts are made than an hour's replies: some cannot be posted at once, because a save failed
-// or there was a reply in their thread.
+// spare is the number of drafts that are made in addition to an hour's replies. Some drafts cannot be posted
+// immediately, because a save failed or their thread has a recent reply.
 const spare = 2
 
-// Room returns for how many replies drafts are useful now: those that may be posted within the next period, which is at
-// most a day. So a draft is ready when a reply may be posted, and none waits for much longer than the period.
+// Room returns the number of drafts that are useful now, which is the number of replies that may be posted within the
+// next period. The period is at most a day. So a draft is ready when a reply may be posted, and no draft waits much
+// longer than the period.
 func (r Replies) Room(now time.Time, posted []time.Time, period time.Duration) int {
 	room := int(float64(r.PerHour)*period.Hours()) + spare
 	if r.PerDay > 0 {
@@ -25,27 +26,27 @@ func (r Replies) Room(now time.Time, posted []time.Time, period time.Duration) i
 	return max(0, room)
 }
 
-// Turn decides which of the waiting requests is worked on first.
+// Turn determines the order in which waiting requests are handled.
 type Turn struct {
-	Asked   time.Time // by its signature
+	Asked   time.Time // time of its signature
 	Noticed time.Time
 	Key     string
 }
 
-// Before reports whether t comes before u: the newest request is the first. If more people ask, day after day, than may
-// be answered, some requests never are. If the oldest came first, all the others would wait for a day or longer, and
-// more threads would leave the page between the draft and its turn; docs/scale.md has figures.
+// Before reports whether t comes before u. The newest request comes first. If, day after day, there are more requests
+// than can be answered, some are never answered. If the oldest request came first, all the others would wait for a day
+// or longer, and more threads would leave the page before their drafts could be posted; docs/scale.md has figures.
 func (t Turn) Before(u Turn) bool {
 	return cmp.Or(u.Asked.Compare(t.Asked), u.Noticed.Compare(t.Noticed), cmp.Compare(u.Key, t.Key)) < 0
 }
 
-// Stage is how far the work on a request is.
+// Stage is the progress of the work on a request.
 type Stage int
 
 // The stages.
 const (
 	New     Stage = iota // no work has begun
-	Begun                // it is worked on, or will be at once
+	Begun                // work is in progress, or will begin immediately
 	Drafted              // its draft waits to be posted
 	Held                 // its draft waits for the operator
 )
@@ -57,22 +58,23 @@ type Work struct {
 	Since time.Time // New: when it was last checked; otherwise when the work began, or the draft was made
 }
 
-// What has not moved for this long speaks for no reply anymore: a wiki where nothing can be posted, or an operator who
-// approves nothing, does not hold up all other requests.
+// Work that has made no progress for this long no longer reserves a reply. So a wiki on which nothing can be posted, or
+// an operator who approves nothing, does not hold up all other requests.
 const (
 	speaks   = 3 * time.Hour
-	checked  = 2 * time.Hour // of waiting requests, which are checked once an hour
+	checked  = 2 * time.Hour // for waiting requests, which are checked once an hour
 	proposes = Day           // while drafts wait for approval
 )
 
-// Wait returns how long a new request must wait, and why, or "" if the work on it may begin: while fewer drafts wait
-// than replies may be posted in the next hour. open are all open requests and posted the times of the day's replies.
+// Wait returns how long a new request must wait, and why. The reason is "" if work on the request may begin, because
+// fewer drafts are waiting than replies may be posted in the next hour. open contains all open requests, and posted the
+// times of the day's replies.
 //
-// If all drafts wait for approval (propose), there may be drafts for a whole day, because an operator may come once a
-// day.
+// If all drafts wait for approval (propose), drafts are made for a whole day, because an operator may review them only
+// once a day.
 //
-// New requests that come before this one count as well. So of several workers that ask at once, no more begin than
-// there is room for.
+// New requests that come before this one count as well. So if several workers call Wait at the same time, no more of
+// them begin than there is room for.
 func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, propose bool) (time.Duration, string) {
 	period, age := time.Hour, speaks
 	if propose {
@@ -94,6 +96,6 @@ func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, pr
 	if more < 0 {
 		return 0, ""
 	}
-	// Each of those before it must be answered or dropped first.
+	// Each request before it must be answered or dropped first.
 	return min(time.Duration(more+1)*5*time.Minute, time.Hour), why
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// knownBots are bot accounts whose names do not show it: MediaWiki's and its extensions' own users, and bots that edit
-// Wikidata and Wikipedia under names such as Reinheitsgebot.
+// knownBots are bot accounts that cannot be recognized by their names: the built-in users of MediaWiki and its
+// extensions, and bots that edit Wikidata and Wikipedia under names such as Reinheitsgebot.
 var knownBots = []string{
 	"MediaWiki message delivery", "Flow talk page manager", "MediaWiki default", "Maintenance script",
 	"Conversion script", "Move page script", "Delete page script",
@@ -20,13 +20,13 @@ var knownBots = []string{
 	"Addbot", "Cewbot", "Dexbot", "Edoderoobot", "Legobot", "Reinheitsgebot", "Xqbot", "JAnDbot", "Zorrobot",
 }
 
-// IsBot reports whether an account is a bot: by its name, or because it is known.
+// IsBot reports whether an account is a bot, either by its name or because it is a known bot.
 func IsBot(name string) bool {
 	return namedBot(name) || slices.Contains(knownBots, forum.UserName(name))
 }
 
-// namedBot reports whether an account's name shows that it is a bot: it ends in Bot or BOT, or in the separate word
-// "bot", with or without a number after it: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
+// namedBot reports whether an account's name shows that it is a bot. Such a name ends in Bot or BOT, or in the separate
+// word "bot", with or without a number after it: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
 func namedBot(name string) bool {
 	name = forum.UserName(name)
 	if digits := strings.TrimRight(name, "0123456789"); digits != name {

@@ -1,5 +1,5 @@
-// Package phrase recognizes what a post says from its words alone, in the languages most used on the forum: thanks, a
-// request, a refusal, a call to stop. It also recognizes bot accounts by their names.
+// Package phrase classifies posts by their words alone, in the languages most used on the forum: thanks, requests,
+// refusals, and calls to stop. It also recognizes bot accounts by their names.
 package phrase
 
 import (
@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// thanks holds words of thanks, praise, agreement and greeting in the languages most used on the forum. filler holds
-// words that may appear next to them. A post is chatter only when every word of it is in one of the lists and at least
-// one in the first, so a filler may also have another meaning.
+// thanks contains words of thanks, praise, agreement and greeting in the languages most used on the forum. filler
+// contains words that may appear next to them. A post is chatter only if every word is in one of the lists and at least
+// one word is in the first, so a filler may have other meanings, too.
 const (
 	thanks = `
 thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep
@@ -37,10 +37,10 @@ muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomo
 большое огромное за ответ помощь да дуже відповідь جزيلا רבה`
 )
 
-// maxChatter is the most words that a chatter post may have.
+// maxChatter is the maximum number of words in a chatter post.
 const maxChatter = 25
 
-// chatterWords maps each word to whether it alone can make a post chatter.
+// chatterWords contains the words of both lists. The value is true if the word alone can make a post chatter.
 var chatterWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(filler) {
@@ -52,9 +52,9 @@ var chatterWords = func() map[string]bool {
 	return m
 }()
 
-// IsChatter reports whether a post is nothing but thanks, praise, agreement or greeting, in any of a dozen languages.
-// When in doubt it returns false: a post with a question mark, a number, a query or any other word is left to the
-// model. A post without a word (a smiley, a lone signature) is chatter.
+// IsChatter reports whether a post consists only of thanks, praise, agreement or greetings, in any of a dozen
+// languages. If in doubt, it returns false: the model must judge a post with a question mark, a number, a query or any
+// other word. A post without a word (a smiley, a lone signature) is chatter.
 func IsChatter(text string) bool {
 	if strings.ContainsAny(text, "?？؟;") || strings.Contains(text, "[query]") {
 		return false

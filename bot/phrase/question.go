@@ -6,8 +6,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Question returns a request in the poster's own words, used if triage has not reworded it: the heading if there is one,
-// text, and the queries in it.
+// Question returns a request in the poster's own words, for use if triage has not reworded it. It consists of the
+// heading, if there is one, the text, and the queries in it.
 func Question(heading string, c *forum.Comment) string {
 	parts := []string{strings.TrimSpace(c.Text)}
 	if heading != "" {

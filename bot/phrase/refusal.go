@@ -7,7 +7,7 @@ import (
 )
 
 // How people say that an answer is not what they wanted, in the languages most used on the forum. A post that begins
-// with one of refusals says no; if only words of noWords follow, it says nothing else.
+// with one of refusals is a refusal. If only words in noWords follow, it says nothing else.
 const (
 	refusals = `
 no, nope, not what i, not what we, that s not, that is not, thats not, this is not, this isn t, that isn t, it s not, it is not, not correct, not right, wrong, this is wrong, that s wrong, that is wrong, incorrect, this is incorrect, i didn t mean, i did not mean, i meant, that does not answer, that doesn t answer, this does not answer, this doesn t answer, does not answer, doesn t answer, doesn t work, does not work, sorry but no, sorry no
@@ -47,8 +47,8 @@ var (
 	}()
 )
 
-// Refuses reports whether a post begins by saying that the answer before it is not what was wanted, and whether it says
-// nothing else, so that there is nothing to act on.
+// Refuses reports whether a post begins by rejecting the previous answer, and whether it says nothing else, so that
+// there is nothing to act on.
 func Refuses(post string) (no, bare bool) {
 	if strings.HasPrefix(strings.TrimSpace(post), "[query]") {
 		return false, false
@@ -71,7 +71,7 @@ func Refuses(post string) (no, bare bool) {
 	return true, bare
 }
 
-// withoutName removes a name that the post begins with: "@SpinachBot: no".
+// withoutName removes a name at the beginning of a post, as in "@SpinachBot: no".
 func withoutName(post string) string {
 	fields := strings.Fields(post)
 	for len(fields) > 0 && (strings.HasPrefix(fields[0], "@") || strings.HasPrefix(fields[0], "User:") ||

@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// How people ask in English, German, French, Spanish, Italian and Dutch, the most common languages on the forum. Each
-// phrase is a sequence of words; accents count.
+// Phrases of requests in English, German, French, Spanish, Italian and Dutch, the most common languages on the forum.
+// Each phrase is a sequence of words. Accents are significant.
 //
-// asks holds phrases that ask someone to do something. wants holds phrases about the subject of a request; someone who
-// answers with a query uses them, too.
+// asks contains phrases that ask someone to do something. wants contains phrases about the subject of a request, which
+// people who answer with a query also use.
 const (
 	asks = `
 please, pls, plz, can you, could you, would you, can someone, could someone, can somebody, could somebody, can anyone, could anyone, is there, are there, does anyone,
@@ -38,7 +38,7 @@ interrogazione, interrogazioni, lista, elenco, trovare, cercare, numero di
 zoekopdracht, zoekvraag, lijst, lijsten, vinden, zoek, aantal`
 )
 
-// askPhrases and wantPhrases are the lists in the form that [Spaced] returns.
+// askPhrases and wantPhrases are asks and wants in the form that [Spaced] returns.
 var (
 	askPhrases  = phrases(asks)
 	wantPhrases = phrases(wants)
@@ -54,8 +54,8 @@ func phrases(list string) []string {
 	return out
 }
 
-// Spaced returns the words of a text in lower case with one space around each. Anything but letters and digits
-// separates words. It returns "" for a text without words.
+// Spaced returns the words of a text in lower case with one space around each. Any characters other than letters and
+// digits separate words. It returns "" for a text without words.
 func Spaced(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) &&
@@ -67,14 +67,14 @@ func Spaced(s string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// NotJudged is the reason for not answering a post when there is no model and its words do not look like a request.
+// NotJudged is the reason for not answering a post if there is no model and its words do not look like a request.
 const NotJudged = "no model to judge it, and it does not look like a request"
 
-// Asking returns what makes a post look like a request, or "" if nothing does. It replaces the model's judgment when
-// there is no model. text is the post as people read it, for the first of a thread with its heading; queries appear as
-// "[query]". A request contains a query, or asks in words. A follow-up with a query is more often someone's answer: it
-// must ask in words that answers do not have, or mention us. When in doubt, it is not a request: better to ignore a
-// request than to answer an announcement.
+// Asking returns why a post looks like a request, or "" if it does not. It replaces the model's judgment if there is no
+// model. text is the post as displayed, with queries as "[query]" and, for the first post of a thread, with its
+// heading. A request contains a query or asks in words. A follow-up with a query is more often someone's answer, so it
+// must contain a phrase that does not occur in answers, or mention us. If in doubt, Asking returns "": it is better to
+// ignore a request than to answer an announcement.
 func Asking(request bool, text string, query, mentioned bool) string {
 	switch {
 	case request && query:
@@ -93,7 +93,7 @@ func Asking(request bool, text string, query, mentioned bool) string {
 	return ""
 }
 
-// readable removes query marks and web addresses from a post; they do not show whether someone asks.
+// readable removes query marks and web addresses from a post; they do not show whether the post asks something.
 func readable(text string) string {
 	var words []string
 	for _, w := range strings.Fields(strings.ReplaceAll(text, "[query]", " ")) {

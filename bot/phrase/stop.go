@@ -2,20 +2,20 @@ package phrase
 
 import "strings"
 
-// stopWords say stop in the languages most used on the forum. Those that also mean something else count only if a text
-// begins with them or is very short.
+// stopWords are words for "stop" in the languages most used on the forum. Those with other meanings count only if a
+// text begins with them or is very short.
 const (
 	stopWords = " stop stopp stopper stoppen anhalten arrêt arrête arrêtez arrêter parar detener detente deténgase " +
 		"ferma fermare fermati стоп 停止 "
 	vagueStops = " alto para pare halt "
 )
 
-// politeWords may come before the word stop at the beginning.
+// politeWords are words that may precede a stop word at the beginning of a text.
 const politeWords = " please kindly could can would will you bitte bitten können könnten sie s il te vous plaît plait " +
 	"por favor per favore пожалуйста hi hello hey hallo bonjour dear the this bot "
 
-// Maximum number of words in a text in which the word stop counts anywhere. A longer text must begin with it: a
-// question about bus stops is not a call to stop.
+// Maximum number of words in a text in which a stop word counts at any position. A longer text must begin with the stop
+// word, since a question about bus stops is not a call to stop.
 const (
 	maxStop      = 15
 	maxVagueStop = 8

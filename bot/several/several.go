@@ -11,29 +11,30 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// Bots are bots on different wikis that share a ledger. The first is the main one: its errors are returned. Errors
-// of the others are logged, and the rest continues. A bot that is blocked on its wiki is left out until the program is
-// restarted, after its operator has looked into it.
+// Bots are bots on different wikis that share a ledger. The first is the main one: its errors are returned. Errors of
+// the others are logged, and the rest continues. A bot that is blocked on its wiki is skipped until the program is
+// restarted, which its operator should do after resolving the problem.
 type Bots struct {
 	Log  *slog.Logger
 	Bots []*bot.Bot
 
 	blocked sync.Map // by index in Bots
-	turn    int      // who comes first
+	turn    int      // index of the bot that comes first
 }
 
-// Round runs one round of each bot, in turn. Summaries are in the bots' order; a bot that is left out has an empty one.
+// Round runs one round of each bot, in turn. The summaries are in the order of the bots; the summary of a skipped bot
+// is empty.
 func (s *Bots) Round(ctx context.Context) ([]bot.Summary, error) {
 	return s.each(ctx, (*bot.Bot).Round)
 }
 
-// Notice is [bot.Bot.Notice] of each.
+// Notice calls [bot.Bot.Notice] of each bot.
 func (s *Bots) Notice(ctx context.Context) error {
 	_, err := s.each(ctx, (*bot.Bot).Notice)
 	return err
 }
 
-// Publish is [bot.Bot.Publish] of each.
+// Publish calls [bot.Bot.Publish] of each bot.
 func (s *Bots) Publish(ctx context.Context) error {
 	_, err := s.each(ctx, (*bot.Bot).Publish)
 	return err
@@ -62,8 +63,8 @@ func (s *Bots) each(ctx context.Context,
 	return out, first
 }
 
-// inTurn returns the bots that are not left out, with their indexes in Bots. Each call begins with another one:
-// otherwise the first would use up what is limited for all wikis together, such as the replies in an hour.
+// inTurn returns the bots that are not skipped, with their indexes in Bots. Each call begins with a different bot.
+// Otherwise, the first bot would use up resources that all wikis share, such as the replies per hour.
 func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	start := s.turn
 	s.turn++
@@ -77,7 +78,7 @@ func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	}
 }
 
-// Work is [bot.Bot.Work] of the first bot that has something to do; each call begins with another one.
+// Work calls [bot.Bot.Work] of each bot until one has something to do. Each call begins with a different bot.
 func (s *Bots) Work(ctx context.Context) (worked bool, err error) {
 	var errs []error
 	for _, b := range s.inTurn() {

@@ -1,4 +1,5 @@
-// Package title has what the bot knows by a page's title alone: whether it answers there, and the page's address.
+// Package title determines what the bot can know about a page from its title alone: whether the bot answers on it, and
+// the page's address.
 package title
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// OwnTalk reports whether a title is that of an account's talk page, under the names of its namespace that package
-// forum knows.
+// OwnTalk reports whether a title is the title of an account's talk page, with any of the namespace names that package
+// forum supports.
 func OwnTalk(title, account string) bool {
 	ns, name, _ := strings.Cut(title, ":")
 	switch strings.ToLower(ns) {
@@ -21,8 +22,8 @@ func OwnTalk(title, account string) bool {
 	return false
 }
 
-// Listed reports whether a page is among those that a list names: "talk" for every talk page, the number of a
-// namespace, a title, or the beginning of one followed by "*".
+// Listed reports whether a list of pages includes a page. An entry of the list is "talk" for every talk page, the
+// number of a namespace, a title, or the beginning of one followed by "*".
 func Listed(list []string, title string, namespace int) bool {
 	for _, want := range list {
 		prefix, any := strings.CutSuffix(want, "*")
@@ -42,7 +43,7 @@ func Listed(list []string, title string, namespace int) bool {
 	return false
 }
 
-// Archived returns a reason if a page's title shows that it is an archive, else "".
+// Archived returns a reason if a page's title shows that the page is an archive, or else "".
 func Archived(title string) string {
 	for _, part := range strings.Split(title, "/")[1:] {
 		if strings.HasPrefix(strings.ToLower(part), "archiv") {
@@ -53,7 +54,8 @@ func Archived(title string) string {
 }
 
 // Link returns the address of a section or comment of a page, on the wiki with the given address of api.php: /wiki/PAGE
-// where api.php is in /w/, as on Wikimedia's wikis, else index.php next to api.php. Without an address it returns "".
+// if api.php is in /w/, as on Wikimedia's wikis, and otherwise index.php in the folder of api.php. Without an address
+// it returns "".
 func Link(api, title, anchor string) string {
 	if api == "" {
 		return ""

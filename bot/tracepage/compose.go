@@ -16,18 +16,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// Limits of a page. It is for people; the whole run is in the trajectory.
+// Limits of a page. The page is for people; the trajectory contains the whole run.
 const (
 	maxPage  = 100_000 // bytes
-	maxSeen  = 2500    // characters of what an action returned
-	maxAsked = 1500    // of an action's argument, of the question
+	maxSeen  = 2500    // characters of an action's observation
+	maxAsked = 1500    // of an action's argument, and of the question
 	maxSaid  = 1000    // of a thought, in characters
 	maxName  = 60
-	// room that is left on a page for its end
+	// space that is reserved for the end of a page
 	reserve = 500
 )
 
-// marker is the comment that identifies a page as that of an entry.
+// marker returns the comment that identifies the page of an entry.
 func marker(key string) string { return "<!-- spinachbot-steps:" + key + " -->" }
 
 // composer writes a page.
@@ -37,8 +37,8 @@ type composer struct {
 	hide []string
 }
 
-// compose writes the steps of an entry's reply as wikitext without headings. Everything in it that is not ours is
-// escaped, so that it remains text and notifies nobody. hide lists texts that must not be in it.
+// compose returns the steps of an entry's reply as wikitext without headings. All text by others is escaped, so that it
+// remains text and notifies nobody. The texts in hide must not appear in the result.
 func compose(e *bot.Entry, hide []string) string {
 	c := &composer{t: forum.Texts(e.Draft.Reply.Language), hide: hide}
 	reply := c.t.Text("trace_reply")
@@ -61,7 +61,7 @@ func compose(e *bot.Entry, hide []string) string {
 	return strings.TrimRight(c.b.String(), "\n")
 }
 
-// gone returns the text of a page whose steps are no longer kept.
+// gone returns the text of a page whose steps have been removed.
 func gone(e *bot.Entry, at time.Time) string {
 	language := ""
 	if e.Draft != nil {
@@ -82,7 +82,7 @@ func (c *composer) step(n int, s agent.Step) {
 	c.b.WriteString(": ''" + c.t.Text("trace_action") + "'' " + forum.Plain(c.shown(s.Action), maxName) + "\n")
 	argument := s.Argument
 	if lines := event.ArgumentLines(argument); lines != nil || strings.TrimSpace(argument) == "{}" {
-		argument = strings.Join(lines, "\n") // of a native call
+		argument = strings.Join(lines, "\n") // arguments of a native call
 	}
 	c.pre(argument, maxAsked)
 	if s.Observation != "" {
@@ -92,7 +92,7 @@ func (c *composer) step(n int, s agent.Step) {
 	c.b.WriteString("\n")
 }
 
-// block writes a text under a title.
+// block writes a text below a title.
 func (c *composer) block(title, s string, limit int) {
 	c.line("'''" + title + "'''")
 	c.pre(s, limit)
@@ -124,8 +124,8 @@ func (c *composer) shown(s string) string {
 }
 
 // escape writes every character that could be markup anywhere as a numeric entity, which is text for both of
-// MediaWiki's parsers, in <pre> as elsewhere. Control characters, and those that change the direction of a line, are
-// left out.
+// MediaWiki's parsers, in <pre> as well as elsewhere. Control characters, and characters that change the direction of a
+// line, are omitted.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -1,10 +1,10 @@
-// Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page: what
-// the model thought, did and saw, from the ledger. The reply, which links to the page, is posted first, whatever
-// happens to the page.
+// Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page. The
+// steps come from the ledger and show what the model thought, did and saw. The reply, which links to the page, is
+// posted first, regardless of whether the page can be created.
 //
 // A page is created at most once. The wiki does not create a page that already exists, so only one of two edits of
-// unknown outcome can have an effect. Nor does it create a page that was deleted after the first attempt began, so a
-// page that an administrator removed stays removed.
+// unknown outcome can have an effect. It also does not create a page that was deleted after the first attempt began, so
+// a page that an administrator deleted stays deleted.
 package tracepage
 
 import (
@@ -22,9 +22,9 @@ import (
 
 // Limits of one call.
 const (
-	maxTries = 5                  // attempts to make a page
+	maxTries = 5                  // attempts to create a page
 	atOnce   = 20                 // pages
-	within   = 7 * 24 * time.Hour // how long after its reply a page is made
+	within   = 7 * 24 * time.Hour // how long after its reply a page may be created
 )
 
 // Writer writes a subpage of the account's user page. [bot.Bot] does.
@@ -38,7 +38,7 @@ type Wiki interface {
 	Page(ctx context.Context, title string) (*bot.Revision, error)
 }
 
-// Ledger is the part of the bot's ledger that it needs.
+// Ledger is the part of the bot's ledger that this package uses.
 type Ledger interface {
 	Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	Update(ctx context.Context, e *bot.Entry) error
@@ -54,19 +54,19 @@ type Pages struct {
 
 	Account string        // the bot's user name
 	Parent  string        // title: the page of an entry is Parent/KEY
-	Keep    time.Duration // since a page was made; negative: forever
-	Hide    []string      // texts that must not be on a page: secrets
+	Keep    time.Duration // retention period since a page was created; negative: forever
+	Hide    []string      // texts that must not be on a page, such as secrets
 }
 
-// Write makes the pages of replies that were posted recently. Like [Pages.Retire], it is called by one process at a
-// time.
+// Write creates the pages of replies that were posted recently. Only one process at a time may call it or
+// [Pages.Retire].
 func (p *Pages) Write(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
 }
 
-// Retire removes the steps from pages that are no longer kept: old ones, and those of a reply that was withdrawn or of
-// a post whose words were erased. Pages are not deleted, which the bot may not do: [List] names those that an
-// administrator can delete.
+// Retire removes the steps from pages that are no longer kept: old pages, and pages of a reply that was withdrawn or a
+// post whose words were erased. It does not delete pages, since the bot has no permission to do so. [List] shows which
+// pages an administrator can delete.
 func (p *Pages) Retire(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}}, p.over, p.empty)
 }
@@ -94,7 +94,7 @@ func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) boo
 	var errs []error
 	for _, e := range entries[:min(len(entries), atOnce)] {
 		more, err := do(ctx, e)
-		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // someone else changed it: try next time
+		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // changed by someone else: retry next time
 			err = nil
 		}
 		if err != nil {
@@ -115,7 +115,7 @@ func (p *Pages) toMake(e *bot.Entry) bool {
 		(t == nil || t.Made.IsZero() && t.Not == "" && t.Tries < maxTries)
 }
 
-// over reports whether the steps of a page are no longer kept.
+// over reports whether the steps of a page must be removed.
 func (p *Pages) over(e *bot.Entry) bool {
 	t := e.Trace
 	if t == nil || t.Made.IsZero() || !t.Gone.IsZero() || t.Not != "" || t.Title != p.title(e) {
@@ -126,7 +126,7 @@ func (p *Pages) over(e *bot.Entry) bool {
 
 func (p *Pages) title(e *bot.Entry) string { return p.Parent + "/" + e.Key }
 
-// make makes an entry's page. more means that others may be tried.
+// make creates an entry's page. more means that other pages may be tried.
 func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	if e.Trace == nil {
 		e.Trace = &bot.TracePage{Title: p.title(e)}
@@ -154,7 +154,7 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 		p.Log.Info("the steps behind a reply are on the wiki", "entry", e.Key, "page", t.Title)
 	case errors.Is(err, bot.ErrDenied):
 		t.Not, err = err.Error(), nil
-	case err != nil && !sent: // it applies to all of them
+	case err != nil && !sent: // it applies to all pages
 		return false, err
 	case errors.Is(err, bot.ErrRefused):
 		t.Not = "the wiki refused it"
@@ -167,8 +167,8 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	return more, errors.Join(err, p.Ledger.Update(context.WithoutCancel(ctx), e))
 }
 
-// empty removes the steps from an entry's page. What others wrote below their own headings stays. Doing it twice writes
-// the same text.
+// empty removes the steps from an entry's page. Text that others wrote below their own headings stays. Calling it twice
+// writes the same text.
 func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	t, sent := e.Trace, false
 	_, err = p.Writer.WriteOwn(ctx, t.Title, func(rev *bot.Revision) (*bot.Edit, error) {
@@ -193,7 +193,7 @@ func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) 
 	return true, p.Ledger.Update(context.WithoutCancel(ctx), e)
 }
 
-// Page is a page for people to see.
+// Page describes a page, for display.
 type Page struct {
 	Key   string    `json:"key"`
 	Title string    `json:"title"`
@@ -204,13 +204,13 @@ type Page struct {
 
 // The states of a page.
 const (
-	Waits = "waits" // it must be created
-	There = "there" // it is on the wiki
+	Waits = "waits" // the page must be created
+	There = "there" // the page is on the wiki
 	Empty = "empty" // its steps were removed; they are in its history until an administrator deletes it
-	Not   = "not"   // it was not made, or belongs to others
+	Not   = "not"   // the page was not created, or others have taken it over
 )
 
-// List lists the pages that replies link to, oldest first.
+// List returns the pages to which replies link, oldest first.
 func List(entries []*bot.Entry) []Page {
 	var out []Page
 	for _, e := range entries {
