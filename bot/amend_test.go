@@ -18,7 +18,7 @@ import (
 type fakeRerunner struct {
 	clock *clock
 	items []string
-	odd   bool // another result each time
+	odd   bool // return a different result each time
 	err   error
 	at    string // the endpoint
 	runs  int
@@ -45,7 +45,7 @@ func (r *fakeRerunner) Rerun(_ context.Context, query, _ string) (*agent.Answer,
 		Labels: map[string]string{"Q146": "house cat", "Q144": "dog"}}, nil
 }
 
-// amending returns a world with a posted reply whose query returns the items now, minutes later.
+// amending returns a world with a reply that was posted minutes ago and whose query now returns the items.
 func amending(t testing.TB, path string, items ...string) (*world, *fakeRerunner) {
 	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")
@@ -61,7 +61,7 @@ func amending(t testing.TB, path string, items ...string) (*world, *fakeRerunner
 	return w, r
 }
 
-// wantAmended checks whether the reply is corrected, and that nothing else on the page has changed.
+// wantAmended checks whether the reply was corrected, and that nothing else on the page has changed.
 func (w *world) wantAmended(note string, before string, want bool) {
 	w.t.Helper()
 	page := w.wiki.text()
@@ -106,7 +106,7 @@ func TestAmend(t *testing.T) {
 	if e.Amendment == nil || !e.Amendment.Done || e.Amendment.Rev == 0 || len(e.Receptions) > 0 {
 		t.Errorf("the ledger has %+v, receptions %v", e.Amendment, e.Receptions)
 	}
-	r.items = []string{"Q1"} // once is all
+	r.items = []string{"Q1"} // only once
 	for range 5 {
 		w.clock.pass(5 * time.Minute)
 		w.round()
@@ -122,8 +122,8 @@ func TestAmend(t *testing.T) {
 	}
 }
 
-// If two processes both believe that they are the publisher, a reply is corrected once: the ledger accepts the note of
-// only one.
+// If two processes both believe that they are the publisher, a reply is corrected only once, because the ledger accepts
+// the note of only one of them.
 func TestAmendedByOne(t *testing.T) {
 	for run := 1; run <= 2; run++ {
 		w, r := amending(t, "", "Q144")
@@ -242,7 +242,7 @@ func TestCrashWhileAmending(t *testing.T) {
 		w.clock.pass(3 * time.Minute)
 		return w
 	}, func(w *world, note string) {
-		for range 2 { // settleDown has nothing to wait for
+		for range 2 { // settleDown would not wait for anything
 			w.clock.pass(3 * time.Minute)
 			w.round()
 		}
@@ -250,8 +250,7 @@ func TestCrashWhileAmending(t *testing.T) {
 	})
 }
 
-// A correction whose answer was lost and that someone reverted is not repeated, and neither is one if it is unknown
-// whether it was reverted.
+// A correction whose answer was lost is not repeated if someone reverted it, or if it is unknown whether someone did.
 func TestAmendTakenBack(t *testing.T) {
 	for _, hide := range []string{"", "user summary text"} {
 		w, _ := amending(t, "", "Q144", "Q146")

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// started returns a world whose bot has had its first start, with one request posted since then that is old enough to
+// started returns a world after the bot's first start, with one request that was posted since then and is old enough to
 // be answered.
 func started(t *testing.T) *world {
 	w := newWorld(t)
@@ -73,7 +73,7 @@ func TestConflict(t *testing.T) {
 	if w.wiki.saves != 2 {
 		t.Errorf("%d saves", w.wiki.saves)
 	}
-	// With endless conflicts there are three tries per round, and later the request is given up.
+	// If conflicts never end, there are three attempts per round, and eventually the request is given up.
 	w = started(t)
 	w.cfg.MaxSaves = 10
 	w.wiki.refuse = bot.ErrConflict
@@ -125,7 +125,7 @@ func TestJudgedAgain(t *testing.T) {
 		want    string
 		later   string // after an hour and another round
 		replies int
-		merges  bool // a wiki merges it with our save when it comes between reading and saving
+		merges  bool // a wiki merges it with our save if it comes between reading and saving
 	}{
 		"archived": {archive, "Cats:gave_up", "Cats:gave_up", 0, false},
 		"edited": {func(w *world) { w.wiki.edit("Which cats are", "Which white cats are") }, "Cats:noticed",
@@ -186,7 +186,7 @@ func TestJudgedAgain(t *testing.T) {
 	}
 }
 
-// A thread that was removed by a vandal or archived by mistake is answered when it is back.
+// A thread that was removed by a vandal or archived by mistake is answered once it is restored.
 func TestBackOnThePage(t *testing.T) {
 	w := started(t)
 	var whole string
@@ -203,7 +203,7 @@ func TestBackOnThePage(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// An emptied page proves nothing about the requests on it.
+	// An emptied page does not prove anything about the requests on it.
 	w = started(t)
 	whole = w.wiki.text()
 	w.solver.onSolve = func() { w.wiki.put(page, "") }
@@ -231,8 +231,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// An operator's name that replies cannot link is refused at the start in every mode, because drafts are composed in all
-// of them.
+// An operator's name that replies cannot link is rejected at startup in every mode, because drafts are composed in
+// every mode.
 func TestOperatorName(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"Olga": true, "Olga_Operator": true, "Zoë O'Neil (WMDE)": true, "日本太郎": true, " Olga ": true,
@@ -263,8 +263,8 @@ func TestMissingPage(t *testing.T) {
 	}
 }
 
-// Whatever a heading contains, the summary has its section link, its links to us and the key within MediaWiki's 500
-// characters.
+// For any heading, the section link, the links to us and the key fit into the 500 characters that MediaWiki allows for
+// a summary.
 func TestHostileHeadings(t *testing.T) {
 	for _, h := range []string{"*/ [[Category:Evil]] /*", "[[User:Admin|x]] {{evil}}", strings.Repeat("é", 400),
 		"~~~~ x", "a | b", "''bold''", "sb-0000000000000000"} {

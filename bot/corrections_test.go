@@ -28,7 +28,7 @@ func TestCorrections(t *testing.T) {
 		solution(entry("c1", Request, "ours"), empty),
 		solution(entry("d1", Request, "ours"), broken),
 		entry("e1", Request, "ours", Refused), entry("e2", FollowUp, "new", Thanked),
-		entry("f1", Request, "ours"), entry("f2", FollowUp, "new"), // nobody said that the answer was right
+		entry("f1", Request, "ours"), entry("f2", FollowUp, "new"), // nobody confirmed the answer
 		entry("g1", Request, "ours"), entry("g2", FollowUp, "new", Thanked, Struck),
 		entry("h1", Request, "ours"), stranger,
 	}, "Bot")

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// crasher wraps everything that the bot calls, and ends the program (here, the goroutine) before or after one of the
+// crasher wraps everything that the bot calls. It ends the program (here, the goroutine) before or after one of the
 // calls.
 type crasher struct {
 	bot.Store
@@ -137,7 +137,7 @@ func (w *world) crash(n int, after bool) (calls int, finished bool, err error) {
 	return c.calls, finished, err
 }
 
-// settleDown runs rounds until no entry is open, as the schedule would.
+// settleDown runs rounds, as the schedule would, until no entry is open.
 func (w *world) settleDown(note string) {
 	w.t.Helper()
 	for i, waiting := 0, 1; i < 12 && waiting > 0; i++ {
@@ -186,8 +186,8 @@ func (w *world) check(note string, want map[string]int) {
 	}
 }
 
-// The program ends before and after each call to wiki, solver and ledger in turn. In every case, each request gets
-// exactly one reply in the end.
+// The program ends before and after each call to wiki, solver and ledger in turn. In every case, each request
+// eventually gets exactly one reply.
 func TestCrashAtEveryCall(t *testing.T) {
 	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false},
 		{false, true, false}, {false, false, true}, {false, true, true}} {
@@ -225,8 +225,8 @@ func TestCrashAtEveryCall(t *testing.T) {
 	}
 }
 
-// The first start itself is interrupted at each call in turn: what was on the page stays unanswered, and later posts
-// are answered.
+// The first start itself is interrupted at each call in turn: comments that were on the page remain unanswered, and
+// later ones are answered.
 func TestCrashAtFirstStart(t *testing.T) {
 	for n := 1; ; n++ {
 		w := worldOn(t, "")
@@ -248,7 +248,7 @@ func TestCrashAtFirstStart(t *testing.T) {
 	}
 }
 
-// A save whose answer is lost arrives at any later time: before the bot checks, after the grace period, after the
+// A save whose answer is lost may arrive at any later time: before the bot checks, after the grace period, after the
 // second save, or never.
 func TestLateSave(t *testing.T) {
 	for name, play := range map[string]func(w *world){
@@ -305,7 +305,7 @@ func TestLateSave(t *testing.T) {
 				w.check(name, map[string]int{"Cats": 0})
 			case strings.Contains(name, "at once") && name != "at once":
 				w.want("Cats:posted")
-				// people removed the reply: it is not posted again
+				// people removed the reply, so it is not posted again
 				w.check(name, map[string]int{"Cats": 0})
 			default:
 				w.want("Cats:posted")
@@ -315,7 +315,7 @@ func TestLateSave(t *testing.T) {
 	}
 }
 
-// While the list of our edits cannot be read, the bot concludes nothing from a page without our reply.
+// While the list of our edits cannot be read, the bot draws no conclusions from a page without our reply.
 func TestOwnEditsUnreadable(t *testing.T) {
 	w := started(t)
 	w.wiki.late, w.wiki.onSave = true, func() { w.wiki.noEdits = true }
@@ -327,7 +327,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// No first save is sent either, because this ledger may be older than a reply that was removed.
+	// A first save is not sent either, because this ledger may be older than a reply that was removed.
 	w = started(t)
 	w.wiki.noEdits = true
 	w.round()
@@ -340,7 +340,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The first save arrives after the bot has concluded that it did not and waits for something else.
+// The first save arrives after the bot has concluded that it did not arrive and waits for something else.
 func TestLateSaveWhileHeld(t *testing.T) {
 	held := func(t *testing.T) *world {
 		w := started(t)
@@ -407,7 +407,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// Ctrl-C in the middle of solving is not counted as a crash, and the request is taken up again.
+// Ctrl-C in the middle of solving is not counted as a crash, and work on the request resumes.
 func TestInterrupted(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -424,8 +424,8 @@ func TestInterrupted(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The wiki's clock and ours may differ by hours: the wiki's clock decides how old a request is, and our edits are still
-// found.
+// The wiki's clock and ours may differ by hours. The age of a request is measured by the wiki's clock, and our edits
+// are still found.
 func TestClocksDiffer(t *testing.T) {
 	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour} {
 		w := newWorld(t)
@@ -458,7 +458,7 @@ func TestInterruptedWhileSaving(t *testing.T) {
 }
 
 // A clock that was ahead by more than a year is set back while a request waits, while a save's answer is missing, and
-// after many replies: nothing waits for that year.
+// after many replies: nothing waits until that year.
 func TestClockSetBack(t *testing.T) {
 	const ahead = 10000 * time.Hour
 	for name, play := range map[string]func(w *world){
@@ -487,8 +487,8 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// The clock jumps ahead by more than a request may wait: what is open is still answered. It is given up when the time
-// has passed on the wiki, too.
+// The clock jumps ahead by more than a request may wait. Open requests are still answered. They are given up once the
+// time has passed on the wiki, too.
 func TestClockAhead(t *testing.T) {
 	for wiki, want := range map[time.Duration]string{0: "Cats:gave_up", -40 * 24 * time.Hour: "Cats:posted"} {
 		w := started(t)

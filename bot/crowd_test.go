@@ -16,24 +16,24 @@ import (
 )
 
 // crowd simulates people who write anywhere on the page, often twice a minute. It recognizes their posts by a unique
-// word in each, and knows only the bot's name: it reads only the page, its history and the archive.
+// word in each. About the bot, it knows only the name, and it reads only the page, its history and the archive.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
 	posts   []string       // the words of the posts, in order
-	times   map[string]int // how often a word was posted
+	times   map[string]int // number of times that a word was posted
 	edits   map[string]int
-	gone    map[string]int    // how often people removed a post with the word
-	refused map[string]bool   // headings of threads in which a reply of ours was removed, where no more are posted
+	gone    map[string]int    // number of times that people removed a post with the word
+	refused map[string]bool   // headings of threads in which one of our replies was removed, so that no more are posted
 	words   map[string]string // word by the hash that a post had at some time
 	archive string
 	between bool // someone wrote between a request and its answer, so replies are no longer under their posts
-	// An administrator removes replies and hides them, and nobody changes headings: a post with another heading, other
-	// words and no reply is a new one.
+	// An administrator removes and hides replies, and nobody changes headings, so a post with another heading, other words
+	// and no reply is a new one.
 	hides bool
-	quiet bool // people begin threads and do not write in those of others
+	quiet bool // people begin threads and do not write in threads by others
 
-	known  map[string]bool // the texts whose words were noted
+	known  map[string]bool // texts whose words were recorded
 	text   string          // the page's text when it was last read
 	parsed *forum.Page
 }
@@ -47,7 +47,7 @@ func (c *crowd) threads() []forum.Thread {
 	return c.parsed.Threads
 }
 
-// word makes the word of a new post, or repeats an earlier one.
+// word returns a new word for a post, or repeats an earlier one.
 func (c *crowd) word() string {
 	if len(c.posts) > 0 && c.rng.IntN(6) == 0 {
 		return c.posts[len(c.posts)-1]
@@ -81,7 +81,7 @@ func (c *crowd) section() {
 	c.insert(len(c.w.wiki.text()), "\n\n"+s)
 }
 
-// reply writes a comment under one of our answers.
+// reply writes a comment under one of our replies.
 func (c *crowd) reply() {
 	var ours []forum.Comment
 	for _, t := range c.threads() {
@@ -94,13 +94,13 @@ func (c *crowd) reply() {
 	if len(ours) > 0 {
 		x := ours[c.rng.IntN(len(ours))]
 		if x.Level >= 6 && x.Time != nil && c.w.wiki.now().Sub(*x.Time) < 2*time.Minute {
-			return // the bot considers someone who answers this often at once a program
+			return // the bot considers someone who answers immediately this often to be a program
 		}
 		c.insert(x.End, "\n"+strings.Repeat(":", x.Level)+c.write(c.word())+"\n")
 	}
 }
 
-// call writes to the bot at the end of a thread or right behind its first post.
+// call writes to the bot at the end of a thread or directly after its first post.
 func (c *crowd) call() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -139,7 +139,7 @@ func (c *crowd) edit() {
 	}
 }
 
-// tidy archives a thread in which everything is answered.
+// tidy archives a thread in which every post is answered.
 func (c *crowd) tidy() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -158,8 +158,8 @@ func (c *crowd) tidy() {
 	}
 }
 
-// remove deletes a thread, answered or not, like someone who archives by hand or removes what does not belong on the
-// page.
+// remove deletes a thread, answered or not, like someone who archives by hand or removes threads that do not belong on
+// the page.
 func (c *crowd) remove() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -235,7 +235,7 @@ func (c *crowd) act() {
 	c.learn()
 }
 
-// learn notes the hashes of all posts on the page, by which entries are distinguished later.
+// learn records the hashes of all posts on the page, which later distinguish the entries.
 func (c *crowd) learn() {
 	for _, t := range c.threads() {
 		for i := range t.Comments {
@@ -251,8 +251,8 @@ func (c *crowd) learn() {
 	}
 }
 
-// said counts the replies to each word in the page's whole history, including those that have been removed. It is an
-// error when an edit of ours does anything but insert lines.
+// said counts the replies to each word in the page's whole history, including those that have been removed. It reports
+// an error if one of our edits does anything but insert lines.
 func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	out := map[string]int{}
 	revs := c.w.wiki.pages[page]
@@ -276,13 +276,13 @@ func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	return out
 }
 
-// lines returns the lines of a text that are not blank.
+// lines returns the nonblank lines of a text.
 func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 }
 
-// check counts the replies to each post: one, or none and an entry that says why, or none for a post that people
-// removed.
+// check checks the number of replies to each post: one, or none if an entry gives a reason, or none if people removed
+// the post.
 func (c *crowd) check(report func(format string, args ...any)) {
 	for _, th := range forum.Parse(page, c.archive+"\n\n"+c.w.wiki.text(), forum.Options{}).Threads {
 		under := map[string]int{}
@@ -339,7 +339,7 @@ func brief(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// The work on a request is not lost if its poster adds comments with the same signature in the meantime.
+// Work on a request is not lost if its poster adds comments with the same signature in the meantime.
 func TestTwinsWhileSolving(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")

@@ -35,7 +35,7 @@ func (w *world) digest() error {
 	})
 }
 
-// hours lets the given number of hours pass; a new bot runs in each hour, as after a restart.
+// hours advances the clock by the given number of hours. A new bot runs in each hour, as after a restart.
 func (w *world) hours(n int) {
 	w.t.Helper()
 	for range n {
@@ -77,8 +77,8 @@ func TestDigestPage(t *testing.T) {
 	}
 }
 
-// Whatever keeps replies from being posted also keeps the digest from being written. It is written once that has ended,
-// on the same day.
+// Anything that prevents replies from being posted also prevents the digest from being written. Once it has ended, the
+// digest is written on the same day.
 func TestDigestIsGated(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do, undo func(w *world)
@@ -118,11 +118,11 @@ func TestDigestIsGated(t *testing.T) {
 }
 
 // An edit of unknown outcome is repeated only if it is neither on the page nor in the history and can no longer arrive.
-// A day has one digest, whatever the outcome of the first edit, and the next day has its own.
+// Each day has one digest, regardless of the outcome of the first edit, and so does the next day.
 func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do          func(w *world)
-		want, saves int // digests of the first day at its end
+		want, saves int // number of digests of the first day at the end of the day
 	}{
 		"the answer is lost": {func(w *world) { w.wiki.lost = true }, 1, 1},
 		"the answer is lost, and someone removes it": {func(w *world) {
@@ -160,7 +160,7 @@ func TestDigestIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// Someone edits the page between reading and saving: their edit stays, and the digest is on the page once.
+// Someone edits the page between reading and saving: that edit stays, and the digest is on the page once.
 func TestDigestConflict(t *testing.T) {
 	w := digesting(t)
 	w.clock.pass(2 * time.Hour)
@@ -176,7 +176,7 @@ func TestDigestConflict(t *testing.T) {
 	}
 }
 
-// Only a subpage of the account's own user page can be the page of the digest.
+// The digest's page must be a subpage of the account's own user page.
 func TestDigestPageIsItsOwn(t *testing.T) {
 	for title, ok := range map[string]bool{digestPage: true, "Benutzer:SpinachBot/Bericht": true, page: false,
 		"User:SpinachBot": false, "User:Olga/digest": false, "User:SpinachBot/": false, stopPage: false, "SpinachBot/x": false} {

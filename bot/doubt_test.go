@@ -11,14 +11,14 @@ import (
 
 const whichCats = "Do you mean house cats only, or [[all]] cats?"
 
-// TestDoubt covers answers that are not sure enough.
+// TestDoubt covers answers that are not certain enough.
 func TestDoubt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		least, sure float64
-		silent      bool // instead of asking
+		silent      bool // do not reply instead of asking
 		asks        string
 		reason      agent.Reason
-		quiet       bool // no reply on failure
+		quiet       bool // do not reply on failure
 		want        string
 		has, hasNot string
 	}{
@@ -113,7 +113,7 @@ func readings(kind string) []agent.Reading {
 	return out
 }
 
-// TestAsksWithCounts checks that a question about two readings says what each of them finds.
+// TestAsksWithCounts checks that a question about two readings says how many results each of them has.
 func TestAsksWithCounts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		asks, kind, has, hasNot string
@@ -135,8 +135,8 @@ func TestAsksWithCounts(t *testing.T) {
 	}
 }
 
-// TestChosen checks that the answer to our question continues the first request, however short it is, and that if the
-// program understands the choice, its reply is posted although its confidence is as low as before.
+// TestChosen checks that the answer to our question continues the first request, even if it is short. It also checks
+// that if the program understands the choice, its reply is posted even though its confidence is as low as before.
 func TestChosen(t *testing.T) {
 	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
 		"Those in Africa": ""} {
@@ -161,8 +161,8 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// TestSuggestsResolved checks that after thanks, the next reply says that the section can be marked as resolved, and
-// that no reply sets the mark.
+// TestSuggestsResolved checks that after thanks, the next reply suggests marking the section as resolved, and that no
+// reply sets the mark.
 func TestSuggestsResolved(t *testing.T) {
 	for _, thanked := range []bool{false, true} {
 		w := started(t)
@@ -226,7 +226,7 @@ func TestTwoWorkersAskOnce(t *testing.T) {
 		}
 		work(first)
 		w.want("Cats:accepted Cats:noticed")
-		w.solver.onSolve = func() { // while the first works, the second judges and solves the other request
+		w.solver.onSolve = func() { // while the first worker is busy, the second judges and solves the other request
 			w.solver.onSolve = nil
 			work(second)
 			work(second)

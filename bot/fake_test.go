@@ -32,7 +32,7 @@ const (
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
-	began time.Time // zero if set by hand
+	began time.Time // zero if the clock is set by hand
 }
 
 func (c *clock) now() time.Time {
@@ -44,7 +44,7 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-// run makes the clock advance with the time of a synctest bubble.
+// run makes the clock advance with the time in a synctest bubble.
 func (c *clock) run() { c.began = time.Now() }
 
 func (c *clock) pass(d time.Duration) {
@@ -53,27 +53,27 @@ func (c *clock) pass(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// fakeWiki is a wiki with MediaWiki's rules for section edits: the base revision's section is replaced, the result is
-// merged line by line with what was saved since, and overlapping or touching changes are an edit conflict.
+// fakeWiki is a wiki with MediaWiki's rules for section edits. An edit replaces the base revision's section, and the
+// result is merged line by line with the edits since. Overlapping or adjacent changes are an edit conflict.
 type fakeWiki struct {
 	clock   *clock
 	skew    time.Duration // offset of the wiki's clock
 	pages   map[string][]bot.Revision
 	summary map[int64]string // of our own edits
-	hidden  map[int64]string // what an administrator hid of a revision: "user", "summary", "text"
+	hidden  map[int64]string // parts of a revision that an administrator hid: "user", "summary", "text"
 	rev     int64
 	saves   int
 	lost    bool       // a save succeeds but its answer is lost
 	late    bool       // a save is delayed
-	pending []bot.Edit // saves kept back
-	refuse  error      // what Save answers
-	deaf    error      // what Page answers for the stop page
+	pending []bot.Edit // delayed saves
+	refuse  error      // error that Save returns
+	deaf    error      // error that Page returns for the stop page
 	noEdits bool       // OwnEdits returns nothing
 	onRead  func(title string)
 	onSave  func()
 }
 
-// now is the wiki's clock.
+// now returns the time on the wiki's clock.
 func (w *fakeWiki) now() time.Time { return w.clock.now().Add(w.skew) }
 
 func newWiki(c *clock) *fakeWiki {
@@ -100,7 +100,7 @@ func (w *fakeWiki) textOf(title string) string {
 	return revs[len(revs)-1].Text
 }
 
-// edit changes the page as someone else.
+// edit changes the page on behalf of someone else.
 func (w *fakeWiki) edit(old, new string) {
 	if !strings.Contains(w.text(), old) {
 		panic(fmt.Sprintf("%q is not on the page:\n%s", old, w.text()))
@@ -160,7 +160,7 @@ func (w *fakeWiki) Save(_ context.Context, e bot.Edit) (int64, error) {
 	return rev, err
 }
 
-// arrive lets the delayed saves arrive.
+// arrive applies the delayed saves.
 func (w *fakeWiki) arrive() {
 	for _, e := range w.pending {
 		w.apply(e)
@@ -238,7 +238,7 @@ var unparsed = regexp.MustCompile(`(?s)<nowiki>.*?</nowiki>|<syntaxhighlight.*?<
 // a higher one.
 func section(text string, n int) (start, end int, ok bool) {
 	level, count, pos := 0, 0, 0
-	if n == 0 { // what is above the first heading
+	if n == 0 { // the part above the first heading
 		level, ok = 6, true
 	}
 	// Headings in nowiki, highlighted code and comments do not count.
@@ -259,7 +259,7 @@ func section(text string, n int) (start, end int, ok bool) {
 	return start, len(text), ok
 }
 
-// merge does a three-way merge of lines, each side taken as one change.
+// merge does a three-way merge of lines. It treats each side as one change.
 func merge(base, a, b string) (string, bool) {
 	switch {
 	case base == b || a == b:
@@ -279,8 +279,8 @@ func merge(base, a, b string) (string, bool) {
 	return "", false
 }
 
-// join takes the first text to the end of its change, which is at end in base, and the second from the start of its
-// own.
+// join combines the first text up to the end of its change, which is at end in base, with the second text from the
+// start of its change.
 func join(base, first, second []string, end, start int) string {
 	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...),
 		second[start:]...), "\n")
@@ -298,25 +298,25 @@ func change(base, other []string) (start, end int) {
 	return start, len(base) - tail
 }
 
-// fakeSolver treats every post as a request and answers it, unless set to do otherwise.
+// fakeSolver treats every post as a request and answers it, unless its fields say otherwise.
 type fakeSolver struct {
 	clock   *clock
 	solved  map[string]int // number of calls for each key
 	asked   []agent.Question
 	triaged []string
-	errs    []error // answers of Solve until used up
-	terrs   []error // answers of Triage until used up
+	errs    []error // errors that Solve returns, in order, until used up
+	terrs   []error // errors that Triage returns, in order, until used up
 	reason  agent.Reason
 	panics  bool
-	query   string  // the query that it answers with; query if empty
+	query   string  // the query of its answers; the constant query if empty
 	says    string  // the answer in words
-	echo    bool    // its reports repeat the question
-	opens   bool    // its judgments include the first turn of the work
+	echo    bool    // its answers repeat the question
+	opens   bool    // its judgments include the first turn of the solution
 	brief   bool    // its replies have no steps
 	sure    float64 // confidence of its answers
 	asks    string  // its question to the poster
 	reads   []agent.Reading
-	speaks  string // the language of posts; English when empty
+	speaks  string // the language of posts; English if empty
 	onSolve func()
 
 	onTriage, onAsk func(text string)
@@ -411,7 +411,7 @@ type world struct {
 	store  closer
 	cfg    bot.Config
 	log    *strings.Builder
-	stamp  string // Alice's signature from an earlier minute
+	stamp  string // signature by Alice from an earlier minute
 }
 
 func newWorld(t testing.TB) *world {
@@ -467,7 +467,7 @@ func (w *world) round() bot.Summary {
 	return sum
 }
 
-// entries returns all entries by heading; two entries of a heading come in order.
+// entries returns all entries, oldest first.
 func (w *world) entries() []*bot.Entry {
 	w.t.Helper()
 	es, err := bot.List(context.Background(), w.store)
@@ -486,7 +486,7 @@ func (w *world) states() string {
 	return strings.Join(s, " ")
 }
 
-// replies counts the bot's comments in the threads with the heading.
+// replies returns the number of the bot's comments in the threads with the heading.
 func (w *world) replies(heading string) int {
 	n := 0
 	for _, th := range forum.Parse(page, w.wiki.text(), forum.Options{}).Threads {

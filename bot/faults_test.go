@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// The wiki is read-only or lags for a day: the bot tries less and less often, keeps its draft, and posts it once when
-// the wiki accepts edits again.
+// The wiki is read-only or lags for a day: the bot tries less and less often, keeps its draft, and posts it exactly
+// once after the wiki accepts edits again.
 func TestWikiTakesNoEditsForADay(t *testing.T) {
 	for _, code := range []string{"maxlag", "readonly"} {
 		w := started(t)
@@ -36,8 +36,8 @@ func TestWikiTakesNoEditsForADay(t *testing.T) {
 	}
 }
 
-// The forum page is moved and leaves a redirect, on which nothing is posted. After it is moved back, each request has
-// exactly one reply.
+// The forum page is moved and leaves a redirect, on which nothing is posted. After the page is moved back, each request
+// has exactly one reply.
 func TestPageRenamed(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -67,8 +67,8 @@ func TestPageRenamed(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The program is asked to stop (SIGTERM) before each of its calls in turn: the round ends by itself, and every request
-// has one reply after the next start.
+// The program is asked to stop (SIGTERM) before each of its calls in turn: the round ends on its own, and after the
+// next start every request has one reply.
 func TestInterruptedAtEveryCall(t *testing.T) {
 	for n := 1; ; n++ {
 		w := busy(t, "")

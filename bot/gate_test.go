@@ -40,8 +40,8 @@ func TestPostingModes(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// TestLogIsShort checks that a draft is one short line in the log, and that an approved reply that posting=off keeps
-// back is reported.
+// TestLogIsShort checks that a draft is one short line in the log, and that an approved reply that is held back by
+// posting=off is reported.
 func TestLogIsShort(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Off
@@ -76,7 +76,7 @@ func TestLogIsShort(t *testing.T) {
 	}
 }
 
-// A draft made while posting was off is not posted weeks later only because posting is turned on.
+// A draft that was made while posting was off is not posted weeks later just because posting is turned on.
 func TestOldDraft(t *testing.T) {
 	for age, want := range map[time.Duration]string{time.Hour: "Cats:posted", 48 * time.Hour: "Cats:proposed"} {
 		w := started(t)
@@ -134,7 +134,7 @@ func TestStopPage(t *testing.T) {
 			if (w.wiki.saves > 0) != c.posts || (len(w.solver.asked) > 0) != c.posts {
 				t.Errorf("%d saves, %s", w.wiki.saves, w.states())
 			}
-			// The request waits; it is answered when the bot may run again.
+			// The request waits, and is answered once the bot may run again.
 			w.wiki.deaf = nil
 			w.wiki.put(stopPage, "run")
 			w.round()
@@ -153,7 +153,7 @@ func TestStopPage(t *testing.T) {
 	})
 }
 
-// However slow the ledger or the wiki is, the stop page was read less than five seconds before the save.
+// Even if the ledger or the wiki is slow, the stop page was read less than five seconds before the save.
 func TestStopPageIsFresh(t *testing.T) {
 	w := started(t)
 	var read time.Time
@@ -171,7 +171,7 @@ func TestStopPageIsFresh(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// Reading it takes longer than its result is valid, so nothing is sent and the reply waits.
+	// Reading the stop page takes longer than its result is valid, so nothing is sent and the reply waits.
 	w = started(t)
 	w.wiki.onRead = func(string) { w.clock.pass(6 * time.Second) }
 	w.round()
@@ -181,7 +181,7 @@ func TestStopPageIsFresh(t *testing.T) {
 	}
 }
 
-// The stop page is obeyed even if it appears only after the round has begun.
+// The bot obeys the stop page even if it appears after the round has begun.
 func TestStoppedInMidRound(t *testing.T) {
 	w := started(t)
 	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
@@ -263,8 +263,8 @@ func TestFollowupLimitAtTheGate(t *testing.T) {
 	w.want("Cats:posted Cats:posted Cats:gave_up")
 }
 
-// A wiki that does not accept edits for now (lag) causes a delay, not a search for a lost save, and the reply is not
-// given up.
+// If the wiki temporarily does not accept edits (lag), the reply is delayed. The bot does not search for a lost save
+// and does not give up the reply.
 func TestWikiWantsNoEdits(t *testing.T) {
 	w := started(t)
 	w.wiki.refuse = fmt.Errorf("%w: maxlag", bot.ErrNotSaved)

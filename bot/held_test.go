@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// A reply that fails a check waits for the operator even if replies are posted without review, and is posted once the
+// Even if replies are posted without review, a reply that fails a check waits for the operator. It is posted once the
 // operator approves it.
 func TestHeldForTheOperator(t *testing.T) {
 	w := started(t)

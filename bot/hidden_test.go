@@ -29,7 +29,7 @@ func TestSuppressedReply(t *testing.T) {
 	for hide, want := range map[string]bot.State{
 		"": bot.Posted, "text": bot.Posted, "user": bot.Posted, "user text": bot.Posted, // the summary names the entry
 		"summary": bot.Posted, "user summary": bot.Posted, // the text of the revision has the marker
-		"summary text": bot.GaveUp, "user summary text": bot.GaveUp, // nobody can tell
+		"summary text": bot.GaveUp, "user summary text": bot.GaveUp, // it cannot be determined
 	} {
 		t.Run(hide, func(t *testing.T) {
 			w := suppressed(t, hide)
@@ -50,8 +50,8 @@ func TestSuppressedReply(t *testing.T) {
 	}
 }
 
-// The process was suspended between reading the page and saving. A reply that was saved, removed and hidden in that
-// time is not posted again either. The simulation found this.
+// The process was suspended between reading the page and saving. A reply that was saved, removed and hidden in the
+// meantime is not posted again either. The simulation found this.
 func TestSuppressedAfterPause(t *testing.T) {
 	w := started(t)
 	before := w.wiki.text()
@@ -78,8 +78,8 @@ func TestSuppressedAfterPause(t *testing.T) {
 	}
 }
 
-// The poster edits a request whose reply may have been hidden: that alone posts nothing. The operator's approval does,
-// and only once.
+// The poster edits a request whose reply may have been hidden. The edit alone does not cause a reply. The operator's
+// approval does, but only one.
 func TestSuppressedThenRetried(t *testing.T) {
 	w := suppressed(t, "user summary text")
 	w.clock.pass(time.Hour)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A poster who signs an answered request again with the current time does not get a second reply.
+// A poster who signs an answered request again, with the current time, does not get a second reply.
 func TestAnsweredRequestSignedAgain(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -50,7 +50,7 @@ func TestAnsweredThreadCopied(t *testing.T) {
 	}
 }
 
-// The follow-ups of an archived thread do not count against another one that its author began in the same minute.
+// The follow-ups of an archived thread do not count for another thread that its author began in the same minute.
 func TestFollowUpsOfAnotherThread(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -75,7 +75,7 @@ func TestFollowUpsOfAnotherThread(t *testing.T) {
 	}
 }
 
-// An old thread without a signature stays old when someone corrects a word in it.
+// An old thread without a signature remains old if someone corrects a word in it.
 func TestOldUnsignedThreadEdited(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(page, w.wiki.text()+"\n\n== Dogs ==\nWhich dogs are ther in the world?\n")
@@ -89,7 +89,7 @@ func TestOldUnsignedThreadEdited(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// signAgain replaces Alice's signature under the request with one with the current time.
+// signAgain replaces Alice's signature under the request by one with the current time.
 func (w *world) signAgain() {
 	w.t.Helper()
 	text := w.wiki.text()

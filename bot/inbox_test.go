@@ -13,14 +13,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// fakeInbox provides a fakeWiki's notifications and links.
+// fakeInbox provides the notifications and links of a fakeWiki.
 type fakeInbox struct {
 	wiki  *fakeWiki
 	calls []bot.Call
 	read  map[string]bool
 	none  bool // there are no notifications, only links
 	moved map[string]string
-	deaf  error // what Heard answers
+	deaf  error // error that Heard returns
 
 }
 
@@ -71,7 +71,7 @@ func (i *fakeInbox) States(_ context.Context, titles []string) ([]bot.PageState,
 	return out, nil
 }
 
-// crashingInbox can also end the program at its calls.
+// crashingInbox can end the program at each of its calls.
 type crashingInbox struct {
 	bot.Inbox
 	c *crasher
@@ -109,7 +109,7 @@ func called(t testing.TB, path string) (*world, *fakeInbox) {
 	return w, inbox
 }
 
-// call posts on a page like a person whose mention notifies us.
+// call posts on a page as a person whose mention notifies us.
 func (i *fakeInbox) call(title, heading, text, user string) {
 	i.wiki.postOn(title, heading, text, user)
 	i.notify(title, user)
@@ -151,7 +151,7 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 			w.wiki.postOn(chat, "Birds", "Not for the bot. [[User:Ann]]", "Bob")
 			inbox.call(chat, "Cats", ping, "Ann")
 			inbox.call("User talk:SpinachBot", "Hello", "How many dogs are there?", "Bob")
-			if none { // a page that does not name us causes no notification
+			if none { // a page that does not name us does not cause a notification
 				w.wiki.postOn("User talk:SpinachBot", "Now it does", ping, "Bob")
 			}
 			w.round()
@@ -172,7 +172,7 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 	}
 }
 
-// A call to stop on the bot's own talk page is not a request, also once it no longer stops the bot.
+// A call to stop on the bot's own talk page is not a request, even after it no longer stops the bot.
 func TestStopIsNoRequest(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	w, inbox := called(t, "")
@@ -199,7 +199,7 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 	tests := []struct {
 		name, title, text string
 		before            func(*world)
-		said              string // of the call in the ledger
+		said              string // the call's outcome in the ledger
 	}{
 		{"a page that is not allowed", "Wikidata:Chat", ping, nil, "the page is not among MENTION_PAGES"},
 		{"an archive", "Talk:Chat/Archive/2026/03", ping, nil, "an archive page"},
@@ -346,8 +346,8 @@ func TestPageIsMovedBeforeTheReply(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The page is moved while the program works on the answer: the request moves along, if the bot may answer on the new
-// page.
+// The page is moved while the program works on the answer. The request moves with the page if the bot may answer on the
+// new page.
 func TestPageIsMovedMeanwhile(t *testing.T) {
 	for to, want := range map[string][]string{"Talk:New": {"Cats 2 Ann"}, "Wikidata:Rules": nil} {
 		w, inbox := called(t, "")

@@ -13,13 +13,14 @@ const (
 	retries = "I will try again"
 )
 
-// TestLastReply: a reply after which nothing in the thread is answered invites no correction and asks nothing.
+// TestLastReply checks that a reply after which nothing in the thread is answered does not invite corrections or ask
+// questions.
 func TestLastReply(t *testing.T) {
 	for name, tt := range map[string]struct {
 		limit  int
 		reason agent.Reason
 		word   string
-		counts []int // how often the word is on the page after each reply
+		counts []int // number of times that the word is on the page after each reply
 	}{
 		"a limit of one":    {limit: 1, word: invites, counts: []int{1, 1}},
 		"a limit of two":    {limit: 2, word: invites, counts: []int{1, 2, 2}},
@@ -45,7 +46,7 @@ func TestLastReply(t *testing.T) {
 	}
 }
 
-// TestLastReplyDoesNotAsk: a question whose answer would not be read is not asked.
+// TestLastReplyDoesNotAsk checks that the bot does not ask a question if it would not read the answer.
 func TestLastReplyDoesNotAsk(t *testing.T) {
 	for limit, want := range map[int]bool{0: false, 1: true} {
 		w := started(t)
@@ -59,8 +60,9 @@ func TestLastReplyDoesNotAsk(t *testing.T) {
 	}
 }
 
-// TestForeign: a request in a language without messages is answered in the wiki's first language with messages, as a
-// whole, so the agent is told to use that one. A follow-up in a known language is answered in its own.
+// TestForeign checks that the entire reply to a request in a language without messages is in the wiki's first language
+// with messages, and that the agent is told to use that language. A follow-up in a supported language is answered in
+// that language.
 func TestForeign(t *testing.T) {
 	w := started(t)
 	w.cfg.Languages = []string{"sv", "de", "en"}

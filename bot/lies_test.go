@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// subject is a kind of result in the trial: things, each with a value.
+// subject is a kind of result in the trial: a list of things, each with a value.
 type subject struct {
 	query    string // with %d for LIMIT and OFFSET
 	question map[string]string
@@ -46,7 +46,8 @@ var subjects = []subject{
 		map[string]string{"en": "films", "de": "Filme", "fr": "films"}},
 }
 
-// sentences that are true for any result: %[1]s the count, %[2]s the things, then a first and a last name and value.
+// sentences that are true for any result: %[1]s is the count and %[2]s the things, followed by a first and a last name
+// and value.
 var truths = map[string][]string{
 	"en": {"There are %[1]s %[2]s in the table.", "The query finds %[1]s %[2]s, from %[3]s (%[4]s) to %[5]s (%[6]s).",
 		"The table begins with %[3]s, with %[4]s, and ends with %[5]s, with %[6]s.", "Wikidata gives %[4]s for %[3]s.",
@@ -70,17 +71,17 @@ var claims = map[string][]string{
 		"%s a gagné plusieurs prix.", "%s se trouve en Suisse.", "Les savants discutent de %s.", "%s a deux frères."},
 }
 
-// strangers are names that are in no result.
+// strangers are names that do not occur in any result.
 var strangers = []string{"Monte Rosa", "Ruritania", "Ada Lovelace", "Metropolis", "Zinalrothorn", "Freedonia", "Emmy Noether", "Stalker"}
 
 var counted = map[string]map[int]string{"en": {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"},
 	"de": {2: "zwei", 3: "drei", 4: "vier", 5: "fünf", 6: "sechs", 7: "sieben", 8: "acht", 9: "neun", 10: "zehn"},
 	"fr": {2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept", 8: "huit", 9: "neuf", 10: "dix"}}
 
-// liar is a model that runs one query and writes what it is told to write.
+// liar is a model that runs one query and writes the text that it is told to write.
 type liar struct {
 	query         string
-	first, second string // its text, and its revision when asked again
+	first, second string // its text, and its revision if asked again
 	asked         int
 }
 
@@ -102,7 +103,7 @@ func (l *liar) Complete(_ context.Context, req llm.Request) (*llm.Response, erro
 	return call("finish", map[string]any{"answer": l.first})
 }
 
-// said makes a true sentence about a result, or an untrue one of a kind: figure, name, count, claim.
+// said returns a true sentence about a result, or a false one of the given kind: figure, name, count or claim.
 func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	rows := a.Table.Rows
 	i, k := 0, len(rows)-1
@@ -145,7 +146,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	return fmt.Sprintf(form, words, s.things[lang], first, number, name(k), value(k))
 }
 
-// written returns a value as a writer of the language may write it: a date's year, or a number with all digits,
+// written returns a value as a writer of the language may write it: the year of a date, or all digits of a number,
 // grouped.
 func written(r *rand.Rand, lang, v string) string {
 	if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 {
@@ -161,7 +162,7 @@ func written(r *rand.Rand, lang, v string) string {
 	return whole
 }
 
-// spoiled changes a digit of a value, but not one of the last digits, which rounding may change.
+// spoiled changes a digit of a value, but not one of the last digits, since rounding may change those.
 func spoiled(r *rand.Rand, v string) string {
 	year, rest, ok := strings.Cut(v, "-")
 	if !ok {
@@ -176,7 +177,7 @@ func spoiled(r *rand.Rand, v string) string {
 	return string(b)
 }
 
-// Of 200 replies by a writer who lies in half of them, no lie reaches the page, and fewer than 3 % of the true sentences
+// In 200 replies by a writer who lies in half of them, no lie reaches the page, and fewer than 3% of the true sentences
 // are held back. The figures are in docs/replies.md.
 func TestNoLieReachesThePage(t *testing.T) {
 	files, err := filepath.Glob("../internal/sandbox/data/*.ttl")
@@ -254,7 +255,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 	}
 }
 
-// forgetful records nothing.
+// forgetful does not record anything.
 type forgetful struct{}
 
 func (forgetful) Record(context.Context, agent.Event) error { return nil }

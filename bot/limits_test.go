@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// The bot works on two requests per user and day. The third waits until the first is a day old, and other users do not
-// wait.
+// The bot works on two requests per user and day. The third request waits until the first is a day old. Other users do
+// not wait.
 func TestRequestsPerUser(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RequestsPerUser = 2
@@ -84,7 +84,7 @@ func (c *changing) Change(ctx context.Context, key string, f func([]byte) ([]byt
 	return c.closer.Change(ctx, key, f)
 }
 
-// The limit also applies if all workers count before the first of them accepts.
+// The limit also applies if all workers count before any of them accepts a request.
 func TestRequestsPerUserAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RequestsPerUser = 1
@@ -143,8 +143,8 @@ func TestRepliesPerDay(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted")
 }
 
-// While the replies of the day are used up, a round reads nothing for requests that wait, and checks only one of the
-// waiting replies: with a thousand of them, checking each would be thousands of reads of the wiki every ten minutes.
+// Once the day's replies are used up, a round does not read any page for waiting requests, and checks only one of the
+// waiting replies. With a thousand replies, checking each would cause thousands of reads of the wiki every ten minutes.
 func TestManyWait(t *testing.T) {
 	for _, drafted := range []bool{false, true} {
 		w := newWorld(t)
@@ -195,8 +195,8 @@ func TestThreadCooldown(t *testing.T) {
 	w.want("Cats:posted Cats:posted Dogs:posted")
 }
 
-// Another program, whose name does not show that it is one, answers every reply at once: the bot stops replying to it
-// after a few rounds. A person who takes longer gets as many answers as a thread may have follow-ups.
+// Another program, whose name does not show that it is a program, answers every reply immediately: the bot stops
+// replying to it after a few rounds. A person who takes longer gets as many answers as the limit of follow-ups allows.
 func TestLoop(t *testing.T) {
 	for pause, want := range map[time.Duration]int{0: 3, 2 * time.Minute: 9} {
 		w := started(t)
@@ -273,9 +273,9 @@ func TestTalkPage(t *testing.T) {
 	}
 }
 
-// The same words by someone else, or again, are another call; a call may be above the first heading.
-// TestTalkPageTemplate checks that a template that says stop counts, signed or not, under a heading or above the first,
-// but that one that is only named does not.
+// The same words by someone else, or repeated later, are another call. A call may be above the first heading.
+// TestTalkPageTemplate checks that a template that says stop counts, whether it is signed or not, and under a heading
+// or above the first one, but that a template that is only mentioned does not.
 func TestTalkPageTemplate(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	for call, stops := range map[string]bool{
@@ -344,7 +344,7 @@ func TestTalkPageCallsAreToldApart(t *testing.T) {
 	}
 }
 
-// A posted reply is removed word for word, and only then.
+// A posted reply is removed if it is unchanged word for word, and only then.
 func TestUndo(t *testing.T) {
 	posted := func(t *testing.T) (w *world, before string) {
 		w = started(t)
@@ -400,7 +400,7 @@ func TestUndo(t *testing.T) {
 		}
 	}
 	w, _ = posted(t)
-	w.wiki.edit("== Cats", "== Cats again") // others may have written around it
+	w.wiki.edit("== Cats", "== Cats again") // others may have changed the text around it
 	if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil || w.replies("Cats again") != 0 {
 		t.Errorf("renamed thread: %v", err)
 	}

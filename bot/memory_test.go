@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// The same random calls return the same results on both stores.
+// The same random calls return the same results from both stores.
 func TestMemoryIsLikeTheStore(t *testing.T) {
 	ctx := t.Context()
 	real, err := store.Open(ctx, filepath.Join(t.TempDir(), "bot.db"))

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// mutants are bugs planted in the bot, one at a time: those that earlier versions had, and one for each way to lose or
-// duplicate a reply. The simulation must find every one of them. Those that another check compensates for are left out.
+// mutants are bugs planted in the bot, one at a time: bugs that earlier versions had, and one for each way to lose or
+// duplicate a reply. The simulation must find every one of them. Bugs that another check compensates for are omitted.
 // For example, if the bot does not wait for a late save, the second save conflicts with it.
 var mutants = []struct {
 	name     string
@@ -62,15 +62,15 @@ var mutants = []struct {
 		`Text: strings.ReplaceAll(text.after, "cats", "Cats"),`, "changes what others wrote"},
 }
 
-// rare has the mistakes that few schedules find, with the seed to start from.
+// rare contains the mistakes that few schedules find, each with the seed to start from.
 var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
-// masked has mistakes that are mostly hidden by the search of the history before an entry's first save. They are
+// masked contains mistakes that are mostly hidden by the search of the history before an entry's first save. They are
 // planted without that search, so that the rule itself is tested.
 var masked = map[string]bool{"a save of unknown outcome counts as not saved": true,
 	"the save is not noted before it is sent": true}
 
-// plant returns the file with the mistake in it.
+// plant returns the file with the mistake planted in it.
 func plant(t *testing.T, file, old, new string) []byte {
 	t.Helper()
 	src, err := os.ReadFile(file)
@@ -88,7 +88,7 @@ func plant(t *testing.T, file, old, new string) []byte {
 	return []byte(text)
 }
 
-// Every planted mistake is found. The test builds the bot once for each; `make simulate` runs it.
+// Every planted mistake is found. The test builds the bot once for each mistake; `make simulate` runs it.
 func TestMutants(t *testing.T) {
 	n := os.Getenv("SIMULATE_MUTANTS")
 	for _, m := range mutants {

@@ -34,7 +34,7 @@ func TestOpeningGoesOn(t *testing.T) {
 	}
 }
 
-// TestOpeningOfAnAnswer: see TestOpeningGoesOn.
+// TestOpeningOfAnAnswer covers the answer to our question; see TestOpeningGoesOn.
 func TestOpeningOfAnAnswer(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true

@@ -49,7 +49,8 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// An old thread that comes back from the archive was not on the page at the first start, and is not answered either.
+// An old thread that is restored from the archive is not answered either, even though it was not on the page at the
+// first start.
 func TestRestoredThread(t *testing.T) {
 	w := started(t)
 	w.wiki.put(page, w.wiki.text()+"\n\n== Restored ==\nWhich dogs? [[User:Dan|Dan]] 10:00, 1 March 2025 (UTC)\n")
@@ -57,7 +58,7 @@ func TestRestoredThread(t *testing.T) {
 	w.wantReplies("Restored", 0)
 }
 
-// The test picks comments from one page that has every kind.
+// The test picks comments from a page that contains every kind of comment.
 func TestPicking(t *testing.T) {
 	at := "13:00, 20 November 2026 (UTC)"
 	other := ":{{SPARQL|query=SELECT ?x WHERE { ?x ?y ?z }}} [[User:Bob|Bob]] " + at
@@ -195,7 +196,7 @@ func TestFollowUps(t *testing.T) {
 	w.wantReplies("Cats", 3)
 }
 
-// A signature without a time stamp is not a reason to wait forever.
+// The bot does not wait forever for a comment whose signature has no timestamp.
 func TestUntimed(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -236,7 +237,7 @@ func TestUnsigned(t *testing.T) {
 	}
 }
 
-// These comments have the same author and minute.
+// The test covers comments with the same author and minute.
 func TestSameMinute(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -278,15 +279,15 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// With a new ledger, or one from before the reply, the bot does not repost a reply that the operator or anyone else
-// removed, because the page's history contains it.
+// With a new ledger, or one from before the reply, the bot does not repost a reply that the operator or someone else
+// removed, because it finds the reply in the page's history.
 func TestLostLedgerAfterRemoval(t *testing.T) {
 	for name, older := range map[string]bool{"lost": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
 			w := started(t)
 			w.cfg.AnswerSince = w.clock.now().Add(-30 * time.Minute)
 			before := bottest.NewMemory()
-			if older { // noticed, not yet drafted
+			if older { // noticed but not yet drafted
 				w.store = before
 				w.wiki.put(stopPage, "stop")
 				w.round()
@@ -311,8 +312,8 @@ func TestLostLedgerAfterRemoval(t *testing.T) {
 	}
 }
 
-// Comments that were on the page in the same minute as the first start stay unanswered, even if they are edited later;
-// comments added later in that minute are new.
+// Comments that were on the page in the same minute as the first start remain unanswered, even if they are edited
+// later. Comments added later in that minute are new.
 func TestMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Old", "Which cats are there?", "Alice")
@@ -359,7 +360,7 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// An unsigned request that waits for approval gets its signature: it is the same request.
+// If an unsigned request that waits for approval is signed later, it is still the same request.
 func TestSignedLater(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Posting = bot.Propose
@@ -383,7 +384,8 @@ func TestSignedLater(t *testing.T) {
 	}
 }
 
-// Of two requests of one minute, the first leaves the page. The second takes over its ID but keeps its identity.
+// The first of two requests from the same minute is removed from the page. The second takes over its ID but is still
+// recognized.
 func TestSameMinuteTakesOver(t *testing.T) {
 	drop := func(w *world) {
 		text := w.wiki.text()
@@ -414,8 +416,8 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.want("")
 }
 
-// A comment from before the first start stays old when a new one by the same author in the same minute is posted above
-// it and takes its ID.
+// A comment from before the first start remains old if a new one by the same author in the same minute is posted above
+// it and takes over its ID.
 func TestOldCommentLosesItsID(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")

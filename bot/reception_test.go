@@ -40,7 +40,7 @@ func TestTakesNo(t *testing.T) {
 		name    string
 		do      func(*world)
 		verdict string // of the first reply
-		replies int    // in total, after that and another request under the first reply
+		replies int    // in total, after the reaction and another request under the first reply
 	}{
 		{"thanks", func(w *world) { w.under("::", "Thank you!", "Ann") }, "thanked Ann", 2},
 		{"no", func(w *world) { w.under("::", "No, that's not what I meant.", "Ann") }, "refused Ann", 2},
@@ -98,8 +98,8 @@ func TestReplyIsRemovedWhileTheNextOneWaits(t *testing.T) {
 	w.want("Cats:posted Cats:gave_up")
 }
 
-// If a thread has many calls that are noticed at once, it gets one reply and as many follow-ups as it may have, and no
-// more after a reply was removed.
+// If many calls in a thread are noticed at the same time, the thread gets one reply and as many answers to follow-ups
+// as the limit allows, and no more after a reply was removed.
 func TestManyCallsInAThread(t *testing.T) {
 	for _, removed := range []bool{false, true} {
 		w, inbox := called(t, "")
@@ -130,7 +130,7 @@ func TestManyCallsInAThread(t *testing.T) {
 type comparer struct {
 	asked  []string
 	errs   []error
-	result bot.Comparison // when it is not zero
+	result bot.Comparison // if it is not zero
 	err    error
 }
 
@@ -172,8 +172,8 @@ func TestKeepsAnothersQuery(t *testing.T) {
 	w.wantOurs(chat, "Cats 2 Ann")
 }
 
-// A bot that is stopped, or may not post, leaves no trace: it marks nothing as read, subscribes to nothing and runs no
-// query by other people. It remembers the notifications and does all this later.
+// A bot that is stopped or may not post leaves no traces: it does not mark notifications as read, subscribe to topics
+// or run other people's queries. It records the notifications and does all this later.
 func TestQuietWhileStopped(t *testing.T) {
 	stop := func(w *world) {
 		if err := bot.Stop(t.Context(), w.store, w.clock.now(), "Olga", ""); err != nil {

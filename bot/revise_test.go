@@ -60,7 +60,8 @@ func TestRevise(t *testing.T) {
 	}
 }
 
-// An edited draft waits for approval even when replies are posted without it: nothing checks an operator's words.
+// An edited draft waits for approval even if replies are posted without approval, because an operator's words are not
+// checked.
 func TestRevisedWaits(t *testing.T) {
 	w, e := proposed(t)
 	if _, err := bot.Revise(t.Context(), w.store, w.clock.now(), e.Key, "There are 9000 kinds of cats.", "Olga"); err != nil {
@@ -76,7 +77,7 @@ func TestRevisedWaits(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// An operator's text is made as harmless as the model's: the markup of the reply is the bot's own, and the query is the
+// An operator's text is made as harmless as the model's: all markup in the reply is the bot's own, and the query is the
 // one that was run.
 func TestReviseIsHarmless(t *testing.T) {
 	w, e := proposed(t)

@@ -50,7 +50,7 @@ func TestSeveralWikis(t *testing.T) {
 			t.Errorf("%d replies, want 1:\n%s", n, text)
 		}
 	}
-	other.put(stopPage, "stop") // of that wiki only
+	other.put(stopPage, "stop") // only of that wiki
 	for _, wiki := range []*fakeWiki{w.wiki, other} {
 		wiki.post("Dogs", "How many dogs are there?", "Ann")
 	}
@@ -103,8 +103,7 @@ func TestBlockedOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// The wikis share the number of replies that may be posted: the first wiki, where many replies wait, does not use all
-// of it.
+// The wikis share the limit on replies. The first wiki, on which many replies wait, does not use it up.
 func TestWikisTakeTurns(t *testing.T) {
 	w := worldOn(t, "")
 	w.wiki.put(stopPage, "run")

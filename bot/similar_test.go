@@ -70,7 +70,7 @@ func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// The search is optional: whatever happens to it, the reply is posted exactly once.
+// The search is optional: regardless of its outcome, the reply is posted exactly once.
 func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	for name, f := range map[string]*finder{"none": {},
 		"fails":  {err: errors.New("no index"), found: []agent.Example{earlierDiscussion("Kittens")}},
@@ -123,8 +123,8 @@ func (r *recognizer) Asked(_ context.Context, _ string, a agent.Asked) (*agent.S
 	return r.same, r.err
 }
 
-// "Was asked before" is said only if the earlier query, run now, returns the rows of our own answer, and the model says
-// that it was the same request.
+// A reply says that a request was asked before only if the earlier query, run now, returns the rows of our own answer,
+// and the model says that it was the same request.
 func TestAskedBefore(t *testing.T) {
 	theirs := "SELECT ?cat { ?cat wdt:P31 wd:Q146 }"
 	nine := bot.Comparison{Ours: 9, Theirs: 9, Common: 9, Same: true}
@@ -173,13 +173,14 @@ func TestAskedBefore(t *testing.T) {
 	}
 }
 
-// A request that its author posts again, word for word, is answered once; someone else's, and a later one, are new.
+// A request that its author posts again, word for word, is answered once. The same request by someone else, or much
+// later, is new.
 func TestRepeatedRequest(t *testing.T) {
 	w := started(t)
 	w.clock.pass(time.Minute)
 	w.wiki.post("Cats", "Which cats are there?", "Alice")
 	w.wiki.post("Cats", "Which cats are there?", "Bob")
-	w.wiki.post("Dogs", "Which cats are there?", "Alice") // too short to be the same request under another heading
+	w.wiki.post("Dogs", "Which cats are there?", "Alice") // too short to count as the same request under another heading
 	w.clock.pass(20 * time.Minute)
 	w.round()
 	w.clock.pass(time.Hour)
@@ -207,7 +208,7 @@ func TestCourtesyIsNoRepetition(t *testing.T) {
 	w.want("Cats:posted Female mayors in Germany:posted Bridges of Cologne:posted")
 }
 
-// The first of two is removed before it is answered: the second one is answered then.
+// If the first of two equal requests is removed before it is answered, the second one is answered.
 func TestRepeatedRequestOutlivesTheFirst(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose
@@ -226,5 +227,5 @@ func TestRepeatedRequestOutlivesTheFirst(t *testing.T) {
 		w.clock.pass(time.Hour)
 		w.round()
 	}
-	w.want("Cats:proposed Cats:proposed") // the first is given up when it is approved
+	w.want("Cats:proposed Cats:proposed") // the first is given up once it is approved
 }

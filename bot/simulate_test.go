@@ -23,9 +23,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// simulation is one random schedule: people, one or two processes of the bot, their clocks and all faults, generated
-// from one seed and run in a synctest bubble, in which waiting takes no time. After a few hours the faults end; then
-// every post must have its reply or a reason for having none.
+// simulation is one random schedule: people, one or two processes of the bot, their clocks and all faults. It is
+// generated from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours the faults
+// end. Then every post must have a reply or a reason for not having one.
 //
 // The crowd's goroutine and each process draw from their own random numbers, and every wait has its own length, so two
 // goroutines hardly ever run at the same time, and a seed always plays the same schedule.
@@ -37,14 +37,15 @@ type simulation struct {
 	leases leaseTable
 	calm   atomic.Bool // nothing goes wrong anymore
 	rounds atomic.Int64
-	since  time.Time   // a round that begins later sees everything; zero if not yet known
+	since  time.Time   // a round that begins later sees all posts; zero if not yet known
 	seen   atomic.Bool // such a round has ended
 	far    bool        // saves may arrive long after the grace period
 	lease  time.Duration
 	harm   float64 // the probability of each kind of fault in a call
 }
 
-// leaseTable has the ledger's leases with the database's clock. TestLead of package leader uses the same.
+// leaseTable contains the ledger's leases, with the database's clock. TestLead in package leader uses the same kind of
+// table.
 type leaseTable struct {
 	l    leader.Lease
 	ends time.Time
@@ -64,11 +65,12 @@ func (t *leaseTable) acquire(name, holder string, d time.Duration) (leader.Lease
 
 func (t *leaseTable) held(l leader.Lease) bool { return t.l == l && time.Now().Before(t.ends) }
 
-// process is one process of the bot. Its calls to everything else take time, fail, and end or suspend the process.
+// process is one process of the bot. Its calls to everything else take time, and may fail, end the process or suspend
+// it.
 type process struct {
 	s      *simulation
 	rng    *rand.Rand
-	beat   *rand.Rand   // of the lease's renewals
+	beat   *rand.Rand   // for the renewals of the lease
 	skew   atomic.Int64 // of its clock, in nanoseconds
 	frozen atomic.Int64 // suspended until then, as by SIGSTOP, in nanoseconds
 	dead   atomic.Bool
@@ -110,7 +112,7 @@ func (p *process) call(max time.Duration, f func()) {
 	}
 }
 
-// write is a call that changes the ledger, under the lease if there is one.
+// write makes a call that changes the ledger, under the lease if there is one.
 func (p *process) write(f func() error) (err error) {
 	p.call(100*time.Millisecond, func() {
 		switch {
@@ -125,7 +127,7 @@ func (p *process) write(f func() error) (err error) {
 	return err
 }
 
-// ask is a call to a service that may fail.
+// ask makes a call to a service that may fail.
 func (p *process) ask(max time.Duration, f func() error) (err error) {
 	p.call(max, func() {
 		if err = f(); p.chance(1) {
@@ -196,7 +198,7 @@ func (p *process) Texts(ctx context.Context, title string, from, to time.Time) (
 	return out, err
 }
 
-// Save sends an edit that is saved now, later or never, and whose answer may be lost.
+// Save sends an edit that is saved now, later or never. Its answer may be lost.
 func (p *process) Save(ctx context.Context, e bot.Edit) (rev int64, err error) {
 	p.call(time.Second, func() {
 		if ctx.Err() != nil {
@@ -243,7 +245,7 @@ func (p *process) late(e bot.Edit) {
 		time.Sleep(d)
 		p.s.mu.Lock()
 		defer p.s.mu.Unlock()
-		_, _ = p.s.wiki.apply(e) // nobody hears the answer
+		_, _ = p.s.wiki.apply(e) // nobody receives the answer
 		p.s.watched(rng)
 	}()
 }
@@ -370,7 +372,7 @@ func (s *simulation) operator(ctx context.Context, rng *rand.Rand) {
 	}
 }
 
-// people writes on the page for up to a few hours: most schedules are short, because most faults need few posts.
+// people writes on the page for up to a few hours. Most schedules are short, because most faults need only a few posts.
 func (s *simulation) people(rng *rand.Rand) {
 	for range 1 + rng.IntN(1+rng.IntN(5)) {
 		for range 1 + rng.IntN(3) {
@@ -397,7 +399,7 @@ func (s *simulation) idle() bool {
 	return true
 }
 
-// simulate plays the schedule of a seed and reports every violation.
+// simulate runs the schedule of a seed and reports every violation.
 func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, broken []string) {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	w := worldOn(t, "")
@@ -480,10 +482,10 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// People write, often twice a minute, edit, move, archive and hide, while processes of the bot crash, are suspended and
-// lose their lease, clocks jump, services fail and saves are lost or late: at most one reply to each post, none lost,
-// and nobody else's text changed. `make simulate N=1000000` plays more; SIMULATE_FROM=seed SIMULATE=1 plays one again,
-// with its log.
+// People write, often twice a minute, edit, move, archive and hide posts. Meanwhile, processes of the bot crash, are
+// suspended and lose their lease, clocks jump, services fail, and saves are lost or late. Each post must get at most
+// one reply, no reply may be lost, and nobody else's text may change. `make simulate N=1000000` runs more schedules;
+// SIMULATE_FROM=seed SIMULATE=1 repeats one, with its log.
 func TestSimulation(t *testing.T) {
 	n, from := number(t, "SIMULATE", 100), number(t, "SIMULATE_FROM", 0)
 	if testing.Short() {

@@ -12,11 +12,11 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// fakeTools simulates discussion tools: they read the page when they write, and indent every line.
+// fakeTools simulates discussion tools, which read the page when they write, and indent every line.
 type fakeTools struct {
 	w       *fakeWiki
 	answers []bot.Answer
-	err     error // instead of writing
+	err     error // returned instead of writing
 	lost    bool  // the reply is written, but the answer is lost
 	tokens  map[string]bool
 }
@@ -76,7 +76,7 @@ func TestTools(t *testing.T) {
 			!strings.Contains(d.answers[0].Summary, w.entries()[0].Key)) {
 			t.Errorf("answer %+v", d.answers[0])
 		}
-		// what was posted this way can be removed like every other reply
+		// a reply that was posted this way can be removed like any other
 		if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil {
 			t.Errorf("query %v: %v", query, err)
 		}
@@ -84,8 +84,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// If the tools cannot post, the same round makes a section edit; the bot does not try to get around a refusal by the
-// wiki.
+// If the tools cannot post, the bot makes a section edit in the same round. It does not try to circumvent a refusal by
+// the wiki.
 func TestToolsFail(t *testing.T) {
 	for err, want := range map[error]string{bot.ErrNoTools: "Cats:posted", bot.ErrRefused: "Cats:gave_up",
 		bot.ErrNotSaved: "Cats:approved"} {
@@ -99,8 +99,8 @@ func TestToolsFail(t *testing.T) {
 	}
 }
 
-// A lost response counts as unknown: the bot checks the page, and waits longer than after an edit; a second attempt is
-// a section edit.
+// If the response is lost, the outcome is unknown. The bot checks the page, and waits longer than after an edit. A
+// second attempt is a section edit.
 func TestToolsLost(t *testing.T) {
 	for _, arrives := range []bool{true, false} {
 		w, d := withTools(t)
@@ -144,7 +144,7 @@ func TestNotByTools(t *testing.T) {
 	}
 }
 
-// The asker is notified only if the operator wants it, and then the check permits it.
+// The asker is notified only if the operator wants that. In that case, the check permits it.
 func TestPing(t *testing.T) {
 	for _, ping := range []bool{false, true} {
 		w := started(t)
@@ -157,7 +157,7 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// crashingTools can also end the program at its calls.
+// crashingTools can end the program at each of its calls.
 type crashingTools struct {
 	bot.Tools
 	c *crasher
@@ -194,7 +194,8 @@ func crashAll(t *testing.T, least int, world func() *world, check func(w *world,
 	}
 }
 
-// The program ends at each call of a round in which the wiki's tools post. In the end there is one reply.
+// The program ends at each call of a round in which the wiki's tools post. In every case there is eventually exactly
+// one reply.
 func TestCrashWithTools(t *testing.T) {
 	crashAll(t, 20, func() *world {
 		w := worldOn(t, "")

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/several"
 )
 
-// ask posts so many requests by different people, a minute apart.
+// ask posts n requests by different people, a minute apart.
 func (w *world) ask(n int) {
 	for i := range n {
 		w.wiki.post(fmt.Sprint("Cats ", i), fmt.Sprintf("Which cats are in house %d?", i), fmt.Sprint("User", i))
@@ -20,7 +20,7 @@ func (w *world) ask(n int) {
 	}
 }
 
-// tally counts entries in the states, and those that wait for their turn.
+// tally counts the entries in each state, and those that wait for their turn.
 func (w *world) tally() (n map[bot.State]int, wait int) {
 	n = map[bot.State]int{}
 	for _, e := range w.entries() {
@@ -32,8 +32,9 @@ func (w *world) tally() (n map[bot.State]int, wait int) {
 	return n, wait
 }
 
-// If more people ask than may be answered, the model is asked for no more than an hour's replies and two more at a
-// time; the others wait and say why. As many replies are posted as the limit allows, and the newest requests go first.
+// If there are more requests than may be answered, the model drafts at most an hour's replies plus two at a time. The
+// other requests wait, with a reason. As many replies are posted as the limit allows, and the newest requests come
+// first.
 func TestDraftsDoNotPileUp(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerHour = 6
@@ -54,7 +55,7 @@ func TestDraftsDoNotPileUp(t *testing.T) {
 			t.Errorf("%q until %v", e.Reason, e.NotBefore)
 		}
 	}
-	for i := range 8 * 6 { // each round is one of a new process
+	for i := range 8 * 6 { // each round is run by a new process
 		w.clock.pass(10 * time.Minute)
 		w.round()
 		n, _ = w.tally()
@@ -67,8 +68,8 @@ func TestDraftsDoNotPileUp(t *testing.T) {
 	}
 }
 
-// When the day's replies are used up, no draft is made until an hour before one may be posted. Then it is posted on
-// time.
+// When the day's replies are used up, no draft is made until an hour before a reply may be posted. The draft is then
+// posted on time.
 func TestDraftsOfTheNextDay(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay = 2
@@ -90,7 +91,8 @@ func TestDraftsOfTheNextDay(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted Cats 3:posted")
 }
 
-// A follow-up, and what the operator wants, do not wait. Nor does a request that is reworded after its draft was made.
+// Follow-ups and requests that the operator forces do not wait. Nor does a request that is reworded after its draft was
+// made.
 func TestDoNotWait(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay, w.cfg.AnswerDelay = 1, 0
@@ -124,8 +126,8 @@ func TestDoNotWait(t *testing.T) {
 	}
 }
 
-// With POSTING=propose, drafts for a day's replies wait for the operator. If none is approved for a day, the bot works
-// on others: it does not stop for good. The reason says what is missing.
+// With POSTING=propose, drafts for a day's replies wait for the operator. If no draft is approved for a day, the bot
+// works on other requests rather than stopping permanently. The reason says what is missing.
 func TestDraftsThatNobodyApproves(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Posting, w.cfg.RepliesPerHour, w.cfg.RepliesPerDay = bot.Propose, 2, 5
@@ -155,7 +157,7 @@ func TestDraftsThatNobodyApproves(t *testing.T) {
 	}
 }
 
-// While posting is off, nothing waits: there are no replies.
+// While posting is off, nothing waits, because no replies are posted.
 func TestNothingWaitsWhilePostingIsOff(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Posting, w.cfg.RepliesPerHour = bot.Off, 0
@@ -168,7 +170,8 @@ func TestNothingWaitsWhilePostingIsOff(t *testing.T) {
 	}
 }
 
-// A waiting request that needs no answer anymore ends: its thread was archived, marked resolved, or answered.
+// A waiting request is closed if it no longer needs an answer because its thread was archived, marked resolved, or
+// answered.
 func TestWaitingRequestsEnd(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay = 1
@@ -190,8 +193,8 @@ func TestWaitingRequestsEnd(t *testing.T) {
 	}
 }
 
-// Workers of several processes that look at requests at the same time begin no more than there is room for, in either
-// store. The count is of the ledger, which survives a restart.
+// If workers of several processes examine requests at the same time, they begin no more than there is room for, with
+// either store. The count comes from the ledger, so it survives a restart.
 func TestWorkersShareTheRoom(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "ledger.db")} {
 		w := worldOn(t, path)
@@ -252,7 +255,7 @@ func TestBlockedWikiDoesNotHoldUpOthers(t *testing.T) {
 	}
 	all := &several.Bots{Log: lg, Bots: []*bot.Bot{b, w.bot()}}
 	round := func() {
-		_, _ = all.Round(t.Context()) // the first wiki's error
+		_, _ = all.Round(t.Context()) // error of the first wiki
 	}
 	round()
 	other.refuse = fmt.Errorf("%w: read-only", bot.ErrNotSaved)

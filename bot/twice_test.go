@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// answerFollowUp adds a line under the last line of ours in the thread with the heading.
+// answerFollowUp adds a line under our last line in the thread with the heading.
 func (w *world) answerFollowUp(heading, text, user string) {
 	w.t.Helper()
 	page := w.wiki.text()
@@ -31,7 +31,7 @@ func (w *world) answerFollowUp(heading, text, user string) {
 
 const pageTitle = page
 
-// Someone asks, is answered, and in the same minute writes again, higher on the page.
+// Someone asks, is answered, and then writes again in the same minute, higher on the page.
 func TestSecondPostHigherOnThePage(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -53,8 +53,8 @@ func TestSecondPostHigherOnThePage(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The second post of a minute may become a candidate only later: when its thread is no longer resolved, or after the
-// first post was archived.
+// The second post of a minute may become eligible only later, when its thread is no longer resolved or after the first
+// post was archived.
 func TestSecondPostLater(t *testing.T) {
 	for _, downtime := range []bool{false, true} {
 		w := newWorld(t)
@@ -78,7 +78,7 @@ func TestSecondPostLater(t *testing.T) {
 	}
 }
 
-// Both posts of a minute are edited: each entry keeps its post.
+// If both posts of a minute are edited, each entry keeps its post.
 func TestBothEdited(t *testing.T) {
 	for _, posting := range []bot.Mode{bot.On, bot.Propose} {
 		w := newWorld(t)
@@ -99,7 +99,7 @@ func TestBothEdited(t *testing.T) {
 		for i := range 6 {
 			w.round()
 			w.clock.pass(time.Hour)
-			if i == 0 && posting == bot.Propose { // the approval comes too late for the old words
+			if i == 0 && posting == bot.Propose { // the approval applies only to the old words
 				for _, key := range keys {
 					if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), key, "Olga"); err != nil {
 						t.Fatal(err)
@@ -124,7 +124,7 @@ func TestBothEdited(t *testing.T) {
 	}
 }
 
-// The same words twice in a minute are two requests; each has one reply, wherever the posts go afterward.
+// The same words twice in a minute are two requests. Each has one reply, regardless of where the posts are moved later.
 func TestSameWordsTwice(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -170,8 +170,8 @@ func TestSameWordsTwiceAndEdited(t *testing.T) {
 	w.wantReplies("More cats", 1)
 }
 
-// postedTwice returns a world in which a request of Alice's was answered, and posted again elsewhere within its minute.
-// The first was archived with our reply before the bot saw the second.
+// postedTwice returns a world in which a request by Alice was answered and posted again elsewhere within the same
+// minute. The first post was archived with our reply before the bot saw the second.
 func postedTwice(t *testing.T) *world {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -219,8 +219,8 @@ func TestSameWordsTwiceAndArchived(t *testing.T) {
 	}
 }
 
-// A request whose reply was removed is not answered again if its heading changes or it is moved into another thread,
-// because it was posted only once. The same is true if the history of its minute is hidden.
+// A request whose reply was removed is not answered again if its heading changes or it is moved to another thread,
+// because it was posted only once. This is also true if the history of its minute is hidden.
 func TestMovedWithoutItsReply(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"another heading": func(w *world) { w.wiki.edit("== Cats", "== Felines") },
@@ -263,7 +263,7 @@ func TestMovedWithoutItsReply(t *testing.T) {
 	}
 }
 
-// Names of temporary accounts begin with the sign that separates the parts of a comment's ID.
+// Names of temporary accounts begin with "~", which separates the parts of a comment's ID.
 func TestTemporaryAccounts(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -277,7 +277,7 @@ func TestTemporaryAccounts(t *testing.T) {
 	}
 }
 
-// A comment between a request and our answer to it is a request of its own.
+// A comment between a request and our answer to it is a separate request.
 func TestPostBetweenRequestAndAnswer(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -291,8 +291,8 @@ func TestPostBetweenRequestAndAnswer(t *testing.T) {
 	w.wantReplies("Cats", 2)
 }
 
-// What was on the page at the first start stays old when its author posts again in that minute, higher on the page,
-// and edits the old post.
+// A comment that was on the page at the first start remains old if its author posts again in the same minute, higher on
+// the page, and edits the old comment.
 func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
@@ -307,8 +307,8 @@ func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// The ledger has entries and the note of the first start as earlier versions wrote them: what is posted stays posted,
-// and what was lost is answered.
+// The ledger has entries and the note of the first start as earlier versions wrote them: posted entries remain posted,
+// and lost requests are answered.
 func TestOldLedger(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"as it was":      func(*world) {},
@@ -371,7 +371,7 @@ func sha16(s string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Our reply is left behind under another post, whose request is still unanswered.
+// Our reply remains under another post, whose request is still unanswered.
 func TestRequestTakenAway(t *testing.T) {
 	w := started(t)
 	w.round()

@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// undo asks for the removal of the first reply in the ledger.
+// undo removes the first reply in the ledger.
 func (w *world) undo() (*bot.Entry, error) {
 	w.t.Helper()
 	return w.bot().Undo(w.t.Context(), w.entries()[0].Key, "Olga")
 }
 
-// notUndone wants an error with these words and an unchanged page.
+// notUndone checks that undo returns an error with the given words and does not change the page.
 func (w *world) notUndone(want string) {
 	w.t.Helper()
 	before := w.wiki.text()
@@ -30,7 +30,7 @@ func (w *world) notUndone(want string) {
 	}
 }
 
-// A section of level 1 contains the threads below it, which stay.
+// A section of level 1 contains the threads below it, which must not be removed.
 func TestUndoUnderATopHeading(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")
@@ -64,7 +64,7 @@ func TestUndoWithoutASection(t *testing.T) {
 	}
 }
 
-// Text that people write on the line of our signature is not removed with it.
+// Text that people write on the line of our signature is not removed with the reply.
 func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	for name, words := range map[string]string{
 		"signed":             " That is wrong, see my list. [[User:Ann|Ann]] 13:20, 20 November 2026 (UTC)",
@@ -121,7 +121,7 @@ func TestUndoOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// A reply that was not on the page, because someone had blanked it, can be undone when it is back.
+// A reply that was not on the page because someone had blanked the page can be undone once it is restored.
 func TestUndoAfterBlanking(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -138,7 +138,8 @@ func TestUndoAfterBlanking(t *testing.T) {
 	w.wantReplies("Cats", 0)
 }
 
-// A reply that someone puts back after an undo is removed by the next one. Without that, an undo changes nothing.
+// A reply that someone restores after an undo is removed by the next undo. Otherwise, another undo does not change
+// anything.
 func TestUndoAfterRevert(t *testing.T) {
 	w := started(t)
 	w.round()

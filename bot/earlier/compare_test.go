@@ -63,7 +63,7 @@ func (g *asked) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return g.tables.Query(ctx, query)
 }
 
-// A stranger's query never makes our graph call another host, and is never an update.
+// A stranger's query is never sent if it is an update or makes our graph contact another host.
 func TestCompareRefuses(t *testing.T) {
 	for _, query := range []string{
 		"SELECT * { SERVICE <http://10.0.0.1/sparql> { ?a ?b ?c } }",

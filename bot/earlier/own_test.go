@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Our own replies are found like the archive's discussions, with the query that people accepted; refused replies are
-// not.
+// Our own replies are found like the discussions in the archive, with the query that people accepted. Refused replies
+// are not found.
 func TestOwnReplies(t *testing.T) {
 	at := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
 	entry := func(key, question, query string) *bot.Entry {
@@ -44,7 +44,7 @@ func TestOwnReplies(t *testing.T) {
 	}
 }
 
-// A reply links only pages of its own wiki.
+// A reply links only to pages of its own wiki.
 func TestOwnRepliesOfTheWiki(t *testing.T) {
 	at := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
 	rows := &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1")}}}

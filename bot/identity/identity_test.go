@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// The test counts how often a post was made from the revisions that contain it.
+// The test determines how often a post was made from the revisions that contain it.
 func TestArrivals(t *testing.T) {
 	for _, c := range []struct {
 		counts []int
@@ -15,7 +15,7 @@ func TestArrivals(t *testing.T) {
 		{nil, 0}, {[]int{0}, 0}, {[]int{1, 1, 1}, 1}, // once
 		{[]int{0, 1, 1, 2, 1}, 2}, // twice, the first archived
 		{[]int{1, 0, 1}, 2},       // archived before the second was posted
-		{[]int{2}, 2},             // two that are older than the first known revision
+		{[]int{2}, 2},             // two posts that are older than the first known revision
 		{[]int{1, 2, 3, 0, 1}, 4},
 	} {
 		if got := Arrivals(c.counts); got != c.want {
@@ -24,7 +24,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// The test covers each rule alone, and before the next weaker one.
+// The test covers each rule alone, and its precedence over the next weaker one.
 func TestRules(t *testing.T) {
 	cats, dogs := &forum.Thread{Heading: "Cats"}, &forum.Thread{Heading: "Dogs"}
 	post := func(t *forum.Thread, id, text, place string) Post {

@@ -12,11 +12,11 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// ago returns n times, so long ago.
+// ago returns n equal times, each of them d ago.
 func ago(n int, d time.Duration) []time.Time { return slices.Repeat([]time.Time{now.Add(-d)}, n) }
 
 // Within an hour, at most an hour's replies can be posted, and at most those that the day's limit has left by then. Two
-// drafts more are made, but none for which the day has no reply.
+// more drafts are made, but none beyond the day's limit.
 func TestRoom(t *testing.T) {
 	hour, day := time.Hour, 24*time.Hour
 	for _, c := range []struct {
@@ -46,8 +46,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// However many workers ask at once for whichever requests, no more begin than there is room for, and they are the newest
-// ones. Each other request is checked again within an hour.
+// Regardless of how many workers ask at the same time, and for which requests, work begins on no more requests than
+// there is room for. These are the newest requests. Every other request is checked again within an hour.
 func TestWait(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	limits := limit.Replies{PerHour: 6, PerDay: 60}
@@ -78,8 +78,9 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// What does not move speaks for no reply in the end: drafts that cannot be posted, a worker that is gone, and waiting
-// requests that nobody checks. Drafts that wait for the operator count only if all do, and only for a day.
+// Work that makes no progress eventually stops reserving a reply: drafts that cannot be posted, requests of a worker
+// that is gone, and waiting requests that nobody checks. Drafts that wait for the operator count only if all drafts do,
+// and only for a day.
 func TestWaitEnds(t *testing.T) {
 	limits := limit.Replies{PerHour: 1, PerDay: 1}
 	me := limit.Turn{Asked: now.Add(-time.Minute), Key: "me"}

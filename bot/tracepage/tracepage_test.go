@@ -190,8 +190,8 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What the model, the graph and the poster wrote is text: nothing of it links, notifies, transcludes, categorizes, signs
-// or ends the block that it is in.
+// Everything that the model, the graph and the poster wrote remains text: it cannot link, notify, transclude,
+// categorize, sign, or end the block that contains it.
 func TestNothingIsMarkup(t *testing.T) {
 	for _, payload := range []string{"[[User:Olga]]", "{{ping|Olga}}", "{{delete}}", "[[Category:Cats]]", "~~~~", "</pre>{{x}}",
 		"</nowiki></pre><script>alert(1)</script>", "<!-- x", "-->", "\n== Heading ==\n", "\n* list\n# list\n: x", "__NOTOC__",
@@ -226,7 +226,7 @@ func TestNothingIsMarkup(t *testing.T) {
 	}
 }
 
-// A run of any length makes a page of bounded size that says what is left out.
+// The page of a run of any length has a bounded size and says what was omitted.
 func TestSize(t *testing.T) {
 	w := newWorld(t)
 	w.change(func(e *bot.Entry) {
@@ -251,7 +251,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Whatever the outcome of an edit, the page is created at most once, and exactly once if the outcome can be found out.
+// Regardless of the outcome of an edit, the page is created at most once, and exactly once if the outcome can be
+// determined.
 func TestAtMostOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do    func(w *world)
@@ -298,7 +299,7 @@ func TestAtMostOnce(t *testing.T) {
 	}
 }
 
-// Whatever keeps replies from being posted also keeps these pages from being created.
+// Anything that prevents replies from being posted also prevents these pages from being created.
 func TestGated(t *testing.T) {
 	for name, tt := range map[string]struct{ do, undo func(w *world) }{
 		"stop page": {func(w *world) { w.wiki.pages[w.cfg.StopPage] = "stop" }, func(w *world) { w.wiki.pages[w.cfg.StopPage] = "run" }},
@@ -374,7 +375,7 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// Only replies that link a page have one, and it is a subpage of the page in the settings.
+// Only replies that link to a page have one, and it is a subpage of the page in the settings.
 func TestOnlyWhatIsLinked(t *testing.T) {
 	for name, do := range map[string]func(e *bot.Entry){
 		"no link":         func(e *bot.Entry) { e.Draft.Reply.TracePage = "" },
@@ -391,7 +392,7 @@ func TestOnlyWhatIsLinked(t *testing.T) {
 	}
 }
 
-// Their parent page is a subpage of the account's user page.
+// The parent page of these pages is a subpage of the account's user page.
 func TestParent(t *testing.T) {
 	for title, ok := range map[string]bool{parent: true, "Benutzer:SpinachBot/Wege": true, "User:Olga/x": false, "Forum": false,
 		"User:SpinachBot": false, "User:SpinachBot/run": false} {
