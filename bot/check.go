@@ -35,7 +35,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 			switch f.Kind {
 			case faithful.Word:
 			case faithful.Order:
-				add("%q is said of a row that is not, by the result's figures or order", text.Clip(f.Piece, 60))
+				add("%q is not true of the row that it describes, by the result's figures or order", text.Clip(f.Piece, 60))
 			default:
 				add("the %s %q is neither in the result nor in the query", f.Kind, text.Clip(f.Piece, 60))
 			}

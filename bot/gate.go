@@ -49,7 +49,7 @@ func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 		return leave{}, err
 	} else if full {
 		return leave{drop: true, check: "follow_ups",
-			reason: fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit)}, nil
+			reason: fmt.Sprintf("the thread has reached its limit of %d follow-ups", b.cfg.FollowupLimit)}, nil
 	}
 	if why, check, err := b.tooMany(ctx, p, e); err != nil || why != "" {
 		return leave{check: check, reason: why}, err

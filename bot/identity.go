@@ -158,8 +158,8 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 			continue
 		}
 		if claims[i].Alone, err = b.postedAgain(ctx, o, claims, claims[i].Text); err != nil {
-			b.lg.Warn("the page's history cannot be read: was it moved, or posted twice?", "comment", places[m.Post].comment.ID,
-				"err", err)
+			b.lg.Warn("the page's history cannot be read to find out whether a comment was moved or posted twice",
+				"comment", places[m.Post].comment.ID, "err", err)
 			out.unsure[places[m.Post].comment] = true
 		}
 		if ctx.Err() != nil {
@@ -434,7 +434,7 @@ func (b *Bot) acquaint(ctx context.Context, v *view) error {
 			continue
 		}
 		if err := b.note(ctx, e); err != nil {
-			return fmt.Errorf("note the neighbors of %s: %w", p.comment.ID, err)
+			return fmt.Errorf("record the comments with the signature of %s: %w", p.comment.ID, err)
 		}
 	}
 	return nil

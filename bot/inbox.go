@@ -192,7 +192,7 @@ func (b *Bot) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	b.lg.Warn("cannot ask the wiki who called", "err", err)
+	b.lg.Warn("cannot get mentions from the wiki", "err", err)
 	return nil
 }
 
@@ -204,7 +204,7 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 	unread, err := b.cfg.Inbox.Calls(ctx)
 	poll := err != nil || b.now().Sub(book.Polled) >= pollEvery
 	if err != nil && err != ErrNoInbox { //nolint:errorlint // with a reason it is worth a line
-		b.lg.Warn("notifications cannot be read; asking who links to us instead", "err", err)
+		b.lg.Warn("notifications cannot be read; searching for pages that link to us instead", "err", err)
 	}
 	calls, pages = map[string][]Call{}, map[string]PageState{}
 	watched, err := b.watched(ctx)

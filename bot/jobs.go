@@ -100,7 +100,7 @@ func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *En
 			"entry", e.Key, "clock", b.now(), "wiki", v.now)
 		return do(ctx, e)
 	}
-	return b.set(ctx, e, GaveUp, "it was not done by its deadline; the last that is known: "+e.Reason)
+	return b.set(ctx, e, GaveUp, "it was not finished by its deadline; its last known state: "+e.Reason)
 }
 
 // Notice does the scheduler's part of a round: it reads the forum page and the pages on which the bot was mentioned,

@@ -89,7 +89,7 @@ func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string
 	}
 	for _, r := range ours {
 		if r.Key != e.Key && r.Save != nil && limit.Within(b.now(), r.Save.At, b.cfg.ThreadCooldown) {
-			return fmt.Sprintf("a reply in this thread is not %s old", b.cfg.ThreadCooldown), "pause", nil
+			return fmt.Sprintf("the last reply in this thread is less than %s old", b.cfg.ThreadCooldown), "pause", nil
 		}
 	}
 	return "", "", nil

@@ -59,7 +59,7 @@ func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%d entries begin with %q: give more of the key", len(found), id)
+	return nil, fmt.Errorf("%d entries begin with %q: enter more of the key", len(found), id)
 }
 
 // ErrOtherDraft means that the draft is not the one that the operator was shown. Show it again.

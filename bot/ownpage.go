@@ -22,7 +22,7 @@ func (c *Config) checkOwn(what, title, such string) error {
 }
 
 // ErrDenied means that a page does not allow bots.
-var ErrDenied = errors.New("the page wants no bots")
+var ErrDenied = errors.New("the page does not allow bots")
 
 // WriteOwn makes one edit to a subpage of the account's user page. It passes the checks of a reply's gate that concern
 // the page: posting mode, operator's stop, stop page, {{nobots}}.

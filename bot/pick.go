@@ -67,7 +67,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 // noMore returns why earlier posts in the thread prevent an answer to a comment addressed to us, or "" if they do not.
 func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	if _, bare := phrase.Refuses(p.comment.Text); bare && len(p.comment.Queries) == 0 {
-		return "it says no, and nothing else", nil
+		return "it says no and nothing else", nil
 	}
 	return b.ended(ctx, p)
 }
@@ -304,7 +304,7 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 		b.reset(e, p)
 		e.Edits++
 		e.Lapsed = false
-		return b.ifUnchanged(b.set(ctx, e, Noticed, "reason for closing is gone: "+e.Reason))
+		return b.ifUnchanged(b.set(ctx, e, Noticed, "the reason for closing no longer applies: "+e.Reason))
 	}
 	return nil
 }

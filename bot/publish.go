@@ -10,7 +10,7 @@ import (
 )
 
 // errFull means that no reply may be posted now, because the limit of the hour or the day is reached.
-var errFull = errors.New("no more replies now")
+var errFull = errors.New("no more replies may be posted now")
 
 // publish posts a proposed or approved reply if it may be posted now.
 func (b *Bot) publish(ctx context.Context, e *Entry) error {

@@ -95,7 +95,7 @@ func (b *Bot) receive(ctx context.Context, v *view) error {
 			continue
 		}
 		if err := b.ifUnchanged(b.set(ctx, e, Posted, e.Reason)); err != nil {
-			return fmt.Errorf("note how the reply %s was received: %w", e.Key, err)
+			return fmt.Errorf("record the reactions to the reply %s: %w", e.Key, err)
 		}
 	}
 	return nil
@@ -146,7 +146,7 @@ func (b *Bot) received(e *Entry, v Verdict, by, hash string) bool {
 		return false
 	}
 	e.Receptions = append(slices.Clone(e.Receptions), Reception{v, by, hash, b.now()})
-	b.lg.Info("a reply was received", "entry", e.Key, "verdict", v, "by", by)
+	b.lg.Info("people reacted to a reply", "entry", e.Key, "verdict", v, "by", by)
 	return true
 }
 

@@ -239,7 +239,7 @@ func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	case err != nil:
 		return "", err
 	case full && !e.Forced:
-		return fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit), nil
+		return fmt.Sprintf("the thread has reached its limit of %d follow-ups", b.cfg.FollowupLimit), nil
 	}
 	return b.repeats(ctx, e, p)
 }

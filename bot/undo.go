@@ -76,7 +76,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 		return 0, fmt.Errorf("%s below it would make no sense without it: edit the page", text.Count(n, "comment"))
 	}
 	if e.Draft == nil {
-		return 0, errors.New("the ledger does not know what was written: edit the page")
+		return 0, errors.New("the ledger has no record of what was written: edit the page")
 	}
 	start, _, end, err := b.own(v.rev.Text, c, e.Draft.Reply)
 	if err != nil {

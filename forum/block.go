@@ -78,7 +78,7 @@ func PlaceInBlock(pageText string, t *Thread, target, reply string) (sectionText
 	}
 	b, ok := blockOf(pageText, t, c)
 	if !ok {
-		return "", fmt.Errorf("place reply: comment %q is in no block: %w", text.Clip(target, 100), ErrNoComment)
+		return "", fmt.Errorf("place reply: comment %q is not in a block: %w", text.Clip(target, 100), ErrNoComment)
 	}
 	if s.offset <= b.End {
 		return pageText[sec.Start:s.offset] + "\n" + reply + pageText[s.offset:sec.End], nil

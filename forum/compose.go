@@ -94,7 +94,7 @@ func checkReply(r Reply, indent string) error {
 	case r.NoAnswer != "" && !noAnswers[r.NoAnswer]:
 		return fmt.Errorf("no sentence for reason %q", text.Clip(r.NoAnswer, 40))
 	case r.NoAnswer == "" && strings.TrimSpace(r.Short+r.Asks) == "" && r.Query == "":
-		return errors.New("neither an answer nor a query nor a reason why there is none")
+		return errors.New("the reply has no answer, no query and no reason why there is none")
 	}
 	for _, address := range []string{r.QueryPage, r.Trace} {
 		if address == "" {
@@ -415,7 +415,7 @@ func CheckUserName(name string) error {
 	case strings.ContainsAny(name, "/#:%&[]{}|<>~\n") || strings.Contains(name, "''"):
 		return fmt.Errorf("%q cannot be a user name: write it as in the title of the user page, without namespace, subpage and markup", text.Clip(name, 40))
 	case UserName(name) == "" || encode(name, maxUserName) == "":
-		return fmt.Errorf("%q cannot be a user name: no visible character is left of it", text.Clip(name, 40))
+		return fmt.Errorf("%q cannot be a user name: it has no visible characters", text.Clip(name, 40))
 	}
 	return nil
 }

@@ -161,12 +161,12 @@ func CheckQuery(q string) error {
 	low := strings.ToLower(q)
 	for _, bad := range []string{"{{", "}}", "~~~", "[[", "]]", "<!--", "{|}", "-{", "}-"} {
 		if strings.Contains(low, bad) {
-			return fmt.Errorf("query is not in its posting form: it contains %s; split it by a space or write it as an escape",
+			return fmt.Errorf("query is not in its posting form: it contains %s; split it with a space or write it as an escape",
 				bad)
 		}
 	}
 	if w := behaviourSwitch.FindString(q); w != "" {
-		return fmt.Errorf("query is not in its posting form: it contains %s, which MediaWiki takes for an instruction; split the underscores", w)
+		return fmt.Errorf("query is not in its posting form: it contains %s, which MediaWiki treats as an instruction; split the underscores", w)
 	}
 	for i := 0; i < len(low); i++ {
 		if c := low[i]; c < ' ' && c != '\n' && c != '\t' || c == 0x7f {

@@ -80,7 +80,7 @@ func place(pageText string, t *Thread, target string) (spot, section, error) {
 		return spot{}, sec, fmt.Errorf("place reply in %q: %w", text.Clip(t.Heading, 60), err)
 	}
 	if s.offset < sec.Start || s.offset > sec.End {
-		return spot{}, sec, fmt.Errorf("place reply in %q: the place is outside MediaWiki's section %d: %w",
+		return spot{}, sec, fmt.Errorf("place reply in %q: the position is outside MediaWiki's section %d: %w",
 			text.Clip(t.Heading, 60), t.Section, ErrUnplaceable)
 	}
 	if t.Resolved || closedAt(pageText, doc, sec, s.offset) {

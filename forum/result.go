@@ -311,7 +311,7 @@ func (c *composer) tree() error {
 			before = c.r.Tree[i-1].Depth
 		}
 		if item.Depth < 0 || item.Depth > before+1 {
-			return fmt.Errorf("compose reply: item %d of the tree is at depth %d below %d", i, item.Depth, before)
+			return fmt.Errorf("compose reply: item %d of the tree has depth %d after one of depth %d", i, item.Depth, before)
 		}
 		text, err := c.cell(item.Cell)
 		if err != nil {

@@ -40,7 +40,7 @@ func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Ans
 		return nil, err
 	}
 	if a.Table == nil {
-		return nil, errors.New("the graph gave no result")
+		return nil, errors.New("the graph returned no result")
 	}
 	a.Endpoint = a.Table.Source
 	var ids []string

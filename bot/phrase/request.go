@@ -88,7 +88,7 @@ func Asking(request bool, text string, query, mentioned bool) string {
 	}
 	words := Spaced(text)
 	if has(words, askPhrases) || (request || !query) && has(words, wantPhrases) {
-		return "it has the words of a request"
+		return "it is worded like a request"
 	}
 	return ""
 }

@@ -87,9 +87,9 @@ func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) boo
 	case err != nil:
 		return err
 	case parent.Missing:
-		return fmt.Errorf("there is no page %s: make it, with a line that says what it is for", p.Parent)
+		return fmt.Errorf("there is no page %s: create it, with a line about its purpose", p.Parent)
 	case forum.Denied(parent.Text, p.Account):
-		return fmt.Errorf("the page %s wants no bots", p.Parent)
+		return fmt.Errorf("the page %s does not allow bots", p.Parent)
 	}
 	var errs []error
 	for _, e := range entries[:min(len(entries), atOnce)] {

@@ -344,7 +344,7 @@ func TestRetire(t *testing.T) {
 		"it wants no bots": {func(w *world) {
 			w.wiki.pages[title] += "{{nobots}}"
 			w.wiki.now = w.wiki.now.Add(31 * 24 * time.Hour)
-		}, "not the page wants no bots"},
+		}, "not the page does not allow bots"},
 		"deleted": {func(w *world) {
 			delete(w.wiki.pages, title)
 			w.wiki.now = w.wiki.now.Add(31 * 24 * time.Hour)
