@@ -27,9 +27,9 @@ const maxOpen = 3
 // openKinds are the kinds that have a sentence. The sentences of the kinds in named name an entity.
 var (
 	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
-		"places": true, "class": true, "country": true, "ranks": true, "ranks_best": true, "missing": true, "condition": true, "ends": true,
-		"open": true, "precision": true}
-	named = map[string]bool{"subclasses": true, "places": true, "class": true}
+		"subclasses_none": true, "places": true, "places_one": true, "class": true, "country": true, "ranks": true,
+		"ranks_best": true, "missing": true, "condition": true, "ends": true, "open": true, "precision": true}
+	named = map[string]bool{"subclasses": true, "subclasses_none": true, "places": true, "places_one": true, "class": true}
 )
 
 // PointWords returns a question that an answer leaves open in words, or "" if there are no words for its kind.

@@ -162,3 +162,23 @@ func TestOtherFigures(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowerReadings checks that the words of a variant that leaves rows out say what it keeps.
+func TestNarrowerReadings(t *testing.T) {
+	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1": "singing"}}}
+	for _, tt := range []struct {
+		kind       string
+		come, gone int
+		want       string
+	}{
+		{"subclasses", 2, 0, "the subclasses of singing"},
+		{"subclasses", 0, 2, "only direct instances of singing"},
+		{"places", 2, 0, "the levels below singing"},
+		{"places", 0, 2, "only what is directly below singing"},
+	} {
+		probe := agent.Probe{Kind: tt.kind, About: rdf.Entity + "Q1", Before: 9, Come: tt.come, Gone: tt.gone}
+		if got := forum.PointWords(forum.Texts("en"), Point(out, probe)); got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}

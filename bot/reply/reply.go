@@ -128,11 +128,14 @@ func open(out *agent.Outcome) []forum.Open {
 	return points
 }
 
+// narrower has the kinds whose variants work in both directions, with the kind of those that leave things out.
+var narrower = map[string]string{"ranks": "ranks_best", "subclasses": "subclasses_none", "places": "places_one"}
+
 // Point is the change that a variant of an answer's query would make.
 func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	o := forum.Open{Kind: p.Kind, Come: p.Come, Gone: p.Gone, More: p.More}
-	if p.Kind == "ranks" && p.Gone > p.Come {
-		o.Kind = "ranks_best"
+	if narrow := narrower[p.Kind]; narrow != "" && p.Gone > p.Come {
+		o.Kind = narrow
 	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
 	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Gone > 0 && grouped(out.Answer) {
