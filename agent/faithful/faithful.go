@@ -93,7 +93,11 @@ func New(e Evidence) *Checker {
 			c.ids[id] = true
 		}
 		c.known.add(s)
-		for _, t := range tokens(window.ReplaceAllString(anyID.ReplaceAllString(s, " "), " ")) {
+		toks := tokens(window.ReplaceAllString(anyID.ReplaceAllString(s, " "), " "))
+		if i == 0 {
+			toks = c.numerals(toks)
+		}
+		for _, t := range toks {
 			for _, n := range c.numbers(t) {
 				c.free[n.value] = true
 			}

@@ -1,6 +1,7 @@
 package faithful
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -20,15 +21,16 @@ type number struct {
 
 // numbers returns the ways to read a token as a figure: "8.848" is 8848 in German and 8.848 in English.
 func (c *Checker) numbers(t token) []number {
+	scale := cmp.Or(t.scale, 1)
 	if t.number > 0 {
-		return []number{{value: float64(t.number), word: true}}
+		n := number{value: float64(t.number) * scale, word: true}
+		if scale > 1 {
+			n.slack = scale / 2
+		}
+		return []number{n}
 	}
 	if !t.figure {
 		return nil
-	}
-	scale := t.scale
-	if scale == 0 {
-		scale = 1
 	}
 	if t.decade {
 		first, _ := strconv.ParseFloat(t.folded, 64)

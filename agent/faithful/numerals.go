@@ -7,7 +7,7 @@ import (
 )
 
 // numerals marks the numbers that are written as words, and joins those that consist of several words: cuarenta y
-// cinco, сорок пять.
+// cinco, сорок пять, ten million.
 func (c *Checker) numerals(toks []token) []token {
 	out := make([]token, 0, len(toks))
 	for i := 0; i < len(toks); i++ {
@@ -34,6 +34,11 @@ func (c *Checker) numerals(toks []token) []token {
 					i = next
 				}
 			}
+		}
+		if t.number > 0 && i+1 < len(toks) && scales[toks[i+1].folded] > 0 {
+			i++
+			t.text, t.scale = t.text+" "+toks[i].text, scales[toks[i].folded]
+			t.folded = fold(t.text)
 		}
 		out = append(out, t)
 	}

@@ -30,6 +30,8 @@ var letterDigit = regexp.MustCompile(`(\p{Lo})(\d)`)
 // scales are words that multiply the figure before them.
 var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "million": 1e6, "millions": 1e6,
 	"millionen": 1e6, "mio": 1e6, "millones": 1e6, "millón": 1e6, "milioni": 1e6, "milhões": 1e6, "miljoen": 1e6,
+	"milhão": 1e6, "milione": 1e6, "milion": 1e6, "miliony": 1e6, "milionów": 1e6, "миллион": 1e6, "миллиона": 1e6,
+	"миллионов": 1e6, "тысяч": 1e3, "тысячи": 1e3, "tysięcy": 1e3, "tysiące": 1e3, "duizend": 1e3,
 	"mln": 1e6, "млн": 1e6, "miljoner": 1e6, "mld": 1e9, "млрд": 1e9, "тыс": 1e3, "tys": 1e3,
 	"billion": 1e9, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
 
