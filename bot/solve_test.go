@@ -132,7 +132,7 @@ func TestNewReply(t *testing.T) {
 					Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Direct + "P31"),
 						rdf.IRI("http://x.org/Q1"), lit("1999-05-03T00:00:00Z", rdf.XSDDateTime), {}}}}}},
 			forum.Reply{Language: "de", Short: "R", Query: "Q", Endpoint: "E",
-				Vars: []string{"a", "b", "c", "d"}, Headers: []string{"a", "b", "c", "d"}, NoValues: []string{"e"}, Total: 1,
+				Vars: []string{"a", "b", "c", "d"}, Headers: []string{"a", "b", "c", "d"}, NoValues: []string{"e"}, NoValueVars: []string{"e"}, Total: 1,
 				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "x.org/Q1"},
 					{Text: "1999-05-03", Kind: "day"}}}}},
 		"ask": {agent.Outcome{Answer: &agent.Answer{SPARQL: "ASK {}",

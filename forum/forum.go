@@ -105,29 +105,30 @@ type Reply struct {
 	// empty if there is an answer
 	NoAnswer string
 	// a question to the person answered, instead of an answer; Short and NoAnswer are then empty
-	Asks     string
-	Query    string     // the posted query, in its posting form
-	Vars     []string   // result header
-	Headers  []string   // the same in words, with units; a variable with no header, or the header "", is shown itself
-	Rows     [][]Cell   // first rows of the result
-	NoValues []string   // names of columns of the query that are not in Vars because no row has a value there
-	Total    int        // total number of rows
-	Tree     []TreeItem // the result as a tree, shown instead of the table
-	Several  bool       // some items have several rows, one for each of their values
-	Equal    bool       // the query returns some rows several times; Rows and Total count each of them once
-	Told     bool       // Short contains the result's only value, in words
-	Numbers  bool       // the request asks for the IDs of items
-	Boolean  *bool      // result of an ASK
-	RanAt    time.Time  // when the query was run
-	Endpoint string     // name of the endpoint that ran it, such as "query.wikidata.org"
-	Assumed  string     // the reading that the model chose
-	LeftOpen string     // what the model left open, according to its own text
-	Yours    Fault      // the fault of the query that the asker had posted
-	Open     []Open     // readings that would change the result
-	Steps    []Step     // the steps to the answer
-	Similar  []Earlier  // earlier discussions whose query still returns rows; the first two are linked
-	Operator string     // user name of the operator
-	Model    string     // name of the language model
+	Asks        string
+	Query       string     // the posted query, in its posting form
+	Vars        []string   // result header
+	Headers     []string   // the same in words, with units; a variable with no header, or the header "", is shown itself
+	Rows        [][]Cell   // first rows of the result
+	NoValues    []string   // names of columns of the query that are not in Vars because no row has a value there
+	NoValueVars []string   `json:",omitempty"` // their variables
+	Total       int        // total number of rows
+	Tree        []TreeItem // the result as a tree, shown instead of the table
+	Several     bool       // some items have several rows, one for each of their values
+	Equal       bool       // the query returns some rows several times; Rows and Total count each of them once
+	Told        bool       // Short contains the result's only value, in words
+	Numbers     bool       // the request asks for the IDs of items
+	Boolean     *bool      // result of an ASK
+	RanAt       time.Time  // when the query was run
+	Endpoint    string     // name of the endpoint that ran it, such as "query.wikidata.org"
+	Assumed     string     // the reading that the model chose
+	LeftOpen    string     // what the model left open, according to its own text
+	Yours       Fault      // the fault of the query that the asker had posted
+	Open        []Open     // readings that would change the result
+	Steps       []Step     // the steps to the answer
+	Similar     []Earlier  // earlier discussions whose query still returns rows; the first two are linked
+	Operator    string     // user name of the operator
+	Model       string     // name of the language model
 	// Templates means that the wiki has {{Q}} and {{P}}, which show the label and ID of an item or a property.
 	Templates bool
 	QueryPage string // prefix of a link that opens a query, to which the encoded query is appended: "https://query.wikidata.org/#"

@@ -128,26 +128,31 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
 		return
 	}
+	vars, headers := slices.Concat(r.Vars, r.NoValueVars), slices.Concat(r.Headers, r.NoValues)
+	defer func() {
+		copy(r.Headers, headers)
+		copy(r.NoValues, headers[len(r.Headers):])
+	}()
 	asked := askedWords(question)
 	theirVars := variables(queries)
 	for _, relaxed := range []bool{false, true} { // with one of the asker's words, the others are better than English labels
 		found := false
-		for i, v := range r.Vars {
+		for i, v := range vars {
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
 			theirs := theirVars[name] && word(name, r.Language)
-			if r.Language != "en" || r.Headers[i] == t.Text("number") { // replies in English name items so anyway
+			if r.Language != "en" || headers[i] == t.Text("number") { // replies in English name items so anyway
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
-			better := relaxed && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(r.Headers[i])
+			better := relaxed && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(headers[i])
 			if !theirs && !better ||
-				r.Headers[i] == t.Text("number") && (!inQuestion || counts[strings.ToLower(name)]) {
+				headers[i] == t.Text("number") && (!inQuestion || counts[strings.ToLower(name)]) {
 				continue
 			}
 			header := words(spelled, r.Language)
-			if fold(header) != fold(r.Headers[i]) && !slices.Contains(r.Headers, header) {
-				r.Headers[i] = header
+			if fold(header) != fold(headers[i]) && !slices.Contains(headers, header) {
+				headers[i] = header
 			}
 		}
 		if !found || r.Language == "en" {
@@ -183,6 +188,11 @@ var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü", "Ae", "Ä"
 // does: país for ?pais, Präsident for ?praesident. The last letter may differ in longer words. In German an umlaut may
 // be of the plural only.
 func wordOf(name string, question []asked, language string) (spelled string, ok bool) {
+	if first, _ := utf8.DecodeRuneInString(name); unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+		return name, utf8.RuneCountInString(name) > 1 && slices.ContainsFunc(question, func(w asked) bool {
+			return strings.Contains(string(w.word), name) // there are no spaces between words
+		})
+	}
 	if utf8.RuneCountInString(name) < minWord {
 		return name, false
 	}

@@ -105,6 +105,24 @@ func TestNamesInOneLanguage(t *testing.T) {
 	}
 }
 
+// TestAskersWordsElsewhere checks the names of columns that are not shown, and words of a script without spaces.
+func TestAskersWordsElsewhere(t *testing.T) {
+	r := &forum.Reply{Language: "es", Vars: []string{"hijo"}, Headers: []string{"child"}, NoValues: []string{"mother"},
+		NoValueVars: []string{"madre"}, Rows: [][]forum.Cell{{{ID: "Q1"}}}}
+	if AskersWords(r, "los hijos y sus madres"); r.Headers[0] != "hijo" || r.NoValues[0] != "madre" {
+		t.Errorf("%q %q", r.Headers, r.NoValues)
+	}
+	number := forum.Texts("ja").Text("number")
+	r = &forum.Reply{Language: "ja", Vars: []string{"国の数"}, Headers: []string{number}, Rows: [][]forum.Cell{{{Text: "3"}}}}
+	if AskersWords(r, "同じ通貨を使っている国の数を数えたいです。"); r.Headers[0] != "国の数" {
+		t.Errorf("%q", r.Headers)
+	}
+	r.Headers[0] = number
+	if AskersWords(r, "通貨を数えたいです。"); r.Headers[0] != number {
+		t.Errorf("not in the question: %q", r.Headers)
+	}
+}
+
 // A variable that the poster's own query has is the poster's word for the column, unless it is copied from an example in
 // another language.
 func TestOwnVariables(t *testing.T) {

@@ -257,7 +257,7 @@ func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 	for i, name := range r.Headers {
 		of, label := strings.CutSuffix(r.Vars[i], "Label") // a label that nothing in the query fills
 		if !slices.Contains(keep, i) && !slices.Contains(r.NoValues, name) && !(label && slices.Contains(r.Vars, of)) {
-			r.NoValues = append(r.NoValues, name)
+			r.NoValues, r.NoValueVars = append(r.NoValues, name), append(r.NoValueVars, of)
 		}
 	}
 	keepColumns(r, keep)
