@@ -90,7 +90,7 @@ func TestNamesOfReadings(t *testing.T) {
 
 // If some items have several rows, the reply mentions it, unless the rows are pairs.
 func TestSeveral(t *testing.T) {
-	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": true, "Q1 Q1 Q1 Q2 Q2 Q2": false, "": false} {
+	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": true, "Q1 Q1 Q1 Q2 Q2 Q2": false, "P1 P1 P2": false, "": false} {
 		var table [][]rdf.Term
 		for _, id := range strings.Fields(ids) {
 			table = append(table, []rdf.Term{rdf.IRI(rdf.Entity + id), rdf.String("y")})
@@ -146,6 +146,10 @@ func TestEmptyColumns(t *testing.T) {
 	table.Vars = []string{"river", "riverLabel", "mouth", "length"} // without the label service
 	if r := New(out, "Ada", "Op", "sb-1"); strings.Join(r.NoValues, ",") != "mouth" {
 		t.Errorf("an empty label column: %q", r.NoValues)
+	}
+	table.Rows = [][]rdf.Term{{rhine, rdf.String("x"), {}, rdf.String("")}} // a GROUP_CONCAT of nothing
+	if r := New(out, "Ada", "Op", "sb-1"); strings.Join(r.NoValues, ",") != "mouth,length" {
+		t.Errorf("an empty text: %q", r.NoValues)
 	}
 	table.Rows = [][]rdf.Term{{{}, {}, {}, {}}}
 	if r := New(out, "Ada", "Op", "sb-1"); len(r.Vars) == 0 || len(r.NoValues) > 0 {

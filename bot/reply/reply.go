@@ -203,7 +203,7 @@ func several(table [][]rdf.Term) bool {
 		if len(row) > 1 && row[0].IsIRI() {
 			id = rdf.EntityID(row[0].Value)
 		}
-		if id == "" {
+		if !strings.HasPrefix(id, "Q") {
 			return false
 		}
 		rows[id]++
@@ -242,12 +242,13 @@ func withoutLabelColumns(r *forum.Reply) {
 	keepColumns(r, keep)
 }
 
-// withoutEmptyColumns drops the columns in which no row of the whole result has a value, and names them.
+// withoutEmptyColumns drops the columns in which no row of the whole result has a value, and names them. A
+// GROUP_CONCAT of nothing returns an empty text.
 func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 	var keep []int
 	for i, v := range r.Vars {
 		at := slices.Index(t.Vars, v)
-		if slices.ContainsFunc(t.Rows, func(row []rdf.Term) bool { return at < len(row) && row[at].Bound() }) {
+		if slices.ContainsFunc(t.Rows, func(row []rdf.Term) bool { return at < len(row) && row[at].Value != "" }) {
 			keep = append(keep, i)
 		}
 	}
