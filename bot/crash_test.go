@@ -369,7 +369,7 @@ func TestLateSaveWhileHeld(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// The page alone is enough to know that a save arrived.
+// The page alone is enough to tell that a save went through.
 func TestRecoveredFromThePage(t *testing.T) {
 	w := started(t)
 	w.wiki.lost, w.wiki.onSave = true, func() { w.wiki.noEdits = true }

@@ -35,7 +35,7 @@ type besides struct {
 	settled, last, lastFailed bool
 }
 
-// besides returns the content of a reply in addition to the answer. All of it is optional: parts that fail are omitted.
+// besides returns what a reply contains in addition to the answer. All of it is optional: parts that fail are omitted.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {

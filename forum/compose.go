@@ -400,9 +400,9 @@ func (c *composer) step(s Step) (string, error) {
 // maxUserName is the length of a user name in bytes (MediaWiki's default of $wgMaxNameChars).
 const maxUserName = 235
 
-// CheckUserName returns an error if a reply cannot link a name as a user. Spaces around the name are ignored. The check
-// is stricter than MediaWiki's (UserNameUtils::isValid): besides characters that titles may not contain, it rejects
-// anything that could become markup in the link.
+// CheckUserName returns an error if a reply cannot link to a user of that name. Spaces around the name are ignored. The
+// check is stricter than MediaWiki's (UserNameUtils::isValid): besides characters that titles may not contain, it
+// rejects anything that could become markup in the link.
 func CheckUserName(name string) error {
 	name = strings.TrimSpace(name)
 	switch {
@@ -411,7 +411,7 @@ func CheckUserName(name string) error {
 	case !utf8.ValidString(name):
 		return fmt.Errorf("%q cannot be a user name: it is not valid UTF-8", text.Clip(name, 40))
 	case len(name) > maxUserName:
-		return fmt.Errorf("%q cannot be a user name: it has more than %d bytes", text.Clip(name, 40), maxUserName)
+		return fmt.Errorf("%q cannot be a user name: it is longer than %d bytes", text.Clip(name, 40), maxUserName)
 	case strings.ContainsAny(name, "/#:%&[]{}|<>~\n") || strings.Contains(name, "''"):
 		return fmt.Errorf("%q cannot be a user name: write it as in the title of the user page, without namespace, subpage and markup", text.Clip(name, 40))
 	case UserName(name) == "" || encode(name, maxUserName) == "":

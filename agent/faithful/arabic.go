@@ -12,9 +12,9 @@ var (
 	arabicAfter  = []string{"", "ها", "هم", "هن", "هما", "نا", "ات", "ان", "ين", "ون", "وا", "يه", "ه", "ي", "ا", "ت", "تها", "ته", "اتها", "يا"}
 )
 
-const minArabic = 3 // letters of a word without what is written together with it
+const minArabic = 3 // minimum number of letters in a word without its affixes
 
-// arabicStems returns a word without each of the things that may be written together with it.
+// arabicStems returns a word without each of its possible affixes.
 func arabicStems(word string) []string {
 	word = arabicLetters.Replace(word)
 	var out []string

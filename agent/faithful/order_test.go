@@ -132,7 +132,7 @@ func TestArabicWords(t *testing.T) {
 	}
 }
 
-// Numbers in Arabic words, and words with the same root as one of the question.
+// Numbers spelled out in Arabic, and words that share a root with a word in the question.
 func TestArabicNumbers(t *testing.T) {
 	e := Evidence{Language: "ar", Question: "ما هي الدول المجاورة لفرنسا وما عواصمها؟", Query: "SELECT ?country {}", Labels: map[string]string{},
 		Table: &kg.Table{Vars: []string{"country"}}}

@@ -247,7 +247,7 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, nil
 }
 
-// nothing returns the end of a vote without any answer: the first try's end, or what stopped the vote.
+// nothing returns the ending of a vote that produced no answer: that of the first try, or what stopped the vote.
 func (v *vote) nothing() (step.State, step.Final, error) {
 	first := v.tries[0]
 	if v.halt != nil && len(v.tries) == 1 {

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// searchPatterns carries out SearchGraphPatterns(sparql, semantic). It shows what leads from ?e and to ?e, one pattern
+// searchPatterns implements SearchGraphPatterns(sparql, semantic). It shows what leads from ?e and to ?e, one pattern
 // per predicate, with one of the nodes at the other end. semantic ranks the patterns by meaning; without it, they are
 // in the order in which they were found. If sparql has an empty pattern, the predicates of the whole graph are
 // searched.

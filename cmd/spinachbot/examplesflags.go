@@ -50,7 +50,7 @@ func (f *exampleFlags) check(have bool) error {
 	case f.force < 0:
 		return usageError{errors.New("--force-examples must be positive")}
 	case f.force > 0 && len(f.paths) == 0 && !have:
-		return usageError{errors.New("--force-examples needs solved questions: name a file with --examples")}
+		return usageError{errors.New("--force-examples requires solved questions: specify a file with --examples")}
 	}
 	return nil
 }

@@ -161,7 +161,8 @@ func (f *trainingFlags) options(e *env) (o training.Options, d *training.Descrip
 			return o, d, fmt.Errorf("--license: %w", err)
 		}
 	} else if f.folder() {
-		return o, d, errors.New("a folder becomes a data set that others may get: name the license of its lines with --license (for your own runs you choose it; questions of a benchmark are under its license)")
+		return o, d, errors.New("a folder is exported as a data set to share: specify its license with --license " +
+			"(you choose it for your own runs; the questions of a benchmark keep its license)")
 	}
 	d.License = o.License
 	for _, path := range f.not {

@@ -31,7 +31,7 @@ type seed struct {
 	reasons, tell                                  []string
 }
 
-// ID returns the ID of the n-th candidate, from 1.
+// ID returns the ID of the nth candidate, counting from 1.
 func ID(n int) string { return fmt.Sprintf("c-%016x", n) }
 
 const labels = "  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],en\" . }\n"

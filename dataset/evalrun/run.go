@@ -61,8 +61,8 @@ var (
 // maxInRow is the maximum number of consecutive service failures before the run stops.
 const maxInRow = 10
 
-// Run does the missing work of a run and assembles its files. Items with a service failure in an earlier session are
-// asked again. The summary covers all items that are done. It is returned even with an error, which is that of ctx,
+// Run does the missing work of a run and assembles its files. Items that met a service failure in an earlier session
+// are asked again. The summary covers all items that are done. It is returned even with an error, which is that of ctx,
 // [ErrBudget], [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)

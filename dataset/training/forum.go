@@ -50,7 +50,7 @@ type correctionSource struct {
 // Discussions that were rejected, excluded by annotators or removed from the wiki do not yield pairs.
 func (x *Export) harvest(ctx context.Context, path string, o Options) error {
 	if o.As != transcript.AsPreference {
-		return fmt.Errorf("%s is a harvest: discussions are not runs, so only --as preference is possible", path)
+		return fmt.Errorf("%s is a harvest, which contains discussions and not runs: export it with --as preference", path)
 	}
 	candidates, err := dataset.ReadCandidatesDir(path)
 	if err != nil {

@@ -271,8 +271,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// The allowance limits the run's calls, and its total is the outcome's usage. A run that books nothing keeps the usage
-// that it reports.
+// The allowance limits the run's calls, and its total is the outcome's usage. A run that charges nothing keeps the
+// usage that it reports.
 func TestAllowance(t *testing.T) {
 	for _, books := range []bool{true, false} {
 		s := service(&kept{}, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {

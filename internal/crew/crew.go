@@ -28,7 +28,7 @@ const (
 	PublishQueue = "publish"
 )
 
-// QueueOf returns the queue whose listeners do jobs of this kind, or "" if there is none.
+// QueueOf returns the queue whose listeners handle jobs of this kind, or "" if there is none.
 func QueueOf(kind string) string {
 	switch kind {
 	case bot.Judging, bot.Solving:

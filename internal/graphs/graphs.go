@@ -274,7 +274,7 @@ func (o *Opener) File(e *registry.Entry) (*lookup.File, error) {
 	return file, nil
 }
 
-// OpenSearch makes a client for the OpenSearch that an entry names. Errors are caused by the user's settings.
+// OpenSearch returns a client for the OpenSearch server of an entry. Errors are caused by the user's settings.
 func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
 	if e.OpenSearch == nil {
 		return nil, fmt.Errorf("the graph %s has no key opensearch in KG_FILE", e.Name)

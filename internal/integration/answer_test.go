@@ -336,7 +336,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 	})
 }
 
-// isEdit reports whether a call saves something, in either encoding of a form.
+// isEdit reports whether a request saves something. It accepts both form encodings.
 func isEdit(c call) bool {
 	return strings.Contains(c.body, "action=edit") || strings.Contains(c.body, "name=\"action\"\r\n\r\nedit")
 }

@@ -32,7 +32,7 @@ type askSite struct {
 	env      []string // its settings
 
 	mu    sync.Mutex
-	calls int // remaining calls to the model; negative: any number
+	calls int // remaining calls to the model; unlimited if negative
 }
 
 func newAskSite(t *testing.T) *askSite {

@@ -48,9 +48,9 @@ import (
 //	== report
 //	The answer is …
 //
-// Sometimes the judgment of a post is also the first turn of the work. Then the request has a tool named triage, and
-// the answer contains the calls of "== act 1 tools", followed by a call to triage with the text under "== triage" as
-// its arguments.
+// Sometimes the model judges a post and takes the first turn in one response. Then the request has a tool named triage,
+// and the answer contains the calls of "== act 1 tools", followed by a call to triage with the text under "== triage"
+// as its arguments.
 //
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
 // space counts as one space. Task and text come from the request's metadata, not from its messages, so that the prompts

@@ -178,7 +178,7 @@ func TestOAuthSignatures(t *testing.T) {
 }
 
 // TestOAuth2 uses a wiki with OAuth 2. A request with the right token comes from the account. One with another token is
-// refused in the same way as by MediaWiki's extension. One without a token comes from an anonymous visitor.
+// refused in the same way as by MediaWiki's extension. A request without a token is anonymous.
 func TestOAuth2(t *testing.T) {
 	const token = "eyJ0eXAiOiJKV1QifQ.eyJhdWQi.c2ln-na_ture"
 	p := &played{t: t}

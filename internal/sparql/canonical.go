@@ -62,7 +62,7 @@ func colorOf(colors map[string]string, name string) string {
 	return "?any"
 }
 
-// piece is a part of a query: a text, or a list of parts whose order does not count.
+// piece is part of a query: a string, or a list of parts whose order does not matter.
 type piece struct {
 	text  string
 	bag   bool // the order of the words in the text does not count

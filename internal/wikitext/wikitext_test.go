@@ -103,7 +103,7 @@ func TestCanonicalName(t *testing.T) {
 	}
 }
 
-// check checks properties that are true of every text: nodes nest and are in order, and sections cover the text.
+// check checks the invariants of any text: nodes nest and are in order, and sections cover the text.
 func check(t *testing.T, text string) {
 	t.Helper()
 	d := Preprocess(text, Options{})

@@ -69,7 +69,7 @@ func partOf(path string, body []byte) string {
 
 var multipartEdit = []byte("name=\"action\"\r\n\r\nedit")
 
-// isEdit reports whether a call saves something, in either encoding of a form.
+// isEdit reports whether a request saves something. It accepts both form encodings.
 func isEdit(body []byte) bool {
 	return bytes.Contains(body, multipartEdit) || bytes.Contains(body, []byte("action=edit")) ||
 		bytes.Contains(body, []byte("discussiontoolsedit"))

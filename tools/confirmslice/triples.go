@@ -88,7 +88,7 @@ var ntLiteral = regexp.MustCompile(`^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^
 func eachNT(path string, f func(triple)) error {
 	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("the shared slice is needed: %w", err)
+		return fmt.Errorf("opening the shared slice: %w", err)
 	}
 	defer file.Close()
 	z, err := gzip.NewReader(file)

@@ -48,7 +48,7 @@ type Result struct {
 	Deaths                            int           // processes that were killed
 }
 
-// Wait is the time that requests waited for one thing, on average over all requests.
+// Wait is the average time that a request waited for one resource.
 type Wait struct {
 	For  string
 	Mean time.Duration

@@ -33,7 +33,7 @@ func stems(text, language string) []string {
 const (
 	weightName  = 0.55 // of how far the best name and the query cover each other
 	weightCover = 0.35 // of the share of the query that is in names and infos together
-	weightShape = 0.20 // of shared groups of three letters in the best name
+	weightShape = 0.20 // of shared trigrams in the best name
 	inInfo      = 0.6  // of a word in an info; a word in a name counts 1
 	begun       = 0.7  // of a stem that is the beginning of another
 	wrong       = 0.8  // of a stem with a wrong letter
@@ -117,7 +117,7 @@ func newSemantic(entries []Entry) *semantic {
 	return s
 }
 
-// grams returns the groups of three letters of some words, with a space on each side of each word, as hashes in
+// grams returns the trigrams of the given words, with a space on each side of each word, as hashes in
 // ascending order.
 func grams(words []string) (out []uint32) {
 	for _, w := range words {

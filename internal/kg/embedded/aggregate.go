@@ -51,7 +51,7 @@ func (a *aggregation) key(c *compiler, k *sparql.GroupKey) int {
 	return n
 }
 
-// slot compiles an aggregate and returns the place of its result.
+// slot compiles an aggregate and returns the slot that holds its result.
 func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
 	c.book(partSize)
 	x := aggregate{op: e.Op, distinct: e.Distinct, separator: " ", slot: c.fresh()}

@@ -32,7 +32,8 @@ func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult,
 }
 
 // Find finds entities and properties by words anywhere in their names, in the index if there is one, and otherwise in
-// the graph's labels (see [names]). Errors: those of the service, and Refused for requests that finder.Finder refuses.
+// the graph's labels (see [names]). It returns the service's errors, and Refused if
+// finder.Finder refuses the request.
 func (g *Graph) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	return g.find.Find(ctx, q)
 }

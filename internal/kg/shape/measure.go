@@ -346,7 +346,7 @@ func values(ps []kg.ShapePredicate, all map[string]*found) string {
 	return b.String()
 }
 
-// mostTargets is the maximum number of rows of a count of targets.
+// mostTargets is the maximum number of rows of a query that counts targets.
 const mostTargets = "5000"
 
 // targets finds the datatypes and classes of the values.

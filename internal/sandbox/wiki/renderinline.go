@@ -230,7 +230,7 @@ func (w *inlineWriter) start(tag, attrs string) {
 	w.b.WriteString("<" + tag + attrs + ">")
 }
 
-// close ends the innermost element with that name. Elements inside it are ended and restarted.
+// close ends the innermost element with that name. Elements inside it are closed and reopened.
 func (w *inlineWriter) close(tag string) bool {
 	at := len(w.open) - 1
 	for at >= 0 && w.open[at] != tag {

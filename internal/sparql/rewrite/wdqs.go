@@ -270,7 +270,7 @@ func (r *rewriter) toEntity(p *sparql.Path) bool {
 	return itemValued[id]
 }
 
-// itemValued are the properties of type item that queries use most. Values of other properties get no label unless one
+// itemValued holds the item-valued properties that queries use most. Values of other properties get no label unless one
 // was requested: a label variable for a date or a number would be a superfluous column.
 var itemValued = func() map[string]bool {
 	const ids = `

@@ -48,7 +48,7 @@ type Options struct {
 
 // Limits on what a client may send, and the defaults of GRASP's server.
 const (
-	maxBody     = 4 << 20 // bytes of a request; most of it is the earlier conversation
+	maxBody     = 4 << 20 // maximum size of a request in bytes; most of a request is the earlier conversation
 	maxQuestion = 4000    // characters
 	connections = 10
 	patience    = 300 * time.Second

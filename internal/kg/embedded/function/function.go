@@ -206,7 +206,7 @@ func fnRound(name string, a value.Value) value.Value {
 // isText reports whether a value is a string, with or without a language.
 func isText(a value.Value) bool { return a.Kind == value.KindString || a.Kind == value.KindLang }
 
-// alike returns a text with the language of a.
+// alike returns s as a string with the language tag of a, if any.
 func alike(a value.Value, s string) value.Value {
 	if a.Kind == value.KindLang {
 		return value.Value{Kind: value.KindLang, Text: s, Tag: a.Tag}

@@ -68,7 +68,7 @@ func (m *Meter) Read(n int) bool {
 	return m.Work(n / 64)
 }
 
-// Text charges for a text of n bytes that an expression is about to create. It returns false if the text is too long or
+// Text charges for an n-byte string that an expression is about to create. It returns false if the text is too long or
 // a limit is reached.
 func (m *Meter) Text(n int) bool {
 	if n < 256 {
