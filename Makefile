@@ -2,7 +2,7 @@
 FUZZTIME ?= 5s
 N ?= 1000000
 FUZZTIME_DIALECT ?= 30s
-# Integration tests that leave something to chance: not for the gate.
+# Integration tests that depend on chance. The gate does not run them.
 RANDOM_TESTS = ^TestKilledAtRandomMoments$$|^TestHarvest$$/^kills$$
 
 # Tests that take minutes and rarely find a fault in a change: the full gate runs them.
@@ -89,7 +89,7 @@ release: ## a release in dist/: archives for all platforms, built twice and comp
 licenses: ## write docs/licenses.md and NOTICE from what is compiled in
 	cd tools/release && go run ./licenses
 
-demo: ## the bot at work on its own small wiki
+demo: ## run the bot on its own small wiki
 	go run ./cmd/spinachbot demo
 
 web-assets: ## write the files of npm projects that the web pages use
