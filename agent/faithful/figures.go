@@ -2,6 +2,7 @@ package faithful
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -148,6 +149,9 @@ func (c *Checker) figures(toks []token, named []found) []string {
 		}
 	}
 	keys := c.keys(toks, years)
+	if rows := c.described(toks, named); rows != nil {
+		keys = rows
+	}
 	var open []int // figures that must be paired with a name
 	for i, t := range toks {
 		readings := c.numbers(t)
@@ -191,6 +195,39 @@ func (c *Checker) supports(readings []number, counted map[float64]bool, years, k
 		return c.inResult(readings, years, keys), false
 	}
 	return c.edge(readings), false
+}
+
+// described returns the rows that have all figures of a sentence without a name, if these are at least two that are no
+// counts: it lasted 335 years, from 1651 to 1986. If no row has them all, it returns nil.
+func (c *Checker) described(toks []token, named []found) map[int]bool {
+	if len(named) > 0 || c.rows < 2 {
+		return nil
+	}
+	var rows map[int]bool
+	different := map[float64]bool{}
+	for _, t := range toks {
+		readings := c.numbers(t)
+		if len(readings) == 0 || slices.ContainsFunc(readings, func(n number) bool { return c.free[n.value] }) {
+			continue
+		}
+		having := map[int]bool{}
+		for _, v := range c.values {
+			if v.year == 0 && !v.bc && slices.ContainsFunc(readings, func(n number) bool { return n.is(v.number) }) {
+				different[v.number] = true
+				for r := range v.rows {
+					having[r] = rows == nil || rows[r]
+				}
+			}
+		}
+		maps.DeleteFunc(having, func(_ int, both bool) bool { return !both })
+		if rows = having; len(rows) == 0 {
+			return nil
+		}
+	}
+	if len(different) < 2 {
+		return nil
+	}
+	return rows
 }
 
 // keys returns the rows whose figure in the first column is in a sentence, if the result has no names.

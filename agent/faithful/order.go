@@ -90,8 +90,8 @@ func init() {
 			` de eerste$`, ` de laatste$`},
 		"pl": {`^naj(wyższ|więks|dłuż|głęb|ludniej)\pL*$`, `^naj(niższ|mniejsz|krót|płyt)\pL*$`, `^naj(stars|wcześ)\pL*$`, `^naj(młod|now|późn)\pL*$`,
 			`^pierwsz[yae]$`, `^ostatni[ae]?$`},
-		"ru": {`^(наибольш|крупнейш|высочайш|длиннейш|глубочайш)\pL*$| сам\pL{1,3} (высок|больш|длинн|глубок|крупн|населённ)\pL*$`,
-			`^наименьш\pL*$| сам\pL{1,3} (низк|маленьк|коротк|мал)\pL*$`, `^(старейш|древнейш)\pL*$| сам\pL{1,3} (стар|древн|ранн)\pL*$`,
+		"ru": {`^(наибольш|крупнейш|высочайш|длиннейш|глубочайш)\pL*$| сам\pL{1,3} (высок|больш|длинн|дол[гж]|продолжительн|глубок|крупн|населённ)\pL*$`,
+			`^(наименьш|кратчайш)\pL*$| сам\pL{1,3} (низк|маленьк|коротк|кратк|мал)\pL*$`, `^(старейш|древнейш)\pL*$| сам\pL{1,3} (стар|древн|ранн)\pL*$`,
 			`^новейш\pL*$| сам\pL{1,3} (молод|нов|поздн)\pL*$`, `^перв(ый|ая|ое)$`, `^последн(ий|яя|ее)$`},
 		"ar": {`^(ال)?(أعلى|أكبر|أطول|أعمق)$`, `^(ال)?(أدنى|أصغر|أقصر)$`, `^(ال)?أقدم$`, `^(ال)?أحدث$`, `^الأول$`, `^الأخير$`},
 	} {
@@ -189,6 +189,14 @@ func (c *Checker) order(toks []token, named []found) []string {
 	}
 	found := c.superlatives(toks, named)
 	if len(found) == 0 {
+		return nil
+	}
+	if rows := c.described(toks, named); rows != nil {
+		for _, s := range found {
+			if !slices.ContainsFunc(c.orders(s.degree, nil), func(order []ranked) bool { return at(order, rows, s.rank) }) {
+				return []string{toks[s.from].text}
+			}
+		}
 		return nil
 	}
 	heads, pools := c.heads(named)

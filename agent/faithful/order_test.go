@@ -146,3 +146,36 @@ func TestArabicNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A sentence without a name may describe a row by several of its figures, if what it calls the longest is.
+func TestRowWithoutName(t *testing.T) {
+	e := Evidence{Question: "самые долгие войны", Query: "SELECT ?война ?начало ?конец ?лет { } ORDER BY DESC(?лет)",
+		Labels: map[string]string{"Q1": "Three Hundred and Thirty Five Years' War", "Q2": "Cayuse War", "Q3": "Böckler War"},
+		Table: &kg.Table{Vars: []string{"война", "начало", "конец", "лет"}, Rows: [][]rdf.Term{
+			{item("Q1"), date("1651-03-30"), date("1986-04-17"), decimal("335")},
+			{item("Q2"), date("1847-01-01"), date("1855-01-01"), decimal("8")},
+			{item("Q3"), date("1468-01-01"), date("1469-01-01"), decimal("1")}}}}
+	for _, tt := range []struct {
+		language, text string
+		ok             bool
+	}{
+		{"ru", "Самая долгая война длилась 335 лет, с 1651 по 1986 год.", true},
+		{"ru", "Самая долгая война длилась 335 лет, с 1651 по 1855 год.", false},
+		{"ru", "Самая долгая война длилась 8 лет, с 1847 по 1855 год.", false},
+		{"ru", "Самая короткая война длилась 335 лет, с 1651 по 1986 год.", false},
+		{"ru", "Самая продолжительная война — Cayuse War.", false},
+		{"en", "The longest war lasted 335 years, from 1651 to 1986.", true},
+		{"en", "The longest war lasted 8 years, from 1847 to 1855.", false},
+		{"en", "The second longest war lasted 8 years, from 1847 to 1855.", true},
+		{"en", "The longest war lasted 8 years.", false},
+		{"en", "The shortest war lasted from 1468 to 1469.", true},
+	} {
+		e.Language = tt.language
+		if tt.language == "en" {
+			e.Question = "the longest and the shortest war and how long each lasted"
+		}
+		if faults := New(e).Faults(tt.text); (len(faults) == 0) != tt.ok {
+			t.Errorf("%s: %+v", tt.text, faults)
+		}
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/faithful"
@@ -64,7 +65,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		return r
 	}
 	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
-	r.Assumed, r.LeftOpen, r.Open = a.Assumed, a.Open, open(out)
+	r.Assumed, r.LeftOpen, r.Open = ended(a.Assumed, lang), ended(a.Open, lang), open(out)
 	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // as people write it: query.wikidata.org
 		r.Endpoint = address
 		u, err := url.Parse(a.Endpoint)
@@ -103,17 +104,30 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	return r
 }
 
-// Distinct returns the rows of a table, each once: the rows of a reply, which a [Figure] counts.
+// Distinct returns the rows of a table, each once: the rows of a reply, which a [Figure] counts. Rows that differ only in
+// characters that are not shown, such as marks of direction, are equal.
 func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	seen := map[string]bool{}
 	var out [][]rdf.Term
 	for _, row := range table {
-		if key := fmt.Sprintf("%q", row); !seen[key] {
+		seenAs := slices.Clone(row)
+		for i := range seenAs {
+			seenAs[i].Value = strings.Map(visible, seenAs[i].Value)
+		}
+		if key := fmt.Sprintf("%q", seenAs); !seen[key] {
 			seen[key] = true
 			out = append(out, row)
 		}
 	}
 	return out
+}
+
+// visible drops the characters that a cell does not show; the joiners change the letters next to them.
+func visible(r rune) rune {
+	if unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' {
+		return -1
+	}
+	return r
 }
 
 // open returns what variants of the answer's query would change, although the model kept its reading.

@@ -84,3 +84,15 @@ func TestPlainArguments(t *testing.T) {
 		}
 	}
 }
+
+// Rows that differ only in characters that are not shown look equal: they are shown once.
+func TestInvisibleDifference(t *testing.T) {
+	text := func(s string) rdf.Term { return rdf.String(s) }
+	rows := [][]rdf.Term{{text("српски")}, {text("српски\u200e")}, {text("srpski jezik")}}
+	if got := Distinct(rows); len(got) != 2 || got[1][0].Value != "srpski jezik" {
+		t.Errorf("%q", got)
+	}
+	if rows[1][0].Value != "српски\u200e" {
+		t.Error("Distinct changed its argument")
+	}
+}

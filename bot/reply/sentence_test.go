@@ -1,0 +1,19 @@
+package reply
+
+import "testing"
+
+// What the model assumed ends like the sentences around it.
+func TestEnded(t *testing.T) {
+	for _, tt := range []struct{ text, language, want string }{
+		{"films of one director only", "en", "films of one director only."},
+		{"Films. Only those with a date.", "en", "Films. Only those with a date."},
+		{"il più alto (2020)", "it", "il più alto (2020)."}, {"“films”", "en", "“films”."},
+		{"映画だけ", "ja", "映画だけ。"}, {"只算电影", "zh", "只算电影。"}, {"只算电影。", "zh", "只算电影。"},
+		{"why not?", "en", "why not?"}, {"and so on …", "en", "and so on …"}, {"الأفلام فقط", "ar", "الأفلام فقط."},
+		{"more than 5 km\u00b2 ", "en", "more than 5 km²."}, {"", "en", ""}, {"   ", "en", ""},
+	} {
+		if got := ended(tt.text, tt.language); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
