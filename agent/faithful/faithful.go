@@ -201,7 +201,7 @@ func (c *Checker) sentence(s string) []Fault {
 	}
 	for i, t := range toks {
 		switch {
-		case covered[i] || t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded):
+		case covered[i] || t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded) || keywords[t.text]:
 		case anyID.MatchString(t.text):
 			for _, id := range anyID.FindAllString(t.text, -1) {
 				if !c.ids[id] {
@@ -235,6 +235,10 @@ func plain(word string) bool {
 
 var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi", "wikimédi", "wikibase", "wikisource", "sparql",
 	"викидан", "википеди", "викимеди"}
+
+// keywords are words of queries, which a text in any language writes in capitals.
+var keywords = wordMap(`ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP GROUP_CONCAT HAVING LANG LIMIT MAX
+	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
 
 // part reports whether a word, except perhaps for one letter at its end, is part of a name in the rows: Asia in Central
 // Asian.

@@ -355,3 +355,52 @@ func TestDecadesAndCounts(t *testing.T) {
 		}
 	}
 }
+
+// A sentence on how the query works makes no claim about the world, in every language with a list of words.
+func TestHowQueriesWork(t *testing.T) {
+	for _, tt := range []struct{ language, question, text string }{
+		{"en", "How many people died of it?", "The total comes from a subquery, and since it is not aggregated outside, it has to be in the GROUP BY."},
+		{"en", "Which dogs are there?", "OPTIONAL keeps the rows without a value, and DISTINCT removes duplicates. The variable was not bound outside the subquery. The path wdt:P31/wdt:P279* is what makes it slow and time out; the label service is evaluated last, and HAVING filters the groups. A UNION joins both patterns."},
+		{"de", "Welche Hunde gibt es?", "OPTIONAL behält die Zeilen ohne Wert, und DISTINCT entfernt doppelte Zeilen. Die Unterabfrage zählt alle; die Variable war außerhalb nicht gebunden. Der Pfad wdt:P31/wdt:P279* macht die Abfrage langsam, daher die Zeitüberschreitung. HAVING filtert die Gruppen."},
+		{"fr", "Quels chiens ?", "OPTIONAL garde les lignes sans valeur, et DISTINCT supprime les doublons. La sous-requête compte tout ; la variable n’était pas liée en dehors. Le chemin wdt:P31/wdt:P279* rend la requête lente, d’où le dépassement du délai. HAVING filtre les groupes."},
+		{"zh", "有哪些狗？", "OPTIONAL保留没有值的行，DISTINCT去除重复。子查询计算总数。变量在外面没有绑定。路径使查询变慢并超时。"},
+		{"ja", "どんな犬がいますか。", "OPTIONALは値のない行を残し、DISTINCTは重複を除きます。サブクエリで総数を数えます。変数は外では使えません。"},
+		{"ar", "ما هي الكلاب؟", "يبقي OPTIONAL الصفوف التي بلا قيمة، ويزيل DISTINCT التكرار. الاستعلام الفرعي يحسب العدد الإجمالي. المتغير غير مرتبط خارجه."},
+	} {
+		c := New(Evidence{Language: tt.language, Question: tt.question, Query: "SELECT ?x { OPTIONAL { ?x wdt:P31/wdt:P279* ?y } } GROUP BY ?x",
+			Table: &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}}})
+		for _, f := range c.Faults(tt.text) {
+			t.Errorf("%s: %s %q in %s", tt.language, f.Kind, f.Piece, f.Sentence)
+		}
+	}
+	// what is said of the world with these words is still found
+	e := Evidence{Language: "en", Question: "Which dogs are there?", Query: "SELECT ?dog { }"}
+	for _, text := range []string{"The subquery is dangerous.", "HAVING keeps the famous ones.", "The path leads to London."} {
+		if len(New(e).Faults(text)) == 0 {
+			t.Errorf("%s: kept", text)
+		}
+	}
+}
+
+// A Latin name next to Chinese or Japanese words is found without a space between them.
+func TestLatinNamesInOtherScripts(t *testing.T) {
+	for _, tt := range []struct {
+		language, question, text string
+		ok                       bool
+	}{
+		{"ja", "山の高さを教えてください。", "Annapurnaの高さは8091メートルです。", true},
+		{"ja", "山の高さを教えてください。", "Annapurnaの高さは8167メートルです。", false},
+		{"ja", "山の高さを教えてください。", "Kilimanjaroの高さは8091メートルです。", false},
+		{"zh", "这些山的高度是多少？", "Annapurna的高度是8091米。", true},
+		{"zh", "这些山的高度是多少？", "高度是8091米的是Annapurna。", true},
+		{"zh", "这些山的高度是多少？", "Dhaulagiri的高度是8091米。", false},
+		{"zh", "这些山的高度是多少？", "Kilimanjaro的高度是8091米。", false},
+	} {
+		c := New(Evidence{Language: tt.language, Question: tt.question, Query: "SELECT ?m ?h { }",
+			Labels: map[string]string{"Q1": "Annapurna", "Q2": "Dhaulagiri"},
+			Table:  &kg.Table{Vars: []string{"m", "h"}, Rows: [][]rdf.Term{{item("Q1"), decimal("8091")}, {item("Q2"), decimal("8167")}}}})
+		if faults := c.Faults(tt.text); (len(faults) == 0) != tt.ok {
+			t.Errorf("%s: %+v", tt.text, faults)
+		}
+	}
+}

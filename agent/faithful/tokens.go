@@ -39,7 +39,7 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
-	for _, t := range tokenPattern.FindAllString(letterDigit.ReplaceAllString(s, "$1 $2"), -1) {
+	for _, t := range tokenPattern.FindAllString(letterDigit.ReplaceAllString(spaced(s), "$1 $2"), -1) {
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		rest := t[len(digits):]
 		switch {
@@ -68,6 +68,16 @@ func tokens(s string) []token {
 		}
 	}
 	return out
+}
+
+var (
+	latinFirst = regexp.MustCompile(`(\p{Latin})([\p{Han}\p{Hiragana}\p{Katakana}])`)
+	latinLast  = regexp.MustCompile(`([\p{Han}\p{Hiragana}\p{Katakana}])(\p{Latin})`)
+)
+
+// spaced separates Latin words from Chinese and Japanese ones, which follow without a space.
+func spaced(s string) string {
+	return latinLast.ReplaceAllString(latinFirst.ReplaceAllString(s, "$1 $2"), "$1 $2")
 }
 
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
@@ -254,6 +264,8 @@ func common(a, b []rune) int {
 	return n
 }
 
+const maxPiece = 6 // letters of a plain word in a script without spaces
+
 // covers reports whether every letter of a word in a script without spaces is part of a known pair of letters, or of a
 // plain word of the language. Hiragana, which is used for endings, does not need support.
 func (c *Checker) covers(word string) bool {
@@ -261,7 +273,7 @@ func (c *Checker) covers(word string) bool {
 	ok := make([]bool, len(letters))
 	for i, r := range letters {
 		ok[i] = ok[i] || unicode.Is(unicode.Hiragana, r) || r == 'ー' || c.known[string(r)] || c.stock.has(string(r))
-		for n := 2; n <= 4 && i+n <= len(letters); n++ {
+		for n := 2; n <= maxPiece && i+n <= len(letters); n++ {
 			if piece := string(letters[i : i+n]); c.known[piece] || c.parts[piece] || c.stock.has(piece) {
 				for k := i; k < i+n; k++ {
 					ok[k] = true
