@@ -53,7 +53,7 @@ func Checker(question string, a *Answer, language string) *faithful.Checker {
 // named returns the sentences of a text whose figures and names are supported.
 func named(c *faithful.Checker, text string) string {
 	var kept []string
-	for _, s := range faithful.Sentences(text) {
+	for _, s := range c.Sentences(text) {
 		if !slices.ContainsFunc(c.Faults(s), func(f faithful.Fault) bool { return f.Kind != faithful.Word }) {
 			kept = append(kept, s)
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
-	"github.com/spinachbot/spinachbot/agent/faithful"
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/bot/reply"
@@ -241,11 +240,12 @@ func TestNoLieReachesThePage(t *testing.T) {
 			reached++
 			t.Errorf("%s: %q reached the page; the result: %v", kind, lie, a.Table.Rows)
 		}
-		for _, sentence := range faithful.Sentences(trueOne) {
+		c := agent.Checker(s.question[lang], a, lang)
+		for _, sentence := range c.Sentences(trueOne) {
 			honest++
 			if !strings.Contains(text, sentence) {
 				held++
-				t.Logf("held back: %q: %+v", sentence, agent.Checker(s.question[lang], a, lang).Faults(sentence))
+				t.Logf("held back: %q: %+v", sentence, c.Faults(sentence))
 			}
 		}
 	}

@@ -131,7 +131,7 @@ var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 // Faults returns the unsupported pieces of a text, sentence by sentence, or nil if there are none.
 func (c *Checker) Faults(text string) []Fault {
 	var out []Fault
-	for _, s := range Sentences(text) {
+	for _, s := range c.Sentences(text) {
 		out = append(out, c.sentence(s)...)
 	}
 	return out
@@ -140,7 +140,7 @@ func (c *Checker) Faults(text string) []Fault {
 // Keep returns the sentences that have no faults.
 func (c *Checker) Keep(text string) string {
 	var kept []string
-	for _, s := range Sentences(text) {
+	for _, s := range c.Sentences(text) {
 		if len(c.sentence(s)) == 0 {
 			kept = append(kept, s)
 		}
@@ -149,7 +149,7 @@ func (c *Checker) Keep(text string) string {
 }
 
 // Sentences splits a text into its sentences.
-func Sentences(text string) []string {
+func (c *Checker) Sentences(text string) []string {
 	var out []string
 	runes := []rune(strings.Join(strings.Fields(text), " "))
 	start := 0
@@ -158,7 +158,7 @@ func Sentences(text string) []string {
 		if !wide && (!strings.ContainsRune(".!?؟", r) || i+1 < len(runes) && runes[i+1] != ' ') {
 			continue
 		}
-		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) {
+		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) && !c.endsInName(runes[start:i], runes[i+1:]) {
 			continue
 		}
 		out = append(out, strings.TrimSpace(string(runes[start:i+1])))
@@ -170,6 +170,26 @@ func Sentences(text string) []string {
 	return out
 }
 
+// endsInName reports whether a period that follows before ends a sentence although it looks like an abbreviation's,
+// because before ends with a name of several words in the result, such as Apollo 13 or Annapurna I, and after begins
+// with a capital letter or a digit. In German and Polish, Roman numerals are written with a period.
+func (c *Checker) endsInName(before, after []rune) bool {
+	if len(after) < 2 || !unicode.IsUpper(after[1]) && !unicode.IsDigit(after[1]) && !unicode.Is(unicode.Lo, after[1]) {
+		return false
+	}
+	toks := tokens(string(before))
+	if len(toks) == 0 || (c.language == "de" || c.language == "pl") && unicode.IsLetter(before[len(before)-1]) {
+		return false
+	}
+	return slices.ContainsFunc(c.names, func(n rowName) bool {
+		from := len(toks) - len(n.words)
+		return len(n.words) > 1 && from >= 0 && c.matches(toks[from:], n.words) == len(n.words)
+	})
+}
+
+// wholePart matches a text that ends with a whole number of three digits or more and a decimal point or comma.
+var wholePart = regexp.MustCompile(`\d{3}[.,]$`)
+
 // abbreviated reports whether a period after these letters does not end a sentence, as after "St", "J", the 3 of a date
 // or the VII of a king.
 func abbreviated(before []rune) bool {
@@ -177,6 +197,9 @@ func abbreviated(before []rune) bool {
 	for i := len(before) - 1; i >= 0 && (unicode.IsLetter(before[i]) || unicode.IsDigit(before[i])); i-- {
 		roman = roman && strings.ContainsRune("IVXLC", before[i])
 		n++
+	}
+	if n > 0 && wholePart.MatchString(string(before[:len(before)-n])) {
+		return false
 	}
 	return n > 0 && (n <= 2 || roman || string(before[len(before)-n:]) == "Chr") // 63 v. Chr.
 }
