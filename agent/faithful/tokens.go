@@ -24,9 +24,6 @@ var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
 
-// letterDigit matches a figure that directly follows a letter of a script without spaces.
-var letterDigit = regexp.MustCompile(`(\p{Lo})(\d)`)
-
 // scales are words that multiply the figure before them.
 var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "mil": 1e3, "million": 1e6, "millions": 1e6,
 	"millionen": 1e6, "mio": 1e6, "millones": 1e6, "millón": 1e6, "milioni": 1e6, "milhões": 1e6, "miljoen": 1e6,
@@ -39,11 +36,11 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
-	for _, t := range tokenPattern.FindAllString(letterDigit.ReplaceAllString(spaced(s), "$1 $2"), -1) {
+	for _, t := range tokenPattern.FindAllString(spaced(s), -1) {
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		rest := t[len(digits):]
 		switch {
-		case decade.MatchString(t): // the 1990s
+		case len(digits) == 4 && decade.MatchString(t): // the 1990s
 			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true})
 		case digits != "" && (rest == "" || unicase(rest)):
 			f := token{text: digits, folded: digits, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
@@ -70,15 +67,30 @@ func tokens(s string) []token {
 	return out
 }
 
-var (
-	latinFirst = regexp.MustCompile(`(\p{Latin})([\p{Han}\p{Hiragana}\p{Katakana}])`)
-	latinLast  = regexp.MustCompile(`([\p{Han}\p{Hiragana}\p{Katakana}])(\p{Latin})`)
-)
-
-// spaced separates Latin words from Chinese and Japanese ones, which follow without a space.
+// spaced separates words that follow each other without a space in scripts that have none: Latin words from Chinese and
+// Japanese ones, and figures from the letters before them.
 func spaced(s string) string {
-	return latinLast.ReplaceAllString(latinFirst.ReplaceAllString(s, "$1 $2"), "$1 $2")
+	var b strings.Builder
+	copied, before := 0, rune(0)
+	for i, r := range s {
+		if r >= utf8.RuneSelf || before >= utf8.RuneSelf { // one of the two is such a letter
+			if wide(before) && unicode.Is(unicode.Latin, r) || unicode.Is(unicode.Latin, before) && wide(r) ||
+				'0' <= r && r <= '9' && unicode.Is(unicode.Lo, before) {
+				b.WriteString(s[copied:i])
+				b.WriteByte(' ')
+				copied = i
+			}
+		}
+		before = r
+	}
+	if copied == 0 {
+		return s
+	}
+	return b.String() + s[copied:]
 }
+
+// wide reports whether r is a Chinese or Japanese letter.
+func wide(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
 
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 

@@ -103,6 +103,10 @@ var (
 
 // things returns the first entities in a text, with their labels from the answer or the observation.
 func things(in, observation string, out *agent.Outcome) []forum.Cell {
+	ids := entityInText.FindAllString(in, -1)
+	if len(ids) == 0 {
+		return nil // most steps; the observation may be long
+	}
 	names := map[string]string{}
 	for _, m := range labelAfter.FindAllStringSubmatch(observation, -1) {
 		names[m[1]] = strings.TrimSpace(m[2])
@@ -115,7 +119,7 @@ func things(in, observation string, out *agent.Outcome) []forum.Cell {
 	}
 	var cells []forum.Cell
 	seen := map[string]bool{}
-	for _, id := range entityInText.FindAllString(in, -1) {
+	for _, id := range ids {
 		if !seen[id] && len(cells) < maxThings {
 			cells = append(cells, forum.Cell{ID: id, Label: names[id]})
 		}
