@@ -57,8 +57,8 @@ func parserTag(name string) bool {
 // The error describes what is wrong with the reply, such as a query that is not in its posting form, a number that is
 // not an entity ID, or a marker or signature that could break out of its context.
 func Compose(r Reply, indent string) (string, error) {
-	if errCatalog != nil {
-		return "", fmt.Errorf("compose reply: %w", errCatalog)
+	if _, err := catalog(); err != nil {
+		return "", fmt.Errorf("compose reply: %w", err)
 	}
 	if err := checkReply(r, indent); err != nil {
 		return "", fmt.Errorf("compose reply: %w", err)

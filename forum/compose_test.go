@@ -14,10 +14,11 @@ import (
 )
 
 func TestMessagesAreComplete(t *testing.T) {
-	if errCatalog != nil {
-		t.Fatal(errCatalog)
+	c, err := catalog()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n := len(catalog.Languages()); n != 12 {
+	if n := len(c.Languages()); n != 12 {
 		t.Errorf("%d languages", n)
 	}
 	en := Texts("en")
@@ -137,8 +138,12 @@ func TestComposeRoundTrip(t *testing.T) {
 }
 
 func TestComposeWithoutAnswer(t *testing.T) {
+	c, err := catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for reason := range noAnswers {
-		for _, tag := range catalog.Languages() {
+		for _, tag := range c.Languages() {
 			lang := tag.String()
 			r := Reply{Language: lang, To: "Ann", NoAnswer: reason, Operator: "Olga", Marker: "m-1", Signature: "~~~~",
 				Steps: []Step{{Kind: StepSearch, Text: "x"}, {Kind: StepQuery}}}

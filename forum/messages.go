@@ -3,6 +3,7 @@ package forum
 import (
 	"embed"
 	"io/fs"
+	"sync"
 
 	"golang.org/x/text/language"
 
@@ -15,26 +16,25 @@ import (
 //go:embed messages/*.json
 var messageFiles embed.FS
 
-// catalog contains the parsed messageFiles. They are embedded in the program, so an error is a bug; [Compose] returns
-// it.
-var catalog, errCatalog = loadCatalog()
-
-func loadCatalog() (*message.Catalog, error) {
+// catalog parses messageFiles when they are needed, which takes as long as the rest of a command's start. They are
+// embedded in the program, so an error is a bug; [Compose] returns it.
+var catalog = sync.OnceValues(func() (*message.Catalog, error) {
 	files, err := fs.Sub(messageFiles, "messages")
 	if err != nil {
 		return nil, err
 	}
 	return message.Load(files, language.English)
-}
+})
 
 // Texts returns the fixed sentences, numbers and dates of the first supported language in the list. For "de-CH" it
 // returns German. If no language in the list is supported, it returns English. It returns nil if the program's own
 // files are broken.
 func Texts(languages ...string) *message.Texts {
-	if catalog == nil {
+	c, err := catalog()
+	if err != nil {
 		return nil
 	}
-	return catalog.In(languages...)
+	return c.In(languages...)
 }
 
 // noAnswers contains the valid values of [Reply.NoAnswer].
