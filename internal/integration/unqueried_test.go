@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestRepliesAndCorrections plays scenes that TestCalledByName does not: replies without a query, a clarifying question
@@ -89,6 +90,7 @@ func repliesAndCorrections(t *testing.T, start, startOther func(*testing.T) *rea
 		s.alice.ask("Talk:R3", "Heading", name+capital)
 		s.round()
 		before := s.alice.text("Talk:R3")
+		time.Sleep(1100 * time.Millisecond) // longer than CORRECT_AFTER
 		s.hooks.change = func(c call, answer *recorder) {
 			if strings.HasSuffix(c.path, "/sparql") {
 				answer.header.Del("Content-Length")
