@@ -126,9 +126,9 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 
 // prefixFor returns the prefix of a reply to c that follows a neighbor: the neighbor's list characters up to c's level,
 // and then a colon.
-func prefixFor(c, neighbour *Comment) string {
+func prefixFor(c, neighbor *Comment) string {
 	depth := c.Level - 1
-	from := neighbour.Indent
+	from := neighbor.Indent
 	if len(from) < depth {
 		from = c.Indent
 	}

@@ -98,7 +98,7 @@ func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 
 // counts returns the digest in one line.
 func (d *Digest) counts() string {
-	text := fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d taken back, %d came back, %d rejected, "+
+	text := fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d undone, %d came back, %d rejected, "+
 		"%d given up, %d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused),
 		len(d.Undone), len(d.Returned), len(d.Rejected), len(d.GaveUp), d.Skipped, len(d.Waiting))
 	if d.Queued > 0 {
@@ -134,7 +134,7 @@ const dayFormat = "2006-01-02 15:04"
 func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "SpinachBot, %s to %s UTC\n", d.From.UTC().Format(dayFormat), d.To.UTC().Format(dayFormat))
-	fmt.Fprintf(&b, "%s, %d under way; spent: %s\n", d.counts(), d.Open, spent)
+	fmt.Fprintf(&b, "%s, %d in progress; spent: %s\n", d.counts(), d.Open, spent)
 	for _, g := range d.groups() {
 		for i, e := range g.List {
 			if i == 0 {

@@ -46,17 +46,17 @@ func TestDigest(t *testing.T) {
 	}
 	for name, got := range map[string][2]string{"posted": {keys(d.Posted), "posted"}, "waiting": {keys(d.Waiting), "waits"},
 		"rejected": {keys(d.Rejected), "no"}, "thanked": {keys(d.Thanked), "posted"},
-		"refused": {keys(d.Refused), "posted"}, "taken back": {keys(d.Undone), "old"}, "corrected": {keys(d.Corrected), "old"}, "given up": {keys(d.GaveUp), "gone"}, "returned": {keys(d.Returned), "back"}} {
+		"refused": {keys(d.Refused), "posted"}, "undone": {keys(d.Undone), "old"}, "corrected": {keys(d.Corrected), "old"}, "given up": {keys(d.GaveUp), "gone"}, "returned": {keys(d.Returned), "back"}} {
 		if got[0] != got[1] {
 			t.Errorf("%s: %q, want %q", name, got[0], got[1])
 		}
 	}
 	if d.Skipped != 1 || d.Open != 2 || d.Queued != 2 {
-		t.Errorf("%d skipped, %d under way, %d not begun", d.Skipped, d.Open, d.Queued)
+		t.Errorf("%d skipped, %d in progress, %d not begun", d.Skipped, d.Open, d.Queued)
 	}
 	text := d.Text("$1.25 of $5.00", func(e *bot.Entry) string { return e.Link("https://wiki.example/w/api.php") })
 	for _, want := range []string{"2026-11-21 20:00 to 2026-11-22 20:00 UTC", "1 posted, 1 thanked, 1 corrected, 1 refused, " +
-		"1 taken back, 1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 not begun (today's replies are spoken for), 2 under way; spent: $1.25 of $5.00", "\nWaiting for you (spinachbot ledger review)\n  waits  Ann: About waits [[x]]",
+		"1 undone, 1 came back, 1 rejected, 1 given up, 1 skipped, 1 waiting, 2 not begun (today's replies are spoken for), 2 in progress; spent: $1.25 of $5.00", "\nWaiting for you (spinachbot ledger review)\n  waits  Ann: About waits [[x]]",
 		"    wrong ~~~~ <b>\n    https://wiki.example/wiki/Forum#About_no"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, text)

@@ -29,7 +29,7 @@ const (
 	minSimilar = 0.8
 	bands      = 8
 	bandRows   = 4
-	neighbours = 8
+	neighbors = 8
 	maxNear    = 16
 )
 
@@ -172,7 +172,7 @@ func SimilarText(a, b string) bool { return jaccard(shingles(a), shingles(b)) >=
 // around returns the neighbors of an entry in a bucket, which is in ascending order.
 func around(bucket []int32, at int32) []int32 {
 	i, _ := slices.BinarySearch(bucket, at)
-	return bucket[max(0, i-neighbours):min(len(bucket), i+neighbours+1)]
+	return bucket[max(0, i-neighbors):min(len(bucket), i+neighbors+1)]
 }
 
 // near returns the near-duplicates of a candidate, best first.

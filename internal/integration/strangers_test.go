@@ -64,7 +64,7 @@ func (s *scenes) odd(account, carol *user) []scene {
 		}}},
 		{name: "an odd title", page: "Talk:\"AT&T\" + 50 % – Ünïcode's? a=b;c", steps: []func(){s.ask(a,
 			"Talk:\"AT&T\" + 50 % – Ünïcode's? a=b;c", call)}, want: []string{"2 Alice"}},
-		{name: "taken back before the round", page: "Talk:Taken", steps: []func(){func() {
+		{name: "reverted before the round", page: "Talk:Taken", steps: []func(){func() {
 			s.put("Talk:Taken", "== Heading ==\nHm. ~~~~")()
 			s.change(b, "Talk:Taken", func(t string) string { return t + "\n:" + call + " ~~~~" })()
 			b.undo("Talk:Taken")

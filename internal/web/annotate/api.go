@@ -206,7 +206,7 @@ func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (
 			return s.Base + "/compare/" + w.Candidate + "?" + f.Query(), nil
 		}
 	}
-	_, next, _ := s.neighbours(r, cases, f, who, w.Candidate)
+	_, next, _ := s.neighbors(r, cases, f, who, w.Candidate)
 	if next == "" {
 		next = s.Base + "/?" + f.Query()
 	}

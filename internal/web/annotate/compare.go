@@ -51,7 +51,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	decided := c.Decided()
 	data := &compareData{Case: c, Differences: annotate.Differences(decided), Resolved: c.State() == annotate.Resolved,
 		Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
-	data.Before, data.After, data.Place = s.neighbours(r, cases, f, who, id)
+	data.Before, data.After, data.Place = s.neighbors(r, cases, f, who, id)
 	for j, x := range decided {
 		sd := side{Work: x, Letter: string(rune('A' + j%26)),
 			SameQuery: sparql.NormalForm(x.Query) == sparql.NormalForm(annotate.StartQuery(c.Candidate))}

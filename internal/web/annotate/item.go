@@ -95,7 +95,7 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 		CanCompare: c.Visible(who) && len(c.Decided()) > 1 || c.State() == annotate.Resolved,
 		Endpoint:   s.GraphName, PermalinkSafe: webAddress(d.Provenance.Permalink),
 		QueriesOfComments: map[int][]dataset.Query{}}
-	data.Before, data.After, data.Place = s.neighbours(r, cases, f, who, id)
+	data.Before, data.After, data.Place = s.neighbors(r, cases, f, who, id)
 	for _, x := range c.Decided() {
 		if x.Annotator != who {
 			data.OthersDecided++

@@ -201,7 +201,7 @@ func sorted(m map[string]bool) []string {
 // neighbors returns the addresses of the candidates before and after id among those that the filter selects, and the
 // position of id in words. At the end of the queue, after is the first candidate; both addresses are "" if there is no
 // other candidate.
-func (s *Server) neighbours(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
+func (s *Server) neighbors(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
 	place string) {
 	var chosen []*annotate.Case
 	here, left := -1, 0
