@@ -32,13 +32,13 @@ type Leases interface {
 type Options struct {
 	Name   string        // of the lease
 	Holder string        // this process's name; see [Holder]
-	Lease  time.Duration // how long the others wait after this process disappears; default 30 s
+	Lease  time.Duration // how long other processes wait after this one disappears; default 30 s
 	Now    func() time.Time
 	Once   bool // do not wait for another process, and do not start again after losing the lease
 }
 
 // ErrLost means that the lease has expired and another process may have taken over. It is the cause of the canceled
-// context, and the error of a write that came too late and was not carried out.
+// context, and the error of a write that came too late and was rejected.
 var ErrLost = errors.New("another process may have taken over")
 
 // Holder returns a name for this process that no other process has ever had.
@@ -52,7 +52,7 @@ func Holder() string {
 
 // Lead runs f while this process holds the lease, and waits while another one does. The context of f ends with the
 // lease. Everything that f writes to the database must be written under l (see store.Under), so that a process whose
-// lease expired while it slept cannot write. If f returns by itself, Lead returns its result; if ctx is done, Lead
+// lease expired while it slept cannot write. If f returns on its own, Lead returns its result; if ctx is done, Lead
 // returns nil.
 func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 	f func(ctx context.Context, l Lease) error) error {
@@ -126,7 +126,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, r
 		switch {
 		case err == nil && held && now.Fence == l.Fence:
 			renewed = began
-		case err == nil: // another process has the lease, or had it in the meantime
+		case err == nil: // another process has the lease, or has had it in the meantime
 			cancel(ErrLost)
 		case o.Now().Sub(renewed) >= 2*o.Lease/3: // the next attempt may come too late
 			lg.Warn("the lease cannot be renewed", "error", err)

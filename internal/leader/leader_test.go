@@ -50,8 +50,8 @@ func (t *table) cut(holder string, down bool) {
 	t.fails[holder] = down
 }
 
-// TestLead checks that only one of two processes leads at any moment. The other one takes over when the first one ends.
-// If the first one's connection is down, the other one does not take over before the first has stopped.
+// TestLead checks that only one of two processes leads at any moment. The other process takes over when the first one
+// ends. If the connection of the first one is down, the other does not take over before the first has stopped.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &table{fails: map[string]bool{}}

@@ -43,7 +43,7 @@ type Was struct {
 	Until   time.Time `json:"until"`
 }
 
-// outdate adds the lesson's current text to its earlier texts.
+// outdate adds the lesson's current text to its list of earlier texts.
 func (n *Note) outdate(now time.Time) {
 	n.Version = max(n.Version, 1)
 	n.Was = append(n.Was, Was{n.Version, n.Text, n.SPARQL, n.State, n.Effect, now.UTC()})
@@ -129,7 +129,7 @@ func (n *Note) learned() string {
 }
 
 // Try returns a book that also shows some lessons that nobody has approved, so that they can be measured. For an
-// unknown ID it returns [ErrNone].
+// unknown ID, it returns [ErrNone].
 func (b *Book) Try(ids []string) (*Book, error) {
 	out := &Book{path: b.path, now: b.now, tried: map[string]bool{}}
 	for _, id := range ids {

@@ -59,7 +59,7 @@ type Note struct {
 	Question string  `json:"question,omitempty"` // for a solved question: what a stranger asked
 	SPARQL   string  `json:"sparql,omitempty"`   // the query that answered it
 	From     *Thread `json:"from,omitempty"`     // the discussion that it was learned from
-	Version  int     `json:"version,omitempty"`  // counts its texts from 1; 0 in old files
+	Version  int     `json:"version,omitempty"`  // number of its current text, from 1; 0 in old files
 	Was      []Was   `json:"was,omitempty"`      // its earlier texts, oldest first
 }
 
@@ -68,7 +68,7 @@ type Note struct {
 type Book struct {
 	path  string
 	now   func() time.Time
-	tried map[string]bool // IDs of notes that are shown although nobody has approved them
+	tried map[string]bool // IDs of notes that are shown although they have not been approved
 	mu    sync.Mutex
 }
 
@@ -175,7 +175,7 @@ func clean(s string) (string, error) {
 	return s, nil
 }
 
-// Add adds a proposed note on a graph and returns its ID. It refuses a text that already exists, even in a withdrawn
+// Add adds a proposed note on a graph and returns its ID. It refuses text that already exists, even in a withdrawn
 // note, and any note beyond [MaxNotes].
 func (b *Book) Add(n Note) (id string, err error) {
 	if n.Text, err = clean(n.Text); err != nil {

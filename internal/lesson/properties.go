@@ -16,7 +16,7 @@ import (
 // structure describes which properties a query uses, and for what.
 type structure struct {
 	properties map[string]bool            // the properties of the requested values, as P numbers
-	qualifiers map[string]map[string]bool // by the property whose statements they are on
+	qualifiers map[string]map[string]bool // keyed by the property whose statements have them
 	things     map[string]bool            // the items that are values of properties, by ID
 }
 
@@ -51,7 +51,7 @@ func structureOf(query string) (*structure, error) {
 		return nil, err
 	}
 	s := &structure{map[string]bool{}, map[string]map[string]bool{}, map[string]bool{}}
-	statements := map[string]string{} // by variable, the property whose statement it stands for
+	statements := map[string]string{} // maps a variable to the property whose statement it represents
 	visit := func(again bool) {
 		sparql.Inspect(q, func(n sparql.Node) bool {
 			if t, ok := n.(*sparql.Triples); ok {
@@ -116,8 +116,8 @@ func (s *structure) property(p *sparql.Property, on string, statements map[strin
 	}
 }
 
-// namespace returns the kind of predicate that an IRI is, and the ID of its property. The kind is "qualifier", or
-// "value" for all predicates that lead to values and statements. For other IRIs, space is "".
+// namespace returns an IRI's kind of predicate and the ID of its property. The kind is "qualifier", or "value" for all
+// predicates that lead to values and statements. For other IRIs, space is "".
 func namespace(iri string) (space, id string) {
 	at := strings.LastIndex(iri, "/")
 	id = iri[at+1:]
@@ -138,8 +138,8 @@ func namespace(iri string) (space, id string) {
 // PropertyNote describes in our own words which properties made a correction right. It compares the structure of the
 // two queries: which properties and qualifiers the correction uses, and which ones of our query it no longer uses. ours
 // may be empty. labels are the labels of items and properties. They are quoted, shortened, and stripped of everything
-// except letters, digits and plain punctuation. The note is "" if the queries cannot be read or do not differ in
-// anything that a note can express.
+// except letters, digits and plain punctuation. The note is "" if the queries cannot be read or do not differ in any
+// way that a note can express.
 func PropertyNote(ours, theirs string, labels map[string]string) string {
 	their, err := structureOf(theirs)
 	if err != nil {

@@ -26,7 +26,7 @@ type Limits struct {
 
 // exceeded returns the first limit of an account that u would exceed, or nil.
 func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
-	const eps = 1e-9 // sums of prices are inexact
+	const eps = 1e-9 // floating-point sums of prices are inexact
 	over := func(m Measure, reached, limit float64) *BudgetError {
 		if limit > 0 && reached > limit+eps {
 			return &BudgetError{Account: a, Measure: m, Reached: reached, Limit: limit}
@@ -65,7 +65,7 @@ const (
 type BudgetError struct {
 	Account AccountName `json:"account"`
 	Measure Measure     `json:"measure"`
-	Reached float64     `json:"reached"` // the most that the account could reach with the call
+	Reached float64     `json:"reached"` // the most that the account could reach if the call were made
 	Limit   float64     `json:"limit"`
 }
 
@@ -158,7 +158,7 @@ func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// The money is spent, so it is booked even if the caller is gone.
+	// The money is spent, so it is booked even if the caller has given up.
 	if err := b.store.AddSpent(context.WithoutCancel(ctx), day, delta); err != nil {
 		return fmt.Errorf("booking the cost of a model call: %w", err)
 	}

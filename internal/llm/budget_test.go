@@ -89,7 +89,7 @@ func TestLimitsAreHard(t *testing.T) {
 	}
 }
 
-// With many calls at once, the booked amount never exceeds the limit at any moment.
+// Even with many calls at once, the booked amount never exceeds the limit.
 func TestBookingInParallel(t *testing.T) {
 	const limit, each = 100, 7
 	b := NewBudget(NewMemoryDays(), func() time.Time { return epoch }, Limits{OutputTokens: limit})
@@ -177,7 +177,7 @@ func TestJudgeModel(t *testing.T) {
 	}
 }
 
-// Several processes that share an account do not exceed its limit together.
+// Several processes that share an account do not exceed its limit between them.
 func TestBudgetOfProcesses(t *testing.T) {
 	const limit, each = 1000, 70
 	days := NewMemoryDays()

@@ -28,7 +28,8 @@ const (
 	// SamplingFull sends temperature, top_p, n, stop and max_tokens.
 	SamplingFull Sampling = "full"
 	// SamplingNone is for reasoning models. It sends no temperature, top_p, n or stop, and sets max_completion_tokens with
-	// room for the reasoning. Several samples take several calls, and the client itself cuts texts at stop sequences.
+	// room for the reasoning. Several samples require several calls, and the client itself truncates text at stop
+	// sequences.
 	SamplingNone Sampling = "none"
 )
 
@@ -43,16 +44,16 @@ const (
 
 // Config configures a [Client]. All fields except Model have sensible defaults for their zero values.
 type Config struct {
-	// up to and including /v1; "" means OpenAI's own with a key, and no model without a key
+	// up to and including /v1; if "", OpenAI's own URL with a key, and no model without a key
 	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
 	Model            string   // name of the model, such as "gpt-4o"
-	JudgeModel       string   // for requests with the purpose [Judge], on the same server; "": Model
+	JudgeModel       string   // for requests with the purpose [Judge], on the same server; Model if ""
 	Sampling         Sampling // "" means full
 	Timeout          time.Duration
-	InputUSDPerMTok  float64 // price of a million input tokens; 0: unknown
-	OutputUSDPerMTok float64 // price of a million output tokens; 0: unknown
-	JudgeInputUSD    float64 // prices of JudgeModel; both 0: those of Model
+	InputUSDPerMTok  float64 // price per million input tokens; 0 if unknown
+	OutputUSDPerMTok float64 // price per million output tokens; 0 if unknown
+	JudgeInputUSD    float64 // prices of JudgeModel; those of Model if both are 0
 	JudgeOutputUSD   float64
 	MaxTokens        int // output limit for requests that set none
 	ReasoningTokens  int // with SamplingNone: added to every output limit, since reasoning counts against it
@@ -339,7 +340,7 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	return resp, politehttp.Result{Status: http.StatusOK}, nil
 }
 
-// cutAtStop cuts a text before the first stop sequence, like a server that supports stop sequences.
+// cutAtStop truncates text before the first stop sequence, as a server that supports stop sequences does.
 func cutAtStop(text string, stop []string) string {
 	for _, s := range stop {
 		if i := strings.Index(text, s); s != "" && i >= 0 {

@@ -21,7 +21,8 @@ import (
 
 const testKey = "sk-test-0123456789abcdef"
 
-// reply is one answer of the test server. A status of 0 cuts the connection; hang waits until the client is gone.
+// reply is one response from the test server. A status of 0 cuts the connection; hang waits until the client
+// disconnects.
 type reply struct {
 	status int
 	body   string
@@ -29,7 +30,7 @@ type reply struct {
 	hang   bool
 }
 
-// modelServer sends the replies in turn and keeps the request bodies.
+// modelServer sends the replies in turn and records the request bodies.
 type modelServer struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -96,7 +97,7 @@ func failing(status int, code, msg string) reply {
 
 var epoch = time.Date(2026, 11, 20, 23, 59, 0, 0, time.UTC)
 
-// setup returns a client of the server, its clock and its log.
+// setup returns a client for the server, its clock and its log.
 func setup(t *testing.T, url string, change func(*Config), budget *Budget) (*Client, *politehttp.ManualClock,
 	*bytes.Buffer) {
 	t.Helper()

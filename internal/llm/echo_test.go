@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoKey has the model's server or a proxy send the request back. Neither the error nor the log
-// may contain the key.
+// TestEchoedRequestsRevealNoKey makes the model's server or a proxy echo the request. Neither the error nor the log may
+// contain the key.
 func TestEchoedRequestsRevealNoKey(t *testing.T) {
 	const key = "r8/ny5+jd1ce7wq2us9ag" // not in the format of OpenAI's keys
 	for name, echo := range testutil.Echoes() {

@@ -25,8 +25,8 @@ const codeNoScript = "no_script"
 // much of a broken answer arrived.
 type exchange struct {
 	hc     *http.Client
-	live   bool    // the body of a streamed answer is left for the caller to read
-	sse    *events // the body of that answer
+	live   bool    // the caller reads the body of a streamed answer
+	sse    *events // the body of a streamed answer
 	sent   bool    // the request was passed to the network
 	status int
 	header http.Header
@@ -193,7 +193,7 @@ func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) erro
 }
 
 // isContextLength recognizes the ways in which services report that the request is too long: OpenAI's code, and the
-// texts of vLLM, llama.cpp, Anthropic and Ollama.
+// messages of vLLM, llama.cpp, Anthropic and Ollama.
 func isContextLength(status int, code, low string) bool {
 	if code == "context_length_exceeded" || code == "exceed_context_size_error" {
 		return true
@@ -312,6 +312,6 @@ func excerpt(body []byte) string {
 
 func (c *Client) scrub(s string) string { return c.secrets.Text(s) }
 
-// shown returns an answer's body in a form that may be shown. Secrets are removed before anything is cut; otherwise
+// shown returns an answer's body in a form that is safe to show. Secrets are removed before anything is cut; otherwise
 // half of a secret could remain.
 func (c *Client) shown(x *exchange) []byte { return []byte(c.scrub(string(x.body))) }

@@ -8,7 +8,7 @@
 // model: a text file of questions and answers, served over the same protocol as a real model. Real conversations are
 // recorded and replayed below the client, by internal/httprr as its transport.
 //
-// No error or log line of this package contains a key: [Secret] values are never printed, and texts from outside are
+// No error or log line of this package contains a key: [Secret] values are never printed, and text from outside is
 // scrubbed.
 package llm
 
@@ -47,12 +47,12 @@ type Request struct {
 	// Purpose, Part and Subject describe the purpose of the call. They are sent to logs, traces and the scripted model,
 	// never to a real model.
 	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, judge, …
-	Part    string `json:"part,omitempty"` // for act, the number of the step; for prune, the ID of the entity
+	Part    string `json:"part,omitempty"` // the step number for act; the entity ID for prune
 	Subject string `json:"-"`              // the current question, or the post to judge
 
 	Messages    []Message `json:"messages"`
 	Temperature float64   `json:"temperature"`
-	TopP        float64   `json:"top_p,omitempty"` // 0: the server's default
+	TopP        float64   `json:"top_p,omitempty"` // the server's default if 0
 	MaxTokens   int       `json:"max_tokens,omitempty"`
 	N           int       `json:"n,omitempty"` // 0 means 1
 	Stop        []string  `json:"stop,omitempty"`
@@ -74,15 +74,15 @@ type Request struct {
 // Facts describe what a request is about. A model that is a program (internal/noisy) uses the facts instead of the
 // messages, so that it does not depend on the prompts.
 type Facts struct {
-	Tools    []string // tools that may be called, even if only the text explains them
-	Done     []Done   // calls that were carried out, oldest first
-	SentBack int      // how often a judge has requested a better answer
-	// queries to decide about: the one to judge; the candidates of a choice, in the order of their numbers; the variants
-	// of the last answer that change its result
+	Tools    []string // tools that may be called, even if only the prompt's text describes them
+	Done     []Done   // completed calls, oldest first
+	SentBack int      // number of times that a judge has requested a better answer
+	// queries to decide on: the query to judge; the candidates of a choice, in numerical order; or the variants of the
+	// last answer that change its result
 	Queries []string
 }
 
-// Done is a call that was carried out.
+// Done is a completed call.
 type Done struct {
 	Tool, Arguments string
 	Query           string // the query that the call ran, or ""
@@ -120,7 +120,7 @@ type Usage struct {
 	// the InputTokens that the server reported as cached
 	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
-	// the number of calls that returned no figures; they are counted at the most that they can have cost
+	// the number of calls that returned no figures; they count as the most that they can have cost
 	Unmeasured int `json:"unmeasured,omitempty"`
 }
 
@@ -134,7 +134,7 @@ func (u Usage) Input() string {
 	return s
 }
 
-// Bound returns a text to print after figures that are upper bounds, such as " (at most: 1 call came back without
+// Bound returns text to print after figures that are upper bounds, such as " (at most: 1 call came back without
 // figures)", or "" if they are exact.
 func (u Usage) Bound() string {
 	if u.Unmeasured == 0 {

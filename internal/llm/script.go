@@ -31,8 +31,8 @@ import (
 //	== act 1 tools
 //	I look for the bakery.
 //	Call: search_entity {"kg": "wikidata", "query": "bakery"}
-//	(said at step 1 instead, where the request brings tools: each line "Call: name arguments" begins a tool call; of
-//	several such sections, the one whose tools the request brings)
+//	(used at step 1 instead, if the request has tools: each line "Call: name arguments" begins a tool call; among
+//	several such sections, the one whose tools the request has is used)
 //	== feedback 1
 //	Call: give_feedback {"status": "done", "feedback": "…"}
 //	== judge 1
@@ -79,7 +79,7 @@ type scriptSection struct {
 	line    int
 }
 
-// The purposes of a call that a script can answer.
+// The purposes of calls that a script can answer.
 const (
 	taskTriage   = "triage"
 	taskAsked    = "asked" // whether the request was made before
@@ -90,7 +90,7 @@ const (
 	taskReport   = "report"
 	taskFeedback = "feedback"
 	taskAnalyze  = "analyze"
-	taskJudge    = Judge // its number is the number of completed steps
+	taskJudge    = Judge // its argument is the number of completed steps
 )
 
 // ParseScript reads a script. Its errors contain the line number.
@@ -241,11 +241,11 @@ func (p *scriptParser) close() error {
 	if s.task == "request" {
 		snippet := text.Fold(body)
 		if snippet == "" {
-			return fmt.Errorf("the request of line %d has no text to recognize it by", s.line)
+			return fmt.Errorf("the request on line %d has no text to recognize it by", s.line)
 		}
 		for _, r := range p.script.requests {
 			if r.snippet == snippet {
-				return fmt.Errorf("the request of line %d is the same as that of line %d", s.line, r.line)
+				return fmt.Errorf("the request on line %d is the same as that on line %d", s.line, r.line)
 			}
 		}
 		p.script.requests = append(p.script.requests, &scriptRequest{snippet: snippet, line: s.line})
@@ -262,7 +262,7 @@ func (p *scriptParser) close() error {
 		if old.task != s.task || old.arg != s.arg || old.tools != s.tools || !slices.Equal(old.calls, s.calls) {
 			continue
 		}
-		return fmt.Errorf("section \"%s\" of line %d is already in line %d", strings.TrimSpace(s.task+" "+s.arg),
+		return fmt.Errorf("section \"%s\" on line %d is already on line %d", strings.TrimSpace(s.task+" "+s.arg),
 			s.line, old.line)
 	}
 	r.sections = append(r.sections, s)
@@ -307,7 +307,7 @@ func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection
 	return last
 }
 
-// match returns the request whose snippet is the longest one in said, or nil.
+// match returns the request with the longest snippet that occurs in said, or nil.
 func (s *Script) match(said string) *scriptRequest {
 	said = text.Fold(said)
 	var best *scriptRequest

@@ -129,7 +129,7 @@ func (s *scriptServer) find(asked chatRequest) ([]*scriptSection, int, string, e
 	section := req.section(call.task, call.arg, tools)
 	if section == nil {
 		return nil, http.StatusBadRequest, "no_script_section",
-			fmt.Errorf("the script of line %d has no section %q", req.line, strings.TrimSpace(call.task+" "+call.arg))
+			fmt.Errorf("the script on line %d has no section %q", req.line, strings.TrimSpace(call.task+" "+call.arg))
 	}
 	if call.task == taskTriage && slices.Contains(tools, taskTriage) {
 		if first := req.section(taskAct, "1", tools); first != nil && first.tools {
@@ -192,7 +192,7 @@ func (r chatRequest) stops() []string {
 		return []string{one}
 	}
 	var many []string
-	_ = json.Unmarshal(r.Stop, &many) // absent: none
+	_ = json.Unmarshal(r.Stop, &many) // none if absent
 	return many
 }
 
@@ -294,9 +294,9 @@ func (a *scriptAnswer) stream(w http.ResponseWriter, usage bool) {
 		b, err := json.Marshal(map[string]any{"id": a.ID, "object": "chat.completion.chunk", "created": 0,
 			"model": a.Model, "choices": choices, "usage": usage})
 		if err != nil {
-			return // cannot happen: texts and numbers can always be encoded
+			return // cannot happen: strings and numbers can always be encoded
 		}
-		_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // the client may be gone
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // the client may have disconnected
 		_ = out.Flush()
 	}
 	for _, c := range a.Choices {

@@ -62,7 +62,7 @@ func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wir
 	}
 }
 
-// assembly puts the pieces of a message together.
+// assembly assembles a message from its pieces.
 type assembly struct {
 	raw       openai.ChatCompletionResponse
 	text      strings.Builder
@@ -216,7 +216,7 @@ func (e *events) listen(line []byte) {
 		Choices []struct {
 			Delta struct {
 				Reasoning json.RawMessage `json:"reasoning"`
-				Content   string          `json:"reasoning_content"` // the same text under both names
+				Content   string          `json:"reasoning_content"` // the same text; some servers send it under both names
 			} `json:"delta"`
 		} `json:"choices"`
 	}

@@ -15,7 +15,7 @@ import (
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`       // JSON schema of the arguments, an object; nil: no arguments
+	Parameters  json.RawMessage `json:"parameters"`       // JSON schema of the arguments, an object; nil if there are none
 	Strict      bool            `json:"strict,omitempty"` // the server must make the model follow the schema
 }
 
@@ -39,11 +39,11 @@ const (
 
 // ErrNoTools means that the server or its model does not accept tool definitions; the same request without tools may
 // work.
-var ErrNoTools = errors.New("the language model accepts no tool definitions")
+var ErrNoTools = errors.New("the language model does not accept tool definitions")
 
 // ErrNoStrict means that the server cannot enforce schemas, or cannot enforce these. The same request without Strict
 // and with simpler schemas may work.
-var ErrNoStrict = errors.New("the language model's server accepts no strict schemas")
+var ErrNoStrict = errors.New("the language model's server does not accept strict schemas")
 
 // Equal reports whether two messages are equal in every field.
 func (m Message) Equal(o Message) bool {
@@ -161,7 +161,7 @@ func isStrict(tools []Tool) bool {
 }
 
 // refusesTools recognizes the ways in which servers report that they do not accept tools: an unknown or unsupported
-// argument from OpenAI and Azure, the texts of Ollama and OpenRouter, and missing options of vLLM and llama.cpp.
+// argument from OpenAI and Azure, the messages of Ollama and OpenRouter, and missing options of vLLM and llama.cpp.
 func refusesTools(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError,

@@ -14,7 +14,7 @@ import (
 var searchTool = Tool{Name: "search", Description: "Searches.", Strict: true,
 	Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`)}
 
-// withCalls is a server's answer with tool calls, given as pairs of name and arguments.
+// withCalls is a server's answer with tool calls, given as pairs of a name and its arguments.
 func withCalls(content, extra string, pairs ...string) reply {
 	var calls []any
 	for i := 0; i < len(pairs); i += 2 {
@@ -151,7 +151,7 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 }
 
-// The texts are copied from the sources of the named servers.
+// The messages are copied from the source code of the named servers.
 func TestServerWithoutTools(t *testing.T) {
 	for name, r := range map[string]reply{
 		"Ollama":     failing(400, "", "registry.ollama.ai/library/gemma:2b does not support tools"),
@@ -199,7 +199,7 @@ func TestToolsAreBooked(t *testing.T) {
 	}
 }
 
-// The texts are those of the named servers: OpenAI's from its reference, pydantic's for a model that forbids extra
+// The messages are those of the named servers: OpenAI's from its reference, pydantic's for a model that forbids extra
 // fields, llama.cpp's for its grammars, and Gemini's for protocol buffers.
 func TestServerWithoutStrictSchemas(t *testing.T) {
 	for name, r := range map[string]reply{

@@ -1,6 +1,6 @@
-// Package logid gives all log lines of one request the same ID, from the HTTP request or the comment on the forum down
-// to the calls to the model and the graph. The handler adds the attribute "request" to each line that is logged with
-// the request's context ([slog.Logger.InfoContext] and similar methods).
+// Package logid adds the same ID to all log lines of one request, from the HTTP request or the comment on the forum
+// down to the calls to the model and the graph. The handler adds the attribute "request" to each line that is logged
+// with the request's context ([slog.Logger.InfoContext] and similar methods).
 package logid
 
 import (

@@ -41,7 +41,7 @@ func (s *server) addEntities(m *sdk.Server) {
 			"(an ID, a prefixed name or <IRI>; a text in quotation marks for an object).", s.triples)
 }
 
-// searchIn are the arguments of search.
+// searchIn contains the arguments of search.
 type searchIn struct {
 	Names    []string  `json:"names" jsonschema:"names or short phrases, at most 20"`
 	Type     string    `json:"type,omitempty" jsonschema:"item or property; both when left out"`
@@ -108,7 +108,7 @@ func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	return out, nil
 }
 
-// find searches for names that begin with a text. If there are none, it searches for words anywhere in a name.
+// find searches for names that begin with the given text. If there are none, it searches for words anywhere in a name.
 func find(ctx context.Context, src *agent.Source, text, lang string, t kg.Type, limit int) (*kg.SearchResult, error) {
 	res, err := src.Graph.Search(ctx, kg.SearchQuery{Text: text, Language: lang, Type: t, Limit: limit})
 	if err != nil || len(res.Hits) > 0 || src.Finder == nil {
@@ -117,7 +117,7 @@ func find(ctx context.Context, src *agent.Source, text, lang string, t kg.Type, 
 	return src.Find(ctx, kg.FindQuery{Text: text, Language: lang, Type: t, Limit: limit, Meaning: t == kg.Property})
 }
 
-// entityIn are the arguments of entity and property.
+// entityIn contains the arguments of entity and property.
 type entityIn struct {
 	ID         string    `json:"id" jsonschema:"ID such as Q42 or P31, a prefixed name or <IRI>"`
 	Properties []string  `json:"properties,omitempty" jsonschema:"show these properties only"`
@@ -216,7 +216,7 @@ func statement(st kg.Statement) valueOut {
 	return v
 }
 
-// statementsIn are the arguments of statements.
+// statementsIn contains the arguments of statements.
 type statementsIn struct {
 	Entity   string    `json:"entity" jsonschema:"ID of the item"`
 	Property string    `json:"property" jsonschema:"ID of the property"`
@@ -279,7 +279,7 @@ func (s *server) property(ctx context.Context, in entityIn) (out describedOut, e
 	return out, nil
 }
 
-// shapeIn are the arguments of class_shape.
+// shapeIn contains the arguments of class_shape.
 type shapeIn struct {
 	Class    string    `json:"class" jsonschema:"ID or IRI of the class"`
 	Language string    `json:"language,omitempty" jsonschema:"code of the language of labels; English when left out"`
@@ -342,7 +342,7 @@ func predicates(ps []kg.ShapePredicate) []predicateShape {
 	return out
 }
 
-// triplesIn are the arguments of list_triples.
+// triplesIn contains the arguments of list_triples.
 type triplesIn struct {
 	Subject  string    `json:"subject,omitempty" jsonschema:"ID, prefixed name or <IRI>"`
 	Property string    `json:"property,omitempty" jsonschema:"ID (P31 is wdt:P31), prefixed name or <IRI>"`
@@ -375,7 +375,7 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 		}
 	}
 	query := fmt.Sprintf("SELECT ?subject ?property ?object WHERE { %s?subject ?property ?object } LIMIT %d OFFSET %d",
-		given.String(), limit+1, offset) // one more row shows whether there are more
+		given.String(), limit+1, offset) // an extra row shows whether there are more
 	table, err := src.Graph.Query(ctx, query)
 	if err != nil {
 		return out, err
@@ -415,7 +415,7 @@ func node(src *agent.Source, arg string, place int) (string, error) {
 	return "", problemf("%q is not an ID, a prefixed name or an <IRI>", render.Clip(arg, 80))
 }
 
-// literal returns a literal as SPARQL: a text in quotation marks, which may have a language after @, or a number.
+// literal returns a literal as SPARQL: a quoted string, which may be followed by @ and a language, or a number.
 func literal(arg string) (string, bool) {
 	if strings.Trim(arg, "+-0123456789.") == "" && strings.ContainsAny(arg, "0123456789") {
 		return arg, strings.Count(arg, ".") <= 1 && !strings.ContainsAny(arg[1:], "+-") && !strings.HasSuffix(arg, ".")

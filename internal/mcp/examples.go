@@ -8,7 +8,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// exampleURI is the address of an example as a resource.
+// exampleURI is the URI of an example as a resource.
 func exampleURI(id string) string { return "example:///" + url.PathEscape(id) }
 
 // addExamples adds each example as a resource, and the method of writing a query as a prompt.

@@ -74,7 +74,7 @@ func (broken) Entity(context.Context, string, string) (*kg.Entity, error) {
 
 func (broken) Examples(context.Context, string, string) ([]kg.Example, error) { panic("secret") }
 
-// inMemory returns a client of a server without a network.
+// inMemory returns a client that is connected to a server without a network.
 func inMemory(t *testing.T, m *sdk.Server) *sdk.ClientSession {
 	t.Helper()
 	client, server := sdk.NewInMemoryTransports()

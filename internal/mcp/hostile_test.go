@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// hostileTexts are texts that a hostile program or a tricked model may send in any argument.
+// hostileTexts are strings that a hostile program or a tricked model may send in any argument.
 func hostileTexts() map[string]string {
 	return map[string]string{
 		"markup":          `</script><script>alert(1)</script><img src=x onerror=alert(1)>`,
@@ -86,7 +86,7 @@ func toolsOf(t testing.TB, s *sdk.ClientSession) map[string]map[string]string {
 	return out
 }
 
-// answerOf returns everything in a call's result: its texts and structured output, or the protocol's error.
+// answerOf returns everything in a call's result: its text and structured output, or the protocol's error.
 func answerOf(ctx context.Context, s *sdk.ClientSession, tool string, args any) (text string, failed bool, other []string) {
 	res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -132,8 +132,8 @@ func watchedServer(t testing.TB) (*sdk.Server, *watch) {
 		Main: []string{"main"}, Limit: 20 * time.Second, Ask: func(kgs agent.Sources) Asker { return answering(asker{kgs}) }}), w
 }
 
-// Whatever text is sent in any argument of any tool, the result is text, errors are short, and no handler panics. The
-// client encodes each text as a JSON value, so it cannot leave its quotes.
+// Whatever string is sent in any argument of any tool, the result is text, errors are short, and no handler panics. The
+// client encodes each string as a JSON value, so it cannot leave its quotes.
 func TestHostileArguments(t *testing.T) {
 	m, log := watchedServer(t)
 	s := inMemory(t, m)
@@ -155,7 +155,7 @@ func TestHostileArguments(t *testing.T) {
 					args[name] = text
 				case "array":
 					args[name] = []string{text, text}
-				default: // a number: a text instead is an error
+				default: // a number; a string instead is an error
 					args[name] = text
 				}
 				got, failed, other := answerOf(ctx, s, tool, args)
@@ -229,7 +229,7 @@ func TestWrongShapes(t *testing.T) {
 	}
 }
 
-// Anything that is not a call of the protocol is refused, and the server answers the next call.
+// Anything that is not a call as defined by the protocol is refused, and the server answers the next call.
 func TestHostileRequests(t *testing.T) {
 	m, log := watchedServer(t)
 	web := httptest.NewServer(Handler(m))

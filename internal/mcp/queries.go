@@ -27,7 +27,7 @@ const (
 	maxCell  = 2000
 )
 
-// clamp limits a number in a call to the range from 1 to most. If the call sets no number, it returns usual.
+// clamp limits a number in a call to the range from 1 to most. If the call does not set a number, it returns usual.
 func clamp(n, usual, most int) int {
 	if n <= 0 {
 		return usual
@@ -41,7 +41,7 @@ func page[T any](all []T, offset, limit int) []T {
 	return all[offset:min(offset+limit, len(all))]
 }
 
-// dialect reads queries as the agent does: updates and SERVICE to foreign addresses are refused.
+// dialect reads queries as the agent does: updates and SERVICE with foreign endpoints are refused.
 var dialect tool.Dialect
 
 func (s *server) addQueries(m *sdk.Server) {
@@ -58,7 +58,7 @@ func (s *server) addQueries(m *sdk.Server) {
 		s.execute)
 }
 
-// queryIn are the arguments of the tools that read a query.
+// queryIn contains the arguments of the tools that read a query.
 type queryIn struct {
 	SPARQL string    `json:"sparql" jsonschema:"the query"`
 	KG     graphName `json:"kg,omitempty"`
@@ -114,7 +114,7 @@ func (s *server) explain(ctx context.Context, in queryIn) (out textOut, err erro
 	return out, nil
 }
 
-// rewriteIn are the arguments of rewrite_query.
+// rewriteIn contains the arguments of rewrite_query.
 type rewriteIn struct {
 	SPARQL   string `json:"sparql" jsonschema:"the query"`
 	To       string `json:"to" jsonschema:"standard, qlever or wdqs"`
@@ -138,7 +138,7 @@ func (s *server) rewrite(_ context.Context, in rewriteIn) (out rewriteOut, err e
 	return rewriteOut{SPARQL: r.Text, Notes: append([]string{}, r.Notes...)}, nil
 }
 
-// executeIn are the arguments of execute_query.
+// executeIn contains the arguments of execute_query.
 type executeIn struct {
 	SPARQL   string    `json:"sparql" jsonschema:"the query"`
 	Limit    int       `json:"limit,omitempty" jsonschema:"rows to return, 1 to 1000; 50 when left out"`

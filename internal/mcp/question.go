@@ -15,7 +15,7 @@ import (
 // maxQuestion is the maximum length of a question, in characters.
 const maxQuestion = 4000
 
-// askIn are the arguments of ask.
+// askIn contains the arguments of ask.
 type askIn struct {
 	Question string    `json:"question" jsonschema:"the question, in any language"`
 	Language string    `json:"language,omitempty" jsonschema:"code of the question's language; detected when left out"`

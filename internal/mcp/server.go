@@ -54,9 +54,9 @@ type Options struct {
 	Version  string
 	Graphs   Graphs                        // graphs that calls may name
 	Main     []string                      // at least one; calls that do not name a graph use the first, and ask uses all
-	Ask      func(kgs agent.Sources) Asker // returns a service that answers questions from these graphs; nil: no tool ask
+	Ask      func(kgs agent.Sources) Asker // answers questions from these graphs; if nil, there is no ask tool
 	Examples []event.Example               // offered as resources
-	Limit    time.Duration                 // for a call other than ask; 0: [DefaultLimit]
+	Limit    time.Duration                 // for a call other than ask; [DefaultLimit] if 0
 }
 
 // DefaultLimit is the default time limit of a call.
@@ -143,8 +143,8 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 // maxError is the maximum number of characters of an error that is sent to a client.
 const maxError = 2000
 
-// brief shortens the text of an error and removes characters that change the direction of text. If the arguments of a
-// call are wrong, the SDK's error quotes them, even if they are a megabyte long.
+// brief shortens an error message and removes characters that change the direction of text. If the arguments of a call
+// are wrong, the SDK's error quotes them, even if they are a megabyte long.
 func brief(res sdk.Result) sdk.Result {
 	r, ok := res.(*sdk.CallToolResult)
 	if !ok || r == nil || !r.IsError {
@@ -158,7 +158,7 @@ func brief(res sdk.Result) sdk.Result {
 	return r
 }
 
-// briefly does the same as brief for an error of the protocol.
+// briefly does the same as brief for a protocol error.
 func briefly(err error) error {
 	var wire *jsonrpc.Error
 	switch {

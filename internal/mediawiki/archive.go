@@ -31,10 +31,10 @@ type Rendered struct {
 	HTML  []byte
 }
 
-// batch is the maximum number of titles in one request; more would require the right apihighlimits.
+// batch is the maximum number of titles in one request; more would require the apihighlimits right.
 const batch = 50
 
-// List returns the pages whose titles begin with prefix, sorted by title. The prefix includes the name of the namespace
+// List returns the pages whose titles begin with prefix, sorted by title. The prefix includes the namespace's name
 // ("Wikidata:Request a query/Archive/"). List leaves out redirects, and pages that are moved or deleted while it runs.
 func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	if err := checkTitle("list", prefix); err != nil {
@@ -75,12 +75,12 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	return out, nil
 }
 
-// maxParts is the maximum number of parts of an answer. It is enough for a listing of 250,000 pages, or for 25,000
+// maxParts is the maximum number of parts in an answer. It is enough for a listing of 250,000 pages, or for 25,000
 // edits of a page.
 const maxParts = 500
 
-// parts sends a reading request, and requests the next part as long as the wiki's answer continues. It calls read for
-// each part. If the wiki repeats a part or sends more than maxParts, the error is Refused.
+// parts sends a read request, and requests the next part as long as the wiki's answer continues. It calls read for each
+// part. If the wiki repeats a part or sends more than maxParts, the error is Refused.
 func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error {
 	fail := func(info string) error {
 		return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: info}
@@ -95,7 +95,7 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 		if len(a.Continue) == 0 {
 			return nil
 		}
-		at := fmt.Sprint(a.Continue) // maps are printed in the order of their keys
+		at := fmt.Sprint(a.Continue) // maps are printed in key order
 		if seen[at] {
 			return fail("the wiki repeats a part of its answer: " + c.text(at))
 		}
@@ -106,8 +106,8 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 	return fail(fmt.Sprintf("the wiki's answer has more than %d parts", maxParts))
 }
 
-// namespace splits the beginning of a title into the number of its namespace on this wiki and the rest. If the title
-// does not begin with the name of a namespace, it is in the main namespace (0).
+// namespace splits the beginning of a title into its namespace number on this wiki and the rest. If the title does not
+// begin with the name of a namespace, it is in the main namespace (0).
 func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
 	name, rest, ok := strings.Cut(title, ":")
 	if !ok {
@@ -150,7 +150,7 @@ func (c *Client) namespace(ctx context.Context, title string) (number int, rest 
 var revisionOf = regexp.MustCompile(`<html[^>]*\babout="[^"]*/revision/(\d+)"`)
 
 // HTML returns a page's newest revision as rendered by Parsoid. It uses the wiki's REST API, whose path is next to that
-// of api.php. It is retried like every read. If the wiki has no such API or cannot render the page, the error is
+// of api.php. It is retried like every read. If the wiki does not have this API or cannot render the page, the error is
 // Refused or Blocked; the caller should then read the wikitext instead.
 //
 // Source: https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML.

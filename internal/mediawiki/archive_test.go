@@ -17,7 +17,7 @@ import (
 const parsoid = `<!DOCTYPE html>
 <html prefix="dc: http://purl.org/dc/terms/" about="http://wiki.example/wiki/Special:Redirect/revision/41"><head></head><body>x</body></html>`
 
-// openHandler opens a client without an account, for a wiki that f plays.
+// openHandler opens a client without an account, for a wiki that f simulates.
 func openHandler(t *testing.T, f http.HandlerFunc) (*Client, *politehttp.ManualClock, string) {
 	t.Helper()
 	srv := httptest.NewServer(f)

@@ -26,7 +26,7 @@ type request struct {
 	anon   bool      // asserts no account, like the login
 	before time.Time // if not zero, the request is not sent after this time
 
-	in *mwclient.Client // a client with the cookies of another session; nil: our own
+	in *mwclient.Client // a client with another session's cookies; our own if nil
 }
 
 // envelope contains the parts that any answer may have besides its result.
@@ -37,12 +37,12 @@ type envelope struct {
 	} `json:"warnings"`
 }
 
-// maxGarbage is the maximum number of consecutive answers that may be something other than JSON before a reading
-// request fails.
+// maxGarbage is the maximum number of consecutive answers that may be something other than JSON before a read request
+// fails.
 const maxGarbage = 3
 
-// query sends a reading request until it succeeds, and decodes the answer into out. Between attempts, it waits as long
-// as the wiki requests. It stops after the configured number of attempts, or earlier if the answers are not JSON.
+// query sends a read request until it succeeds, and decodes the answer into out. Between attempts, it waits as long as
+// the wiki requests. It stops after the configured number of attempts, or earlier if the answers are not JSON.
 func (c *Client) query(ctx context.Context, r request, out any) error {
 	relogged, garbage := false, 0
 	for attempt := 1; ; attempt++ {
@@ -161,7 +161,7 @@ func (c *Client) complete(r request) params.Values {
 	return p
 }
 
-// noAnswer returns the error for a request without a complete HTTP answer. It does not use the library's own error,
+// noAnswer returns the error for a request without a complete HTTP response. It does not use the library's own error,
 // which may contain the parameters.
 func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 	e := &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "network", Err: c.scrub.Error(x.err)}
@@ -198,7 +198,7 @@ func (c *Client) neverThere(e *Error) bool {
 	return e.Code == noServer && !c.reached.Load()
 }
 
-// judge turns an HTTP answer into a result or an error.
+// judge turns an HTTP response into a result or an error.
 func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 	e := &Error{Op: r.op, Title: r.title}
 	e.RetryAfter, _ = politehttp.RetryAfter(x.header, c.clock.Now())

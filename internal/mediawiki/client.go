@@ -25,16 +25,16 @@ type Config struct {
 	Password  string   // bot password
 	OAuth     OAuth    // instead of User and Password
 	Bearer    string   // access token of an owner-only OAuth 2 consumer, instead of User and Password
-	Account   string   // the expected account name; "": the name that the wiki returns at login
+	Account   string   // the expected account name; if "", the name that the wiki returns at login
 	UserAgent string   // such as "SpinachBot/1.0 (https://…; mail@…)"; the library's name is appended
-	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
+	Hosts     []string // hosts or addresses that may be reached; the API's own if empty
 	Anonymous bool     // read without an account; nothing can be saved
 	Bot       bool     // mark edits as bot edits (requires the right), and assert the right
-	MaxLag    int      // seconds; 0: 5
-	Attempts  int      // for a read; 0: 6
+	MaxLag    int      // in seconds; 5 if 0
+	Attempts  int      // maximum number of attempts for a read; 6 if 0
 	Timeout   time.Duration
 	// Session is the path of a file that stores the current session. A client that logs in with a password uses it to make
-	// late requests ineffective; see session.go. Only one client may use the file. "": none.
+	// late requests ineffective; see session.go. Only one client may use the file. If "", the session is not stored.
 	Session string
 	// shared with the other clients of the wiki; if nil, only this client knows of a Retry-After
 	Pauses politehttp.Pauses
@@ -47,8 +47,8 @@ type OAuth struct {
 
 // Limits of the client itself.
 const (
-	maxAnswer  = 32 << 20        // bytes of one answer: a page is at most 2 MB, JSON at most six times that
-	maxSummary = 500             // characters; MediaWiki silently cuts longer ones, and the ledger's key is at the end
+	maxAnswer  = 32 << 20        // in bytes, of one response: a page is at most 2 MB, and JSON at most six times that
+	maxSummary = 500             // in characters; MediaWiki truncates longer ones, and the ledger's key is at the end
 	maxWait    = 2 * time.Minute // the caller handles longer waits
 	firstWait  = 5 * time.Second // doubled with each attempt, if the wiki does not specify a time
 )

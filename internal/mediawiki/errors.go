@@ -47,7 +47,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", int(k))
 }
 
-// advice returns the last part of an error's text, which describes what to do next.
+// advice returns the last part of an error message, which describes what to do next.
 func (k Kind) advice() string {
 	switch k {
 	case Conflict:
@@ -69,7 +69,7 @@ type Error struct {
 	Kind  Kind   // determines what to do about it
 	// MediaWiki's, "http-502", or one of ours: network, no-server, not-json, continue, not-sent, answer
 	Code       string
-	Info       string        // the wiki's message on one line, cut; untrusted text
+	Info       string        // the wiki's message on one line, truncated; untrusted text
 	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not ask
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
 }
@@ -144,7 +144,7 @@ type apiError struct {
 }
 
 // info returns the details in the fields of particular codes, and then the message. The message comes last because a
-// wiki can make it so long that its end is cut.
+// wiki can make it so long that its end is truncated.
 func (e *apiError) info() string {
 	s := ""
 	if e.ReadOnlyReason != "" {
@@ -160,7 +160,7 @@ func (e *apiError) info() string {
 	return s + e.Info
 }
 
-// kinds maps MediaWiki's error codes to kinds. A code that ends in * stands for all codes with this prefix. Any other
+// kinds maps MediaWiki's error codes to kinds. A code that ends in * represents all codes with this prefix. Any other
 // code is Refused: MediaWiki answered with an error, so nothing was saved, and there is no reason to expect that
 // another attempt would succeed.
 var kinds = map[string]Kind{
@@ -229,14 +229,14 @@ func lostSession(code string) bool {
 	return false
 }
 
-// text returns a remote text in a form that may be shown: without secrets, on one line, and at most 300 characters
-// long.
+// text returns text from a server in a form that is safe to show: without secrets, on one line, and at most 300
+// characters long.
 func (c *Client) text(s string) string {
 	const most = 64 << 10 // bytes; far more than is shown
 	return oneLine(c.scrub.Text(s[:min(len(s), most)]))
 }
 
-// oneLine removes control characters from a text and returns it as one line of at most 300 characters.
+// oneLine removes control characters from s and returns it as one line of at most 300 characters.
 func oneLine(s string) string {
 	return text.Clip(text.OneLine(strings.ReplaceAll(s, "\uFFFD", " ")), 300)
 }

@@ -12,7 +12,7 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Notification is an event that the extension Echo reports to the account: someone mentioned it, wrote on its talk
+// Notification is an event that the Echo extension reports to the account: someone mentioned it, wrote on its talk
 // page, or replied in a topic to which it is subscribed.
 type Notification struct {
 	ID        string
@@ -47,11 +47,11 @@ type notification struct {
 	} `json:"*"`
 }
 
-// maxNotices is the maximum number of parts of the list of notifications that one call reads; each part contains fifty.
+// maxNotices is the maximum number of parts of the notification list that one call reads; each part contains fifty.
 const maxNotices = 10
 
 // Notifications lists the account's unread notifications of the given types, oldest first, at most 500. On a wiki
-// without the extension Echo, the list is empty; see [Client.Extensions].
+// without the Echo extension, the list is empty; see [Client.Extensions].
 //
 // An account that logs in with a bot password needs the grant "Read your notifications"; without it, the error's Code
 // is "permissiondenied".

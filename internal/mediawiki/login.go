@@ -20,7 +20,7 @@ func (c *Client) loggedIn(ctx context.Context) error {
 	case <-ctx.Done():
 		return &Error{Op: "login", Kind: Transient, Code: "not-sent", Err: ctx.Err()}
 	}
-	if c.Account() != "" { // another caller has logged in in the meantime
+	if c.Account() != "" { // another caller has since logged in
 		return nil
 	}
 	name := ""

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// encode5849 encodes a text according to RFC 5849, section 3.6.
+// encode5849 encodes a string according to RFC 5849, section 3.6.
 func encode5849(s string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -116,7 +116,7 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
-// TestOAuthSignatures has a server check every signature according to the RFC, even for requests with characters that
+// TestOAuthSignatures makes a server check every signature according to the RFC, even for requests with characters that
 // are easily escaped wrongly. The secrets contain such characters, too. The names of parameters do not: the library
 // does not escape them, and no parameter of api.php needs to be escaped.
 func TestOAuthSignatures(t *testing.T) {

@@ -239,12 +239,12 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 	return all, nil
 }
 
-// maxTexts is the maximum number of texts that [Client.Texts] returns.
+// maxTexts is the maximum number of revisions whose text [Client.Texts] returns.
 const maxTexts = 500
 
-// Texts returns the texts of the revisions of a page between two times, both included, oldest first. It leaves out
-// hidden texts. For a missing page, it returns none. If there are more than 500, the error is Refused: from an
-// incomplete history, the caller would conclude that an edit was not made.
+// Texts returns the text of each revision of a page between two times (inclusive), oldest first. It leaves out hidden
+// texts. For a missing page, it returns none. If there are more than 500, the error is Refused: from an incomplete
+// history, the caller would conclude that an edit was not made.
 func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -291,7 +291,7 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 	return s, nil
 }
 
-// checkTitle returns an error for a text that cannot be a title: the API would split it at its pipes or take it for
+// checkTitle returns an error for a string that cannot be a title: the API would split it at its pipes or take it for
 // another title.
 func checkTitle(op, title string) error {
 	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {

@@ -6,14 +6,14 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Preview is a text rendered by the wiki.
+// Preview is wikitext rendered by the wiki.
 type Preview struct {
 	HTML      string
 	Links     []string // external links
 	Templates []string // titles of the templates used
 }
 
-// Preview renders a text as if it were on the page, with signatures expanded. It does not save anything.
+// Preview renders wikitext as if it were on the page, with signatures expanded. It does not save anything.
 func (c *Client) Preview(ctx context.Context, title, text string) (*Preview, error) {
 	if err := checkTitle("preview", title); err != nil {
 		return nil, err

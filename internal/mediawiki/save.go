@@ -42,8 +42,8 @@ type Saved struct {
 // Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error shows what
 // happened (see the package documentation).
 //
-// It does not send a checksum: MediaWiki normalizes the text to NFC before it compares checksums, and a request that
-// was cut lacks the token, which comes last.
+// It does not send a checksum: MediaWiki normalizes the text to NFC before it compares checksums, and a truncated
+// request lacks the token, which comes last.
 func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	if err := checkEdit(e); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ type saveAnswer struct {
 }
 
 // result distinguishes success from failures without an error object, such as a captcha or the veto of a hook. text is
-// a function that returns a remote text in a form that may be shown.
+// a function that returns text from the wiki in a form that is safe to show.
 func (a *saveAnswer) result(title string, text func(string) string) (*Saved, error) {
 	s := a.Edit
 	e := &Error{Op: "save", Title: title, Kind: Refused, Code: text(s.Code), Info: text(s.Info)}

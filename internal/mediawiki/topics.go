@@ -8,9 +8,9 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Comment is a comment found by the extension DiscussionTools.
+// Comment is a comment found by the DiscussionTools extension.
 type Comment struct {
-	ID     string // the name, followed by the heading or the parent; the fragment of a link to the comment
+	ID     string // the name, followed by the heading or the parent; used as the fragment of a link to the comment
 	Name   string // such as "c-Author-20261122193700"; stays valid after a move to an archive
 	Parent string // name of the comment that it answers; "" at the top level
 	Topic  string // name of the heading, which is used to subscribe to the topic
@@ -71,8 +71,8 @@ type Answer struct {
 	Name    string // name of the answered comment; see [Comment]
 	Text    string // wikitext with its signature; the wiki indents every line of it
 	Summary string // at most 500 characters
-	// Token is a text of at most 16 characters that the wiki accepts once: if the same answer is sent again in the same
-	// session, it is not saved again.
+	// Token is a string of at most 16 characters that the wiki accepts only once: if the same answer is sent again in the
+	// same session, it is not saved again.
 	Token string
 	// the last moment, on the client's clock, at which the answer may be sent; see [Edit]
 	SendBefore time.Time
@@ -90,7 +90,7 @@ func NoTools(err error) bool {
 		strings.HasPrefix(code, "apierror-visualeditor-docserver")
 }
 
-// Answer has DiscussionTools post a reply under a comment. The extension reads the page itself, so there is no base
+// Answer makes DiscussionTools post a reply under a comment. The extension reads the page itself, so there is no base
 // revision. The guarantees are the same as for [Client.Save]: at most one attempt can have an effect, and the call does
 // not wait.
 func (c *Client) Answer(ctx context.Context, a Answer) (*Saved, error) {

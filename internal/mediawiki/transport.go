@@ -76,7 +76,7 @@ func signer(o OAuth, next http.RoundTripper) (http.RoundTripper, error) {
 	return consumer.MakeRoundTripper(&oauth.AccessToken{Token: o.AccessToken, Secret: o.AccessSecret})
 }
 
-// doer turns a transport into the client that the OAuth library requires. It follows no redirects and uses no cookies.
+// doer turns a transport into the client that the OAuth library requires. It does not follow redirects or use cookies.
 type doer struct{ next http.RoundTripper }
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d.next.RoundTrip(r) }

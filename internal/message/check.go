@@ -10,7 +10,7 @@ import (
 
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// placeholders returns the placeholders of a text, sorted, without duplicates.
+// placeholders returns the placeholders in a text, sorted, without duplicates.
 func placeholders(s string) []string {
 	found := placeholder.FindAllString(s, -1)
 	slices.Sort(found)

@@ -85,7 +85,7 @@ func (m *Metrics) Request(path, method string, status int, took time.Duration) {
 // Held counts a reply that failed a check of the bot's gate.
 func (m *Metrics) Held(check string) { m.held.WithLabelValues(check).Inc() }
 
-// Handler serves the counters in Prometheus's text form.
+// Handler serves the counters in Prometheus's text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second,
 		MaxRequestsInFlight: 4})

@@ -44,7 +44,7 @@ func (t *turn) verdict() llm.Choice {
 	return t.reply(v)
 }
 
-// reply calls the request's only tool, or writes the arguments as text if the request has no tool.
+// reply calls the request's only tool, or writes the arguments as text if the request does not have one.
 func (t *turn) reply(arguments any) llm.Choice {
 	args, _ := json.Marshal(arguments)
 	if len(t.req.Tools) == 0 {

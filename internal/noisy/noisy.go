@@ -1,7 +1,7 @@
-// Package noisy is a reader that plays the language model and makes mistakes at known rates. It is given the gold query
-// of each question, plans its steps from it, and makes random mistakes: it misreads the question, makes up IDs, forgets
-// the format of a turn, repeats itself, or stops early. Thousands of runs can then show the value of a preset, a policy
-// or a check of the program. With a real model, so many runs would cost too much.
+// Package noisy is a reader that acts as the language model and makes mistakes at known rates. It is given the gold
+// query of each question, plans its steps from it, and makes random mistakes: it misreads the question, makes up IDs,
+// forgets the format of a turn, repeats itself, or stops early. Thousands of runs can then show the value of a preset,
+// a policy or a check of the program. With a real model, that many runs would cost too much.
 //
 // If a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses
 // correctly with a given probability. Comparisons cover a range of probabilities, so that no preset wins only because
@@ -46,23 +46,23 @@ type Options struct {
 	Seed  uint64
 	Gold  func(question string) (sparql string, ok bool)
 	Label func(id string) string // English label of an ID, or ""
-	// the quality of a query's result, from 0 to 1; decides choices and which readings count as wrong; nil: 1 for the gold
-	// query, otherwise 0
+	// the quality of a query's result, from 0 to 1; decides choices and which readings count as wrong; if nil, 1 for the
+	// gold query and 0 otherwise
 	Score func(question, query string) float64
-	// returns another property that could be confused with the given one, or ""; nil: properties are never confused
+	// returns another property that could be confused with the given one, or ""; properties are never confused if nil
 	Near  func(property string) string
-	Graph *kg.Description // the graph of the gold queries; nil: Wikidata
+	Graph *kg.Description // the graph of the gold queries; Wikidata if nil
 	Rates Rates
 	Right float64 // probability of a correct choice
 	// "text" or "fenced" for requests without tools; see package agent/protocol
 	Protocol string
-	// wrong readings, shared among readers of the same questions; nil: the reader's own
+	// wrong readings, shared among readers of the same questions; not shared if nil
 	Readings *Readings
-	// price of a million tokens in US dollars, for limits on cost
+	// price per million tokens in US dollars, for limits on cost
 	InputUSD, OutputUSD float64
 }
 
-// Reader plays the model. It is safe for concurrent use: its answers depend only on its options and the request.
+// Reader acts as the model. It is safe for concurrent use: its answers depend only on its options and the request.
 type Reader struct{ o Options }
 
 // New returns a reader.
@@ -268,10 +268,10 @@ func (t *turn) did(a action) bool {
 	return false
 }
 
-// same reports whether two texts are the same query.
+// same reports whether two strings are the same query.
 func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-// quoted returns a text in the form that it has in arguments.
+// quoted returns a string in the form that it has in arguments.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

@@ -117,7 +117,7 @@ func TestWithoutMistakes(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that each kind of mistake by itself costs answers or calls, and that the same seed causes the
+// TestMistakes checks that each kind of mistake on its own costs answers or calls, and that the same seed causes the
 // same mistakes.
 func TestMistakes(t *testing.T) {
 	w := want(t)

@@ -99,7 +99,7 @@ func (t *turn) seen(id string) bool {
 	return t.shown[id]
 }
 
-// numbers collects the Q and P numbers in a text.
+// numbers collects the Q and P numbers in a string.
 func numbers(text string, into map[string]bool) {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c != 'Q' && c != 'P' || i > 0 && letterOrDigit(text[i-1]) {

@@ -20,7 +20,8 @@ const maxReadings = 8
 // use. Readings are safe for concurrent use.
 type Readings struct{ byQuestion sync.Map }
 
-// readings returns the queries that the reader may believe in: the gold query first, then those with wrong results.
+// readings returns the queries that the reader may take for the right one: the gold query first, then those with wrong
+// results.
 func (t *turn) readings() []string {
 	known := &t.o.Readings.byQuestion
 	if list, ok := known.Load(t.req.Subject); ok {
@@ -47,7 +48,7 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw returns the next reading after n others were given up. readings does not include those.
+// draw returns the next reading after n others were abandoned. readings does not include those.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own

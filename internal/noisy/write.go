@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// way describes how an action is written as a call: the name of the tool, the argument for the text ("" if there is
-// none), and whether that argument is a list.
+// way describes how an action is written as a call: the tool's name, the argument for the text ("" if there is none),
+// and whether that argument is a list.
 type way struct {
 	tool, arg string
 	list      bool
 }
 
-// words lists, for each kind of action, the tools of all presets that can do it. The first tool that the request offers
-// is used.
+// words lists, for each kind of action, the tools of all presets that can perform it. The first tool that the request
+// offers is used.
 var words = map[kind][]way{
 	searchItem: {{"search_wikidata", "text", false}, {"search_entity", "query", false}, {"find", "names", true},
 		{"SearchNodes", "name", false}, {"search", "query", false}},
@@ -33,7 +33,7 @@ var words = map[kind][]way{
 		{"Done", "", false}},
 }
 
-// offered returns the way to do an action with the tools that the request offers; ok is false if there is none.
+// offered returns the way to perform an action with the tools that the request offers; ok is false if there is none.
 func (t *turn) offered(k kind) (w way, ok bool) {
 	for _, w := range words[k] {
 		if slices.Contains(t.req.Facts.Tools, w.tool) ||

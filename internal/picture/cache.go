@@ -16,17 +16,17 @@ import (
 // keepFor is how long a picture is kept before it is fetched again, since a file may be replaced by a new version.
 const keepFor = 30 * 24 * time.Hour
 
-// block is the minimum size that is counted for a file.
+// block is the minimum size counted for a file.
 const block = 4096
 
-// cache stores pictures in files. The names of the files are hashes, so no part of a request becomes a path.
+// cache stores pictures in files. The file names are hashes, so no part of a request becomes a path.
 type cache struct {
 	dir  string
 	most int64 // bytes
 	now  func() time.Time
 
 	mu    sync.Mutex
-	files map[string]*kept // by name; nil: the folder has not been read yet
+	files map[string]*kept // by name; nil if the folder has not been read yet
 	size  int64
 }
 

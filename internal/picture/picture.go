@@ -1,13 +1,13 @@
-// Package picture fetches pictures of Wikimedia Commons by the names of their files, for pages that load nothing from
-// other sites. It returns only small bitmaps (JPEG, PNG, GIF or WebP), judged by their content and never by what a
-// server claims. SVG, HTML and everything else is refused.
+// Package picture fetches pictures from Wikimedia Commons by their file names, for pages that load nothing from other
+// sites. It returns only small bitmaps (JPEG, PNG, GIF or WebP), judged by their content and never by what a server
+// claims. SVG, HTML and everything else is refused.
 //
 //	picture.go   the fetcher and its limits
 //	kind.go      the type of a file, by its first bytes
 //	cache.go     pictures on disk, within bounds
 //
 // The transport limits which hosts can be reached; see [Hosts]. Names come from query results, which strangers may have
-// written, so a name can become only a single part of the path of the configured address.
+// written, so a name can become only a single segment of the configured URL's path.
 package picture
 
 import (
@@ -30,9 +30,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Commons is the address of the files on Wikimedia Commons; the name of a file is appended to it. The response is a
-// redirect to upload.wikimedia.org. If a width is requested, the redirect leads to a smaller bitmap, even if the file
-// is a drawing.
+// Commons is the URL of the files on Wikimedia Commons; a file name is appended to it. The response is a redirect to
+// upload.wikimedia.org. If a width is requested, the redirect leads to a smaller bitmap, even if the file is a drawing.
 const Commons = "https://commons.wikimedia.org/wiki/Special:FilePath/"
 
 // Limits on what is fetched. Wikimedia has bitmaps of this width ready.
@@ -41,12 +40,12 @@ const (
 	maxBytes   = 4 << 20          // of a picture
 	maxPixels  = 25_000_000       // of a picture that is not scaled down
 	patience   = 20 * time.Second // for one picture, including its wait
-	parallel   = 4                // pictures that are fetched at the same time
-	maxWaiting = 200              // pictures that were requested and have not arrived yet
+	parallel   = 4                // maximum number of pictures that are fetched at the same time
+	maxWaiting = 200              // maximum number of pictures that were requested and have not arrived yet
 	maxName    = 240              // bytes, as in MediaWiki
 )
 
-// How long to wait before requesting a picture again that could not be fetched.
+// How long to wait before retrying a picture that could not be fetched.
 const (
 	goneFor  = time.Hour   // the picture does not exist or may not be shown
 	laterFor = time.Minute // the service failed
@@ -56,10 +55,10 @@ const (
 // Options are the parts of a [Fetcher].
 type Options struct {
 	Log       *slog.Logger
-	Base      string            // address to which a file's name is appended, such as [Commons]
+	Base      string            // URL to which a file name is appended, such as [Commons]
 	Transport http.RoundTripper // reaches [Hosts] of Base and nothing else
 	Dir       string            // for the fetched pictures; created when the first one is requested
-	MaxDisk   int64             // bytes in Dir; 0: 200 MB
+	MaxDisk   int64             // maximum size of Dir in bytes; 200 MB if 0
 	Now       func() time.Time
 }
 
@@ -84,8 +83,8 @@ type failure struct {
 	until time.Time
 }
 
-// Hosts returns the hosts that a transport for pictures at an address must be able to reach: the host of the address
-// itself and, for Wikimedia's wikis, the host of the files.
+// Hosts returns the hosts that a transport for pictures at a URL must be able to reach: the host of the URL itself and,
+// for Wikimedia's wikis, the host of the files.
 func Hosts(base string) []string {
 	hosts := []string{base}
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(u.Hostname(), ".wikimedia.org") {
@@ -157,8 +156,8 @@ func (f *Fetcher) cached(file string) []byte {
 
 func (f *Fetcher) key(file string) string { return f.base.String() + "\x00" + file }
 
-// valid reports whether a text can be the name of a file. Characters that MediaWiki refuses are not allowed, since the
-// name becomes part of the address.
+// valid reports whether a string can be a file name. Characters that MediaWiki refuses are not allowed, since the name
+// becomes part of the URL.
 func valid(file string) bool {
 	return file != "" && len(file) <= maxName && utf8.ValidString(file) && strings.Trim(file, ". ") != "" &&
 		!strings.ContainsAny(file, "#<>[]|{}/\\:") && strings.IndexFunc(file, unicode.IsControl) < 0
@@ -220,7 +219,8 @@ func (f *Fetcher) pause(d time.Duration) {
 	}
 }
 
-// fetchFor fetches a picture for all callers that are waiting for it. It continues even if the first caller is gone.
+// fetchFor fetches a picture for all callers that are waiting for it. It continues even if the first caller has given
+// up.
 func (f *Fetcher) fetchFor(ctx context.Context, file string) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

@@ -50,7 +50,7 @@ func encoded(t testing.TB, kind string) []byte {
 	return b.Bytes()
 }
 
-// Headers of WebP files of 16 by 8 and 16384 by 16384 pixels, written by hand from the description of the format.
+// Headers of WebP files of 16 by 8 and 16384 by 16384 pixels, written by hand from the format's specification.
 var (
 	lossy    = "RIFF\x16\x00\x00\x00WEBPVP8 \x0a\x00\x00\x00\x30\x01\x00\x9d\x01\x2a\x10\x00\x08\x00"
 	lossless = "RIFF\x16\x00\x00\x00WEBPVP8L\x0a\x00\x00\x00\x2f\x0f\xc0\x01\x00\x00\x00\x00\x00\x00"
@@ -90,7 +90,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// commons plays the picture service. Like Commons, it redirects to the file.
+// commons simulates the picture service. Like Commons, it redirects to the file.
 type commons struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -230,7 +230,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A name becomes a single part of a path, and a text that cannot be a name is not requested.
+// A name becomes a single segment of a path, and a string that cannot be a name is not requested.
 func TestNames(t *testing.T) {
 	c := newCommons(t, nil)
 	f := newFetcher(t, c, clockAt(), nil)

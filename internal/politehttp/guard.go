@@ -32,7 +32,7 @@ func (e *RefusedError) Permanent() bool { return true }
 type Options struct {
 	UserAgent string            // set on each request that has none; see [UserAgent]
 	Hosts     []string          // reachable hosts, such as "www.wikidata.org", "127.0.0.1:8080" or a URL
-	Base      http.RoundTripper // nil: a transport without a proxy; it refuses loopback addresses unless Hosts names one
+	Base      http.RoundTripper // if nil, one without a proxy that refuses loopback addresses unless Hosts names one
 	Public    bool              // with a nil Base: also refuse private networks, unless Hosts or Neighbor is in one
 	Neighbor  string            // host or URL; resolved when needed
 }
@@ -66,7 +66,7 @@ func NewTransport(o Options) (http.RoundTripper, error) {
 	return g, nil
 }
 
-// plainTransport returns a transport that uses no proxy and limits the time of handshakes.
+// plainTransport returns a transport that does not use a proxy and limits the duration of handshakes.
 func plainTransport(g *dialGuard) *http.Transport {
 	d := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	d.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {

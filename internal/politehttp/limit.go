@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// TooLargeError reports that an answer was cut off because it exceeded the size limit.
+// TooLargeError reports that a response was cut off because it exceeded the size limit.
 type TooLargeError struct {
 	Limit int64 // bytes
 }
@@ -47,8 +47,8 @@ func (l *limited) Read(p []byte) (int, error) {
 
 func (l *limited) Close() error { return l.body.Close() }
 
-// ReadAll reads body up to limit bytes and closes it. It returns what it read even with an error, so that callers can
-// examine the end of a broken answer. If body exceeds the limit, the error is a *[TooLargeError].
+// ReadAll reads body up to limit bytes and closes it. It returns what it has read even if there is an error, so that
+// callers can examine the end of a broken answer. If body exceeds the limit, the error is a *[TooLargeError].
 func ReadAll(body io.ReadCloser, limit int64) ([]byte, error) {
 	l := LimitBody(body, limit)
 	data, err := io.ReadAll(l)

@@ -1,8 +1,8 @@
 // Package politehttp implements how we behave on the network: how we identify ourselves, which hosts we contact, how
-// long we wait before we try again, and how much of an answer we read.
+// long we wait before we retry, and how much of a response we read.
 //
-// It does not decide what an answer means. [Policy.Next] and [ParseRetryAfter] are pure functions of the answer and the
-// number of the attempt, and tests control the [Clock]. A client's loop looks like this:
+// It does not decide what a response means. [Policy.Next] and [ParseRetryAfter] are pure functions of the response and
+// the number of the attempt, and tests control the [Clock]. A client's loop looks like this:
 //
 //	for attempt := 1; ; attempt++ {
 //		resp, err := hc.Do(req)
@@ -16,8 +16,8 @@
 //	}
 //
 // [NewTransport] returns a transport that identifies us and refuses every host that the settings do not name. No
-// redirect, wiki text or test can send a client elsewhere. [LimitBody] cuts off an answer while it is read. [Scrubber]
-// removes secrets from text.
+// redirect, wiki text or test can send a client elsewhere. [LimitBody] cuts off a response while it is being read.
+// [Scrubber] removes secrets from text.
 package politehttp
 
 import (
@@ -28,12 +28,12 @@ import (
 	"time"
 )
 
-// Clock returns the time and waits. cmd passes the system clock; tests pass a [ManualClock].
+// Clock returns the time and can wait. cmd passes the system clock; tests pass a [ManualClock].
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time
-	// Sleep waits for d, or until ctx is done and then returns its error. If d is 0 or less, it returns at once, with
-	// the error of a ctx that is done.
+	// Sleep waits for d, or until ctx is done and then returns its error. If d is 0 or less, it returns at once, with the
+	// error of ctx if ctx is done.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
@@ -82,7 +82,7 @@ func (c *ManualClock) Slept() []time.Duration {
 }
 
 // UserAgent returns the User-Agent that Wikimedia's policy requires: "name/version (contact)". The contact is a page or
-// address at which the operator can be reached. Without one the services answer 403, so it is an error here.
+// address at which the operator can be reached. Without one, the services answer 403, so an empty contact is an error.
 //
 // Source: foundation.wikimedia.org, Policy:Wikimedia Foundation User-Agent Policy.
 func UserAgent(name, version, contact string) (string, error) {

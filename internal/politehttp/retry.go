@@ -23,7 +23,7 @@ type Policy struct {
 	Attempts int           // including the first
 	Base     time.Duration // wait after the first failure, doubled after each further one
 	Max      time.Duration // longest wait if the server names none
-	MaxAfter time.Duration // longest Retry-After that is obeyed; the caller gives up if it is longer; 0: no limit
+	MaxAfter time.Duration // longest Retry-After that is obeyed; the caller gives up if it is longer; no limit if 0
 }
 
 // DefaultPolicy returns a policy similar to pywikibot's, but shorter: 5 attempts, waits that double from 2 s up to 2

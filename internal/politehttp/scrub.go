@@ -12,18 +12,18 @@ import (
 	"unicode/utf16"
 )
 
-// Mask replaces a secret in a text.
+// Mask replaces a secret in text.
 const Mask = "******"
 
-// minSecret is the length of the shortest secret that is hidden. Hiding shorter ones would garble every text.
+// minSecret is the length of the shortest secret that is hidden. Hiding shorter ones would garble all text.
 const minSecret = 4
 
 // minFragment is the length of the shortest piece of base64 that is searched for.
 const minFragment = 6
 
-// secretForms match texts that look like a secret even if no such secret is configured: a bearer token; a key with
-// OpenAI's prefix, also half masked, as its error texts quote it; a key or password as a parameter of a URL or form or
-// as a JSON member; OAuth header parameters; a cookie; a password before the @ of a URL.
+// secretForms match text that looks like a secret even if no such secret is configured: a bearer token; a key with
+// OpenAI's prefix, even if half masked, as OpenAI's error messages quote it; a key or password as a parameter of a URL
+// or form or as a JSON member; OAuth header parameters; a cookie; a password before the @ of a URL.
 var secretForms = []struct {
 	re  *regexp.Regexp
 	out string
@@ -42,7 +42,7 @@ var secretForms = []struct {
 // that looks like a secret. A nil Scrubber removes only such text. A Scrubber is safe for concurrent use.
 type Scrubber struct{ secrets []*regexp.Regexp }
 
-// NewScrubber returns a scrubber for these secrets. It ignores those of fewer than 4 bytes.
+// NewScrubber returns a scrubber for the given secrets. It ignores those of fewer than 4 bytes.
 func NewScrubber(secrets ...string) *Scrubber {
 	s := &Scrubber{}
 	seen := map[string]bool{}
@@ -168,7 +168,7 @@ var secretParameter = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|auth|si
 // name.
 const longValue = 16
 
-// URLSecrets returns the secrets in an address: its password, and the values of parameters that look like keys.
+// URLSecrets returns the secrets in a URL: its password, and the values of parameters that look like keys.
 func URLSecrets(address string) []string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -188,8 +188,8 @@ func URLSecrets(address string) []string {
 	return out
 }
 
-// ShownURL returns an address that anyone may see: without its user name, password, fragment and parameter values. The
-// address need not be well-formed.
+// ShownURL returns a URL in a form that anyone may see: without its user name, password, fragment and parameter values.
+// The URL need not be well-formed.
 func ShownURL(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		user := u.User != nil

@@ -70,8 +70,8 @@ var prefixOrder = func() []string {
 	return ps
 }()
 
-// Shorten returns iri as a prefixed name if a predefined prefix fits and the local part needs no escape, and otherwise
-// "<iri>".
+// Shorten returns iri as a prefixed name if a predefined prefix fits and the local part does not need to be escaped,
+// and otherwise "<iri>".
 func Shorten(iri string) string {
 	for _, p := range prefixOrder {
 		if local, ok := strings.CutPrefix(iri, Prefixes[p]); ok && plainLocal(local) {

@@ -258,7 +258,7 @@ func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 			due[e.Key] = true
 		}
 	}
-	// Trajectories and lessons are erased first, so that the entry is found again after a crash in between.
+	// Trajectories and lessons are erased first, so that the entry is found again after a crash before the last step.
 	if err := r.each(func(path, key string, _ time.Time) error {
 		if due[key] {
 			return os.Remove(path)

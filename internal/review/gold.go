@@ -102,5 +102,5 @@ func GoldOf(it dataset.Item) Gold {
 	return g.Named(nil)
 }
 
-// mostRows is the number of rows of the correct answer that are shown.
+// mostRows is the maximum number of rows of the correct answer that are shown.
 const mostRows = 10

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// mark returns a text in a style, for the screen. It highlights the IDs that the gold query uses, and those that the
+// mark returns text in a style, for the screen. It highlights the IDs that the gold query uses, and those that the
 // model has not been shown.
 func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	marks := map[string]func(string) string{}

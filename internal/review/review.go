@@ -1,8 +1,8 @@
-// Package review lets a person decide on a model's turns, at a terminal or with lines of text. It implements
+// Package review lets a user decide on a model's turns, at a terminal or with lines of text. It implements
 // [policy.Reviewer] for the command line.
 //
 //	review.go   one decision: what is shown and what the person is asked
-//	mark.go     marking IDs in texts
+//	mark.go     marking IDs in text
 //	gold.go     the benchmark's answer to the question
 //	summary.go  the effort of a review
 package review
@@ -28,15 +28,15 @@ type Terminal struct {
 	In     *bufio.Reader
 	By     string // who decides
 	Gold   Gold
-	// Edit opens a text in the person's editor and returns the edited text; below is read-only. If Edit is nil, there is
-	// no editor, and the person types the new text.
+	// Edit opens text in the user's editor and returns the edited text; below is read-only. If Edit is nil, there is no
+	// editor, and the user types the new text.
 	Edit func(ctx context.Context, text, below string) (string, error)
 	// Forget drops input that was typed but not read yet, so that a decision is made only after the turn was shown. If
-	// Forget is nil, all input counts, such as that from a file.
+	// Forget is nil, all input counts, for example if it comes from a file.
 	Forget func()
 
 	question string
-	asked    bool         // whether the person was asked earlier in this session
+	asked    bool         // whether the user was asked earlier in this session
 	shown    int          // number of steps shown so far
 	look     policy.Look  // the last turn that was shown
 	lines    chan outcome // from a read that Ctrl-C interrupted
@@ -133,7 +133,7 @@ func (t *Terminal) turn(l policy.Look) {
 	}
 }
 
-// ask asks the person once. If the answer is not a decision, done is false.
+// ask asks the user once. If the answer is not a decision, done is false.
 func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	line, err := t.line(ctx, "accept, edit, skip, back, quit? (? for help) ")
 	if err != nil {
@@ -199,8 +199,8 @@ func (t *Terminal) back(to string, l policy.Look) (policy.Decision, bool, error)
 	return policy.Decision{Verdict: event.WentBack, To: place}, true, nil
 }
 
-// edit lets the person change the turn in the editor or by typing. If the edit fails or the result is empty, it is not
-// a decision.
+// edit lets the user change the turn in the editor or by typing. If the edit fails or the result is empty, it is not a
+// decision.
 func (t *Terminal) edit(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	var said string
 	if t.Edit != nil {
@@ -330,7 +330,7 @@ func (t *Terminal) width() int {
 	return 120
 }
 
-// write writes a text in a style, indented and with IDs marked.
+// write writes text in a style, indented and with IDs marked.
 func (t *Terminal) write(l policy.Look, s string, style console.Style) {
 	fmt.Fprintln(t.Screen, t.mark(console.Indent(text.Clean(s), "   ", t.Screen.Width()), l, style))
 }
@@ -343,7 +343,7 @@ func (t *Terminal) Begin(question string) {
 	t.Screen.Progress(writing)
 }
 
-// showGold shows the known correct answer. asked means that the person asked for it.
+// showGold shows the known correct answer. asked means that the user asked for it.
 func (t *Terminal) showGold(asked bool) {
 	switch {
 	case t.Gold.SPARQL != "":

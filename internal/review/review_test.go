@@ -39,7 +39,7 @@ func typed(t *testing.T, l policy.Look, in string, change func(*Terminal)) (d po
 	return d, b.String(), err
 }
 
-// Every answer is either a decision or asked for again. A mistake never loses what a person has typed.
+// Every answer is either a decision or is asked for again. A mistake never loses what the user has typed.
 func TestReview(t *testing.T) {
 	for in, want := range map[string]policy.Decision{
 		"\n":                             {Verdict: event.Accepted},
@@ -97,7 +97,7 @@ func TestCarried(t *testing.T) {
 	}
 }
 
-// If the editor fails or its result is empty, nothing changes, and the person is asked again.
+// If the editor fails or its result is empty, nothing changes, and the user is asked again.
 func TestEditor(t *testing.T) {
 	answers := []string{"", " \n", "Thought: x\nAction: stop()\n"}
 	d, out, err := typed(t, look, "e\ne\ne\ne\n", func(term *Terminal) {
@@ -153,7 +153,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// Texts from the model cannot control the terminal.
+// Text from the model cannot control the terminal.
 func TestHostile(t *testing.T) {
 	const bad = "\x1b]0;title\x07\u202e\x00"
 	l := look

@@ -1,6 +1,6 @@
 // Package safe turns a panic into an error. A panic in a goroutine ends the whole program, including the work of all
 // other goroutines: one broken answer from a graph would end every question in progress. HTTP handlers, and functions
-// that recover by themselves, do not need it.
+// that recover on their own, do not need it.
 package safe
 
 import (
@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Panic is an error made from a panic.
+// Panic is an error that represents a recovered panic.
 type Panic struct {
 	Value any
 	Where string // the function and line that panicked
 }
 
-// Error describes what happened. A panic is a fault of the program, not of its input.
+// Error describes what happened. A panic is a fault in the program, not in its input.
 func (p *Panic) Error() string { return fmt.Sprintf("internal fault: %v (at %s)", p.Value, p.Where) }
 
 // Unwrap returns the value of the panic if it is an error.

@@ -21,7 +21,7 @@ func NewActivity(name string, now func() time.Time) *Activity {
 	return &Activity{name: name, now: now}
 }
 
-// fresh is the time for which the last request counts as the bot's current activity.
+// fresh is how long the last request counts as the bot's current activity.
 const fresh = 3 * time.Second
 
 // Watch records the requests of the program's own clients.

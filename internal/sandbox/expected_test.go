@@ -21,7 +21,7 @@ type expectation struct {
 	Ordered bool       `json:"ordered"`
 	Rows    [][]string `json:"rows"`
 
-	Answerable *bool `json:"answerable"` // false: no query returns the answer
+	Answerable *bool `json:"answerable"` // false if no query returns the answer
 }
 
 func readExpectations(t *testing.T) []expectation {

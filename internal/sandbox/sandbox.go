@@ -85,7 +85,7 @@ func FollowUps() ([]wiki.FollowUp, error) {
 	for _, block := range strings.Split(string(b), "\n== ")[1:] {
 		parts := strings.SplitN(block, "\n", 3)
 		if len(parts) != 3 || !strings.HasPrefix(parts[1], "author: ") {
-			return nil, fmt.Errorf("built-in follow-ups: want a heading, an author and a text, not %q", block)
+			return nil, fmt.Errorf("built-in follow-ups: want a heading, an author and text, got %q", block)
 		}
 		out = append(out, wiki.FollowUp{Heading: parts[0], Author: strings.TrimPrefix(parts[1], "author: "),
 			Text: strings.TrimSpace(parts[2])})
@@ -103,7 +103,7 @@ func BotPage() (string, error) {
 type Parts struct {
 	Graph     *embedded.Graph
 	Public    bool // other websites may read the graph
-	Parallel  int  // queries that may run at the same time; 0: no limit
+	Parallel  int  // maximum number of concurrent queries; unlimited if 0
 	Wiki      *wiki.Wiki
 	ForumPage string // title of the page that / redirects to
 	Script    *llm.Script

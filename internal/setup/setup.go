@@ -21,7 +21,7 @@ import (
 //go:embed pages
 var files embed.FS
 
-// About contains the information for the pages. Empty texts are left out, or marked for the operator to fill in.
+// About contains the information for the pages. Empty strings are left out, or marked for the operator to fill in.
 type About struct {
 	Account, Operator    string // user names
 	Forum                string // titles of the forum pages

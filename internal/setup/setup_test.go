@@ -28,8 +28,8 @@ func TestDrafts(t *testing.T) {
 		}
 	}
 	user := all["User:SpinachBot"]
-	// the information required by rules on machine-generated text: that it is one, the model, who is responsible, how to
-	// stop it
+	// the information required by rules on machine-generated text: that it is machine-generated, the model, who is
+	// responsible, how to stop it
 	for _, want := range []string{"{{bot|Ada L}}", "I am a program", "language model (gpt-x", "models.example",
 		"[[User:Ada L|Ada L]]", "My operator reads each reply before", "[[User:SpinachBot/run]]", "{{nobots}}",
 		"[[User:SpinachBot/opt-out]]", "ada@example.org", "at most 6 replies an hour"} {

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// callText formats a call to a tool. If the argument is a text, the result is "name(argument)". For a native call, it
-// is the name followed by one line "key: value" for each argument, in the order in which the model wrote them.
+// callText formats a call to a tool. If the argument is plain text, the result is "name(argument)". For a native call,
+// it is the name followed by one line "key: value" for each argument, in the order in which the model wrote them.
 func callText(action, argument string) string {
 	action, lines := text.Clean(action), arguments(argument)
 	if lines == nil {
@@ -19,7 +19,7 @@ func callText(action, argument string) string {
 	return action + "\n" + strings.Join(lines, "\n")
 }
 
-// arguments returns the lines of a JSON object's members, or nil for anything else. Texts are unchanged except that
+// arguments returns the lines of a JSON object's members, or nil for anything else. Strings are unchanged except that
 // continuation lines are indented; other values are JSON. Nulls are left out, since only a strict schema requires them.
 func arguments(argument string) (lines []string) {
 	for _, m := range text.Members(argument) {

@@ -27,10 +27,10 @@ type Ledger struct {
 	Out *console.Screen
 	// Width returns the terminal's number of columns, or 0 if there is no terminal.
 	Width func() int
-	APIs  map[string]string // addresses of api.php by name in WIKIS; "" is the main wiki
+	APIs  map[string]string // URLs of api.php by name in WIKIS; "" is the main wiki
 }
 
-// Link returns the address of an entry's thread, or "" if its wiki is unknown.
+// Link returns the URL of an entry's thread, or "" if its wiki is unknown.
 func (l *Ledger) Link(en *bot.Entry) string {
 	wiki, _ := bot.SplitPage(en.Page)
 	return en.Link(l.APIs[wiki])
@@ -48,7 +48,7 @@ var stateStyles = map[bot.State]console.Style{
 const narrow = 80
 
 // List lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
-// link is on its own line, so that it is not cut. On a narrow terminal, the request is on its own lines, too.
+// link is on its own line, so that it is not truncated. On a narrow terminal, the request is on its own lines, too.
 func (l *Ledger) List(entries []*bot.Entry) error {
 	width := l.Width()
 	tty, small := width > 0, width > 0 && width < narrow
@@ -185,7 +185,7 @@ func (l *Ledger) Entry(en *bot.Entry) {
 	}
 }
 
-// Block shows a text under a title.
+// Block shows text under a title.
 func (l *Ledger) Block(title, content string) {
 	if content = strings.TrimSpace(text.Clean(content)); content == "" {
 		return

@@ -80,7 +80,7 @@ func Lesson(w io.Writer, n lesson.Note) {
 	}
 }
 
-// quoted returns a text with a bar before each line.
+// quoted returns text with a bar before each line.
 func quoted(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSpace(s)) {

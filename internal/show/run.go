@@ -1,5 +1,5 @@
 // Package show prints the program's data for people: a run in progress, its outcome, a trajectory, and the entries of
-// the ledger. On a terminal, texts and tables fit its width. Control characters from the model, the graph and the wiki
+// the ledger. On a terminal, text and tables fit its width. Control characters from the model, the graph and the wiki
 // never reach the terminal.
 package show
 
@@ -28,7 +28,7 @@ type Run struct {
 	Screen *console.Screen
 	AsJSON bool   // instead of text
 	Graph  string // name of the graph
-	// Columns is the width of the terminal; 0: the Screen's width.
+	// Columns is the width of the terminal, or 0 for the Screen's width.
 	Columns int
 
 	reasoning string // reasoning in the last message, until its first step is shown
@@ -170,7 +170,7 @@ func (v *Run) probes(e event.Event) {
 	}
 }
 
-// text writes a text by the model, wrapped to the width of the terminal.
+// text writes text from the model, wrapped to the width of the terminal.
 func (v *Run) text(s string) {
 	s = text.Clean(s)
 	if width := v.width(); width > 0 {
@@ -264,7 +264,7 @@ func (v *Run) result(a *agent.Answer) {
 	fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, text.Count(len(rows), "row")+", "+when))
 }
 
-// shownColumns returns the columns of the result without those that only repeat the labels of another column's items,
+// shownColumns returns the columns of the result except those that only repeat the labels of another column's items,
 // such as ?cityLabel next to ?city.
 func shownColumns(a *agent.Answer) []int {
 	var out []int

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestBombs: parsing takes time linear in the length of the text, and a text that is nested too deeply is a clear
-// error.
+// TestBombs checks that parsing takes time linear in the length of the text, and that text that is nested too deeply
+// causes a clear error.
 func TestBombs(t *testing.T) {
 	const n = 200_000
 	bombs := map[string]string{

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Canonical returns a text that does not depend on the order of statements, columns, the elements of a group or the
+// Canonical returns a string that does not depend on the order of statements, columns, the elements of a group or the
 // branches of a UNION, on how property lists, blank nodes, inverse paths and IRIs are written, or on the names of
-// variables. Two queries with the same text nearly always ask the same question. Exceptions are possible, because
+// variables. Two queries with the same string nearly always ask the same question. Exceptions are possible, because
 // variables are distinguished only by conditions up to a few steps away, and because the order of conditions is ignored
 // within an expression that contains a group. Use Canonical to find copies of a query, not to prove that two queries
 // are equal.

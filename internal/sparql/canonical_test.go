@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestCanonical: the lines of a block are forms of one query; different blocks are different queries.
+// TestCanonical checks blocks of queries: the lines of a block are forms of one query; different blocks are different
+// queries.
 func TestCanonical(t *testing.T) {
 	blocks := [][]string{
 		{
@@ -64,7 +65,7 @@ func canonicalOf(t *testing.T, text string) string {
 	return Canonical(q)
 }
 
-// TestCanonicalLaw: shuffling a query's groups does not change its canonical text.
+// TestCanonicalLaw checks that shuffling a query's groups does not change its canonical text.
 func TestCanonicalLaw(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	n := 0

@@ -96,8 +96,8 @@ func TestCorpusLaws(t *testing.T) {
 	}
 }
 
-// checkLaws checks what is true of every query: printing, annotating and the posting form are fixed points
-// that keep the meaning.
+// checkLaws checks the invariants of every query: printing, annotating and the posting form are fixed points that keep
+// the meaning.
 func checkLaws(t *testing.T, id string, q *Query) {
 	t.Helper()
 	printed := q.String()

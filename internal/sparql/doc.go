@@ -1,6 +1,6 @@
 // Package sparql reads and prints SPARQL as Wikidata's users write it: SPARQL 1.1 Query (W3C Recommendation of 21 March
-// 2013) with the extensions of the Wikidata Query Service and every deviation that its engine, Blazegraph, accepts. It
-// does no input or output: it turns texts into trees, and trees into texts.
+// 2013) with the extensions of the Wikidata Query Service and all deviations from the standard that its engine,
+// Blazegraph, accepts. It does no input or output: it turns text into trees, and trees into text.
 //
 // # From text to tree
 //
@@ -33,5 +33,5 @@
 // sample and federation. [Service.Params] returns its bd:serviceParam settings, and [Service.Rest] the rest.
 //
 // Over 6,000 lines: the tokens, the grammar, the tree and the printer of one language share their unexported types.
-// Code that only reads or changes a finished tree is in packages of its own.
+// Code that only reads or changes a finished tree is in separate packages.
 package sparql

@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Errors are all mistakes found in one text, in order of position. Those that [Parse] returns are never empty.
+// Errors contains all mistakes found in one text, in order of position. Those that [Parse] returns are never empty.
 type Errors []*Error
 
 // Error returns the mistakes, one per line.

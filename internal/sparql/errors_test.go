@@ -24,7 +24,8 @@ func TestInstead(t *testing.T) {
 	}
 }
 
-// TestMistakes: errors for common mistakes have a position, the text that was found, and a hint on what to do.
+// TestMistakes checks that errors for common mistakes have a position, the text that was found, and a hint on what to
+// do.
 func TestMistakes(t *testing.T) {
 	tests := []struct {
 		name, query  string
@@ -99,7 +100,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestBareAddress: an address without angle brackets is one mistake, not one for each of its parts.
+// TestBareAddress checks that an IRI without angle brackets is one mistake, not one for each of its parts.
 func TestBareAddress(t *testing.T) {
 	_, err := Parse("SELECT ?x { ?x http://www.wikidata.org/prop/direct/P31 wd:Q5 . ?x wdt:P21 }")
 	var es Errors
@@ -109,7 +110,8 @@ func TestBareAddress(t *testing.T) {
 	}
 }
 
-// TestSeveralMistakes: parsing continues after a mistake, and errors that follow from it are not reported.
+// TestSeveralMistakes checks that parsing continues after a mistake, and that errors that follow from it are not
+// reported.
 func TestSeveralMistakes(t *testing.T) {
 	_, err := Parse("SELECT ?x {\n  ?x wdt:P31 .\n  ?x wdt:P21 wd:Q1 .\n  FILTER(?x = )\n  OPTIONAL { ?x foo:bar ?y }\n  ?x wdt:P1 ?z\n}")
 	var es Errors

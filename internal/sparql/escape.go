@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescapeString resolves the escapes in the content of a string (rule 160 and codepoint escapes); bad is the offset of
-// an unknown escape, or -1.
+// unescapeString resolves the escapes in a string's content (rule 160 and codepoint escapes); bad is the offset of an
+// unknown escape, or -1.
 func unescapeString(s string) (out string, bad int) {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -31,7 +31,7 @@ func seed(f *testing.F) {
 	}
 }
 
-// FuzzParse: parsing ends for every text, and mistakes have a position in the text.
+// FuzzParse checks that parsing ends for every text, and that mistakes have a position in the text.
 func FuzzParse(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -54,7 +54,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzPrint: printing, annotating and the posting form are fixed points that keep the meaning.
+// FuzzPrint checks that printing, annotating and the posting form are fixed points that keep the meaning.
 func FuzzPrint(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -66,7 +66,8 @@ func FuzzPrint(f *testing.F) {
 	})
 }
 
-// FuzzURL: a link decodes to the same text, and contains nothing but letters, digits and % after its address.
+// FuzzURL checks that a link decodes to the same text, and contains nothing but letters, digits and % after the base
+// URL.
 func FuzzURL(f *testing.F) {
 	seed(f)
 	f.Add("\x00\xff~'()*!")
@@ -126,7 +127,7 @@ func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 		b.WriteString(query[t.start:t.end])
 		if rng.IntN(density) > 0 || t.kind == tName && query[t.colon+1:t.end] == "" || strings.ContainsRune("+-",
 			rune(t.kind)) ||
-			// :=, numbers with a sign or dot, and escapes must stay in one piece
+			// :=, numbers with a sign or dot, and escapes must not be split
 			t.kind == tBad || t.kind == tInteger && l.at(l.pos) == '.' {
 			continue
 		}

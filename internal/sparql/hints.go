@@ -125,7 +125,7 @@ func commaHint(expected string) string {
 	return ""
 }
 
-// placeHint suggests what belongs here, regardless of what was found.
+// placeHint suggests what belongs at this position, regardless of what was found.
 func (p *parser) placeHint(expected string) string {
 	if p.is(tEOF) {
 		return ""
@@ -257,7 +257,7 @@ func nearestPrefix(prefix string) string {
 	return best
 }
 
-// editDistance returns the Levenshtein distance of two short words, or limit if the distance is larger.
+// editDistance returns the Levenshtein distance between two short words, or limit if the distance is larger.
 func editDistance(a, b string, limit int) int {
 	if len(a) > 32 || len(b) > 32 || len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

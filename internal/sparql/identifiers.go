@@ -10,14 +10,14 @@ import (
 // Identifier is an item, property or lexeme that a query uses.
 type Identifier struct {
 	ID       string   // Q42, P31, L7
-	Prefixes []string // the namespaces it is used in, as Wikidata's prefixes, sorted: wd, wdt, p, ps, pq …
+	Prefixes []string // the namespaces in which it is used, as Wikidata's prefixes, sorted: wd, wdt, p, ps, pq …
 	Span     Span     // its first position
 }
 
 // Property reports whether the identifier is a P ID.
 func (i Identifier) Property() bool { return i.ID[0] == 'P' }
 
-// Identifiers returns every Q, P and L ID in the query with the namespaces it is used in, in order of first use.
+// Identifiers returns every Q, P and L ID in the query, with the namespaces in which it is used, in order of first use.
 // Comments and strings do not count.
 func Identifiers(q *Query) []Identifier {
 	var out []Identifier

@@ -2,7 +2,7 @@ package sparql
 
 import "strings"
 
-// keyword is a word of the language; kwNone is any other word. Functions and aggregates are keywords too.
+// keyword is a keyword of the language; kwNone is any other word. Functions and aggregates are keywords too.
 type keyword uint8
 
 const (
@@ -213,8 +213,8 @@ func (k keyword) aggregate() bool { return k >= kwCount && k <= kwGroupConcat }
 
 func (k keyword) function() bool { return k >= kwStr }
 
-// glued returns the length of the first of several keywords that are written together, such as LIMIT10 or
-// SELECTDISTINCT, which Blazegraph splits. It returns 0 if w is not such a word.
+// glued returns the length of the first of several keywords that are written without spaces between them, such as
+// LIMIT10 or SELECTDISTINCT, which Blazegraph splits. It returns 0 if w is not such a word.
 func glued(w string) int {
 	if len(w) > 40 {
 		return 0

@@ -50,7 +50,7 @@ SELECT * { a:1 b:1 c:1 . d:1 :1 wd:1 . wdt:1 a:2 b:2 . wd:2 :2 a:3 }`)
 	}
 }
 
-// TestOpenDecimals: Blazegraph reads 1. as 1.0 where no statement can end.
+// TestOpenDecimals checks that 1. is read as 1.0 where no statement can end, as in Blazegraph.
 func TestOpenDecimals(t *testing.T) {
 	q, err := Parse("SELECT ?x { VALUES (?x ?y) { (1. -2.) } FILTER(?x > 3.||?y=4.) ?x wdt:P1 5. ?y wdt:P2 6 , (7. 8.5) }")
 	if err != nil {

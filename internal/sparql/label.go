@@ -9,8 +9,8 @@ import (
 // maxLabel is the maximum length of a label in a comment, in characters.
 const maxLabel = 80
 
-// CleanLabel makes an untrusted label safe for a comment: one line, no control or direction characters, no
-// markup, not too long.
+// CleanLabel makes an untrusted label safe for a comment: one line, no control or direction characters, no markup, and
+// limited length.
 func CleanLabel(s string) string {
 	var b strings.Builder
 	n, space := 0, true // leading white space is dropped

@@ -38,7 +38,7 @@ type token struct {
 	comments   int32 // number of comments that end before this token
 }
 
-// lexer splits a text into tokens (SPARQL 1.1, section 19.8). It never fails: text that is not a token becomes a tBad
+// lexer splits text into tokens (SPARQL 1.1, section 19.8). It never fails: text that is not a token becomes a tBad
 // token with its Error in err.
 type lexer struct {
 	text     string
@@ -127,7 +127,7 @@ func (l *lexer) at(i int) byte {
 	return 0
 }
 
-// operators are the tokens of two punctuation marks.
+// operators are the tokens that consist of two punctuation marks.
 var operators = map[string]kind{"<=": tLE, ">=": tGE, "!=": tNE, "||": tOr, "&&": tAnd, "^^": tHat2}
 
 func (l *lexer) punctuation(t *token, c byte) {
@@ -201,7 +201,7 @@ func (l *lexer) lang(i int) int {
 	return i
 }
 
-// varName returns the end of a variable's name that starts at i: PN_CHARS_U and digits (rule 166).
+// varName returns the end of a variable name that starts at i: PN_CHARS_U and digits (rule 166).
 func (l *lexer) varName(i int) int {
 	for i < len(l.text) {
 		c := l.text[i]

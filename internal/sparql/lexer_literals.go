@@ -85,7 +85,7 @@ func (l *lexer) long(t *token, q byte) {
 	l.bad(t, len(l.text), "a string in three quotation marks that does not end", "close it with three quotation marks")
 }
 
-// Shorten returns the first line of a text, cut to about 40 bytes, for use in a message.
+// Shorten returns the first line of a text, truncated to about 40 bytes, for use in a message.
 func Shorten(s string) string {
 	const limit = 40
 	if i := strings.IndexAny(s, "\n\r"); i >= 0 {

@@ -51,7 +51,7 @@ func binaryOp(k kind) (op string, prec int) {
 // expr parses rule 110.
 func (p *parser) expr() *Expr { return p.binary(precOr) }
 
-// binary reads operators that bind at least as strongly as least.
+// binary reads operators whose precedence is at least least.
 func (p *parser) binary(least int) *Expr {
 	p.enter()
 	start := p.tok

@@ -227,7 +227,7 @@ func (p *parser) construct(q *Query) {
 	p.closeBrace()
 }
 
-// plainTriples reports whether every predicate is a variable or an IRI.
+// plainTriples reports whether each predicate is a variable or an IRI.
 func plainTriples(t *Triples) bool {
 	for _, f := range t.Triples() {
 		if f.Path.Kind != PathTerm {
@@ -356,7 +356,7 @@ func (p *parser) name(t token) string {
 	return ns + unescapeName(local)
 }
 
-// bareAddress skips an address without angle brackets, which would otherwise cause one mistake after another.
+// bareAddress skips an IRI without angle brackets, which would otherwise cause one mistake after another.
 func (p *parser) bareAddress(t token, prefix string) {
 	if prefix != "http" && prefix != "https" {
 		return

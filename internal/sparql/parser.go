@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Limits of [Parse]. If a text exceeds one, the error names it.
+// Limits of [Parse]. If the input exceeds one, the error names it.
 const (
 	MaxDepth  = 500      // nested groups, parentheses, expressions, paths
 	MaxChain  = 10_000   // consecutive operators of one precedence, such as a + b + c …
@@ -64,13 +64,13 @@ type parser struct {
 	known      map[string]string // the graph's own
 	base       string
 	blanks     int            // anonymous blank nodes so far
-	labels     map[string]int // blank nodes' labels with the index of the basic graph pattern that uses them
+	labels     map[string]int // labels of blank nodes, with the index of the basic graph pattern that uses them
 	pattern    int
 	selects    []*SelectQuery // every SELECT read
 	labeled    bool           // a blank node with a label was read
 	equated    bool           // the expression that should get a name is an equation
 	skipTo     int32          // when recovering: tokens before this offset are part of the last mistake
-	meant      string         // what the last hint suggests instead of its token
+	meant      string         // what the last hint suggested instead of its token
 	open       []int32        // offsets of the braces and brackets that are open, for messages
 }
 

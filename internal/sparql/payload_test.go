@@ -16,7 +16,7 @@ var payloads = []string{
 	"{|}", "<source>", "[//evil.example x]",
 }
 
-// TestPostingForm: no payload survives anywhere in a query, and the tree stays the same.
+// TestPostingForm checks that no payload survives anywhere in a query, and that the tree stays the same.
 func TestPostingForm(t *testing.T) {
 	quote := func(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) }
 	for _, p := range payloads {

@@ -17,16 +17,16 @@ var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}
 // 32,000 in the canonical layout; a longer query would flood a page.
 const maxPosting = 40_000
 
-// behaviorSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and
-// those of the extensions on Wikidata), which it removes from a page wherever they occur. Comments, strings
-// and IRIs are written without them; a name cannot be.
+// behaviorSwitches are MediaWiki's double-underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the
+// extensions on Wikidata), which it removes from a page wherever they occur. Comments, strings and IRIs are written
+// without them; a name cannot be.
 var behaviorSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT",
 	"NOTC", "NOCONTENTCONVERT", "NOCC", "NEWSECTIONLINK",
 	"NONEWSECTIONLINK", "HIDDENCAT", "EXPECTUNUSEDCATEGORY", "EXPECTUNUSEDTEMPLATE", "INDEX", "NOINDEX",
 	"STATICREDIRECT", "DISAMBIG", "ARCHIVEDTALK", "NOTALK", "NOGLOBAL",
 	"EXPECTED_UNCONNECTED_PAGE"}
 
-// behaviorSwitch returns the first behavior switch in a text, in any case, or "".
+// behaviorSwitch returns the first behavior switch in a string, in any letter case, or "".
 func behaviorSwitch(text string) string {
 	up := strings.ToUpper(text)
 	for _, w := range behaviorSwitches {
@@ -41,7 +41,7 @@ func behaviorSwitch(text string) string {
 // comments, and nothing in it that the wiki could take for markup in a template's parameter: no {{ }} [[ ]] ~~~ -{ {|
 // |} <!-- </ <nowiki __NOTOC__. Tokens are separated by spaces; strings and IRIs get \uXXXX escapes, which mean the
 // same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are broken up by spaces. The form is
-// in Unicode's normal form C, to which MediaWiki converts every text that it saves. It may contain pipes, which the
+// in Unicode normalization form C, to which MediaWiki converts all text that it saves. It may contain pipes, which the
 // template requires as {{!}}.
 //
 // The posting form of a posting form is the same text. It is an error if the query does not parse, is an
@@ -142,9 +142,9 @@ func postingString(s string) string {
 	return b.String()
 }
 
-// escaper returns the function that finds the characters to escape in a text. These are hidden characters and, if the
-// text is not in normal form C, all characters beyond ASCII: MediaWiki normalizes what it saves, so the posted query
-// would not be the one that was run.
+// escaper returns the function that finds the characters to escape in a string. These are hidden characters and, if the
+// string is not in normalization form C, all characters beyond ASCII: MediaWiki normalizes what it saves, so the posted
+// query would not be the one that was run.
 func escaper(text string) func(s string, i int) (rune, int) {
 	if norm.NFC.IsNormalString(text) {
 		return hiddenAt
@@ -259,7 +259,7 @@ func postingComment(s string) string {
 	return strings.TrimRight(b.String(), " \t\f") // the comment ends there when it is read again
 }
 
-// splits reports whether the two characters must not be neighbors in a comment.
+// splits reports whether the two characters must not be adjacent in a comment.
 func splits(a, c byte) bool {
 	switch a {
 	case '{':

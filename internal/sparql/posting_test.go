@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MediaWiki removes double underscore words from a page wherever they occur, in a template's argument too
+// MediaWiki removes double-underscore words from a page wherever they occur, even in a template's argument
 // (MagicWordFactory::mDoubleUnderscoreIDs).
 func TestPostingFormHoldsNoBehaviorSwitch(t *testing.T) {
 	const q = "# __NOTOC__ above\nSELECT ?x WHERE {\n  VALUES ?x { \"a __notoc__ b\" <http://example.org/__INDEX__> } # ___TOC___\n}"

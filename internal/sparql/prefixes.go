@@ -29,7 +29,7 @@ var enginePrefixes = map[string]string{
 // returns these prefixes in order.
 func (q *Query) DeclarePrefixes() []string { return q.DeclareWith(nil) }
 
-// DeclareWith is [Query.DeclarePrefixes] for a query that was read with [ParseWith] and the same known prefixes.
+// DeclareWith is like [Query.DeclarePrefixes], for a query that was read with [ParseWith] and the same known prefixes.
 func (q *Query) DeclareWith(known map[string]string) []string {
 	declared := map[string]bool{}
 	for _, d := range q.Prologue {

@@ -13,7 +13,8 @@ type PrintOptions struct {
 	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as
 	// a comment at its end. Labels are untrusted: line breaks and control characters are removed.
 	Label func(id string) string
-	// ID returns the ID to pass to Label for an IRI, or "" if the IRI has no label. If ID is nil, Wikidata's IDs are used.
+	// ID returns the ID to pass to Label for an IRI, or "" if the IRI does not have a label. If ID is nil, Wikidata's IDs
+	// are used.
 	ID func(iri string) string
 	// Replace writes labels instead of IDs into the names, as in wdt:[instance of], for annotators. The result is not
 	// SPARQL.
@@ -65,8 +66,8 @@ type printer struct {
 	b     []byte
 	line  int       // offset of the current line in b
 	trail []Comment // comments for the end of the current line
-	ids   []string  // IDs on the current line, if labels are wanted
-	limit int       // while trying a line: the maximum offset in b; otherwise 0
+	ids   []string  // IDs on the current line, if labels were requested
+	limit int       // the maximum offset in b while trying a line; otherwise 0
 	over  bool      // the attempted line was too long or cannot be one line
 }
 

@@ -9,7 +9,7 @@ type reference struct {
 	hasAuthority, hasQuery, hasFragment      bool
 }
 
-// splitReference splits a reference into its parts; every text is a reference (RFC 3986, appendix B).
+// splitReference splits a reference into its parts; every string is a reference (RFC 3986, appendix B).
 func splitReference(s string) (r reference) {
 	if i := schemeEnd(s); i > 0 {
 		r.scheme, s = s[:i], s[i+1:]
@@ -97,7 +97,7 @@ func removeDots(path string) string {
 	return strings.Join(out, "/")
 }
 
-// String puts the parts together again (section 5.3).
+// String recomposes the reference from its parts (section 5.3).
 func (r reference) String() string {
 	var b strings.Builder
 	b.WriteString(r.scheme)

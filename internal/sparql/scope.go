@@ -49,7 +49,8 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			// Blazegraph refuses a condition that uses no variable of the groups. Package check warns about other mixtures.
+			// Blazegraph refuses a condition that does not use any variable of the groups. Package check warns about other
+			// mixtures.
 			if !grouped(c, bound) {
 				p.checkGrouped(c, bound)
 			}

@@ -5,7 +5,7 @@ import "iter"
 // TokenKind is the kind of a [Token].
 type TokenKind uint8
 
-// The kinds of token that [Tokens] distinguishes.
+// The token kinds that [Tokens] distinguishes.
 const (
 	// punctuation, operators, language tags, labels of blank nodes, and what is not a token
 	TokenOther   TokenKind = iota
@@ -24,7 +24,7 @@ type Token struct {
 	Text string
 }
 
-// Tokens returns the tokens of a text in order, without white space or comments. The text need not be a query.
+// Tokens returns the tokens in text, in order, without white space or comments. The text need not be a query.
 func Tokens(text string) iter.Seq[Token] {
 	return func(yield func(Token) bool) {
 		l := lexer{text: text}

@@ -2,8 +2,8 @@ package sparql
 
 import "unicode/utf8"
 
-// Span is a node's position in the query text: byte offsets, End exclusive. A node that was not read from a text has
-// the zero Span.
+// Span is a node's position in the query text: byte offsets, End exclusive. A node that was not read from text has the
+// zero Span.
 type Span struct{ Start, End int32 }
 
 // Pos returns the span itself, so that every type that embeds a Span is a [Node].
@@ -33,8 +33,8 @@ func positionIn(text string, offset int) Position {
 // Position returns the line and column of a byte offset of the query's text.
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
-// Comment is a comment as written, from # to the end of its line, without the line break. Own is set if nothing else is
-// on its line.
+// Comment is a comment as written, from # to the end of its line, without the line break. Own is true if nothing else
+// is on its line.
 type Comment struct {
 	Span
 	Text string
@@ -144,7 +144,7 @@ type GroupBy struct {
 	Keys  []*GroupKey
 }
 
-// GroupKey is one key of a GROUP BY. As is the variable that the expression is bound to in (expr AS ?v), otherwise "".
+// GroupKey is one key in a GROUP BY. As is the variable that the expression is bound to in (expr AS ?v), otherwise "".
 type GroupKey struct {
 	Span
 	Notes *Notes
@@ -166,7 +166,7 @@ type OrderBy struct {
 	Keys  []*OrderKey
 }
 
-// OrderKey is one key of an ORDER BY. Explicit is set if ASC was written out.
+// OrderKey is one key in an ORDER BY. Explicit is true if ASC was written out.
 type OrderKey struct {
 	Span
 	Notes      *Notes
@@ -343,9 +343,9 @@ func (x *Include) notes() **Notes      { return &x.Notes }
 // PathKind is the kind of a [Path].
 type PathKind uint8
 
-// The kinds of path (SPARQL 1.1, section 9).
+// The path kinds (SPARQL 1.1, section 9).
 const (
-	PathTerm    PathKind = iota // Term: an IRI, or a variable when the whole path is one
+	PathTerm    PathKind = iota // Term: an IRI, or a variable if the whole path is one
 	PathInverse                 // ^ Args[0]
 	PathSeq                     // Args[0] / Args[1] / …
 	PathAlt                     // Args[0] | Args[1] | …
@@ -395,7 +395,7 @@ type Expr struct {
 	Op        string
 	Term      *Term
 	Args      []*Expr
-	Separator *string // for GROUP_CONCAT; nil means one space
+	Separator *string // for GROUP_CONCAT; one space if nil
 	Group     *Group
 }
 
@@ -407,7 +407,7 @@ func (e *Expr) Variable() string {
 	return ""
 }
 
-// HasComments reports whether the query's text contains any comment.
+// HasComments reports whether the query's text contains any comments.
 func (q *Query) HasComments() bool {
 	l := lexer{text: q.Text}
 	for t := l.next(); t.kind != tEOF; t = l.next() {

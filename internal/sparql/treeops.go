@@ -80,9 +80,9 @@ func iriPath(iri string) *Path {
 // ServiceKind is the kind of a service: one of Wikidata's, or federation.
 type ServiceKind uint8
 
-// The kinds of service, by the service's IRI.
+// The service kinds, by the service's IRI.
 const (
-	Federation     ServiceKind = iota // any other address, including wdsubgraph:
+	Federation     ServiceKind = iota // any other IRI, including wdsubgraph:
 	LabelService                      // wikibase:label
 	AroundService                     // wikibase:around
 	BoxService                        // wikibase:box
@@ -93,7 +93,7 @@ const (
 	VariableTarget                    // the name is a variable
 )
 
-// serviceIRI maps the IRIs of the query service's services to their kinds.
+// serviceIRI maps the IRIs of the query service's own services to their kinds.
 var serviceIRI = map[string]ServiceKind{
 	rdf.Wikibase + "label": LabelService, rdf.Wikibase + "around": AroundService, rdf.Wikibase + "box": BoxService,
 	rdf.Wikibase + "mwapi":                   MWAPIService,

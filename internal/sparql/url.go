@@ -2,7 +2,7 @@ package sparql
 
 import "strings"
 
-// QueryPage is the address of the Wikidata Query Service's page; a query follows as its fragment.
+// QueryPage is the URL of the Wikidata Query Service's page; a query follows as its fragment.
 const QueryPage = "https://query.wikidata.org/#"
 
 // URL returns the link that opens the query on the query service's page. It decodes to the same text, byte for byte.

@@ -54,7 +54,8 @@ func (v *VarSet) Add(names ...string) {
 	}
 }
 
-// AddTerm adds the variables of a term, including those of property lists and collections. A nil term has none.
+// AddTerm adds the variables of a term, including those in property lists and collections. A nil term does not have
+// any.
 func (v *VarSet) AddTerm(t *Term) {
 	if t == nil {
 		return

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Properties whose values the query service's page can show in a better form than a table: pictures and places.
+// Properties whose values the query service's page can show better than in a table: pictures and places.
 var (
 	pictures = map[string]bool{"P18": true, "P41": true, "P94": true, "P154": true, "P242": true}
 	places   = map[string]bool{"P625": true}
@@ -53,7 +53,7 @@ func WithView(query string) string {
 }
 
 // maxBesidesPlaces is the maximum number of columns besides names, places and pictures with which places are shown as a
-// map. With more of them, the table was asked for, and the places are a part of it.
+// map. With more of them, the request is for a table, and the places are only a part of it.
 const maxBesidesPlaces = 2
 
 // otherColumns returns the columns that are not names, places or pictures.
@@ -152,7 +152,7 @@ func namesIn(q *Query) map[string]bool {
 	return names
 }
 
-// addLabel adds a variable that is named like those of the label service, and the variable that it labels.
+// addLabel adds a variable whose name follows the label service's convention, and the variable that it labels.
 func addLabel(names map[string]bool, name string) {
 	for _, suffix := range []string{"AltLabel", "Label", "Description"} {
 		if item, ok := strings.CutSuffix(name, suffix); ok && item != "" {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// w3cTaken lists the negative tests of the W3C whose queries the dialect must accept, with the reason.
+// w3cTaken lists the W3C's negative tests whose queries the dialect must accept, with the reason.
 var w3cTaken = map[string]string{
 	"sparql11/syntax-query/syntax-BINDscope6.rq":   "BIND to a variable that is in scope: Blazegraph joins",
 	"sparql11/syntax-query/syntax-BINDscope7.rq":   "the same",
@@ -16,21 +16,21 @@ var w3cTaken = map[string]string{
 	"sparql11/syntax-query/syntax-SELECTscope2.rq": "an alias that is in scope, as in (SAMPLE(?x) AS ?x): Blazegraph accepts it",
 }
 
-// w3cEmpty are updates without any operation. They cannot be distinguished from an empty query, which is refused.
+// w3cEmpty are updates without operations. They cannot be distinguished from an empty query, which is refused.
 var w3cEmpty = map[string]string{
 	"sparql11/syntax-update-1/syntax-update-38.ru": "a comment only",
 	"sparql11/syntax-update-1/syntax-update-39.ru": "BASE only",
 	"sparql11/syntax-update-1/syntax-update-40.ru": "PREFIX only",
 }
 
-// w3cTest is a syntax test of the W3C's suites.
+// w3cTest is a syntax test from the W3C's suites.
 type w3cTest struct {
 	name, file       string
 	positive, update bool
 }
 
-// w3cTests reads the syntax tests of all manifests. Manifests are Turtle of one simple shape: statements with
-// rdf:type and mf:action.
+// w3cTests reads the syntax tests of all manifests. Manifests are simple Turtle files: statements with rdf:type and
+// mf:action.
 func w3cTests(t *testing.T) []w3cTest {
 	root := shared(t, "data/w3c/sparql")
 	manifests, err := filepath.Glob(filepath.Join(root, "*", "*", "manifest.ttl"))

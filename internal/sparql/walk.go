@@ -1,7 +1,7 @@
 package sparql
 
-// Inspect calls f for n and every node below it, in the order of the text. If f returns false, it does not go deeper. n
-// may be a *Query, *SelectQuery or any other node; a nil node is skipped.
+// Inspect calls f for n and every node below it, in textual order. If f returns false, it does not go deeper. n may be
+// a *Query, *SelectQuery or any other node; a nil node is skipped.
 func Inspect(n Node, f func(Node) bool) {
 	w := walker{f}
 	w.node(n)
@@ -155,7 +155,8 @@ func Groups(g *Group, f func(*Group)) {
 	f(g)
 }
 
-// ChildGroups returns the groups directly below a pattern, including those in its expressions. A sub-select has none.
+// ChildGroups returns the groups directly below a pattern, including those in its expressions. A sub-select does not
+// have any.
 func ChildGroups(p Pattern) []*Group {
 	switch x := p.(type) {
 	case *Group:

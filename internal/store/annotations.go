@@ -30,7 +30,7 @@ CREATE TABLE work_events (
 CREATE INDEX work_events_candidate ON work_events (candidate);
 CREATE INDEX work_events_who ON work_events (who);`
 
-// Works lists the works on a candidate, or all works if candidate is "".
+// Works lists the annotators' works on a candidate, or all works if candidate is "".
 func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, error) {
 	where, args := "", []any{}
 	if candidate != "" {
@@ -40,7 +40,7 @@ func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, e
 	return out, failed(err, "list works on %s", candidate)
 }
 
-// SaveWork stores a work that nobody has changed since it was read, together with the event that describes the change.
+// SaveWork stores a work if nobody has changed it since it was read, together with the event that describes the change.
 func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Event) error {
 	next := *w
 	next.Version++

@@ -113,7 +113,7 @@ func TestSaveWorkOnce(t *testing.T) {
 	}
 }
 
-// On a full disk neither the work nor its event is stored, the error says so, and existing data stays.
+// On a full disk, neither the work nor its event is stored, the error reports the full disk, and existing data stays.
 func TestSaveWorkOnFullDisk(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "annotations.db")

@@ -54,7 +54,7 @@ func openShared(t *testing.T, address string) *Store {
 	return s
 }
 
-// emptySchema creates a schema for one test and returns an address through which only that schema is visible.
+// emptySchema creates a schema for one test and returns a URL through which only that schema is visible.
 func emptySchema(t *testing.T) string {
 	t.Helper()
 	u, err := url.Parse(os.Getenv(sharedURL))
@@ -284,7 +284,7 @@ func testLease(t *testing.T, open opener) {
 	}
 }
 
-// If many processes want a lease at once, one gets it, and each handover has a new fence.
+// If many processes want a lease at the same time, one gets it, and each handover has a new fence.
 func TestLeaseOnce(t *testing.T) { each(t, testLeaseOnce) }
 
 func testLeaseOnce(t *testing.T, open opener) {
@@ -376,7 +376,7 @@ func TestMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time everything already exists
+	for range 2 { // the second time, everything already exists
 		if m, err := Move(ctx, from, to); err != nil || m != (Moved{50, 2, 1, 50, 0}) {
 			t.Fatalf("%+v %v", m, err)
 		}
@@ -450,7 +450,7 @@ func testSnapshot(t *testing.T, opener opener) {
 				return
 			default:
 			}
-			err := s.Update(context.Background(), a) // a is always as new as b, or one version ahead
+			err := s.Update(context.Background(), a) // a is always at the same version as b, or one ahead
 			if err == nil {
 				err = s.Update(context.Background(), b)
 			}

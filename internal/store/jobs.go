@@ -59,7 +59,7 @@ SELECT key, ` + kindOfState + `, 'wiki:', ` + jobOfState + `, '',
 
 const jobColumns = "key, kind, scope, state, reason, due, deadline, attempts, holder, fence, ends, created, updated"
 
-// never is the end of a claim that lasts as long as its process.
+// never is the expiration time of a claim that lasts as long as its process.
 const never = math.MaxInt64 / 2
 
 // Claim implements [job.Queue].
@@ -169,7 +169,7 @@ ends = CASE WHEN `+goesOn+` THEN jobs.ends ELSE 0 END, state = CASE WHEN `+goesO
 	return err
 }
 
-// plain returns a text without the characters that PostgreSQL does not accept.
+// plain returns text without the characters that PostgreSQL does not accept.
 func plain(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "") }
 
 // Jobs lists the matching jobs that are in one of the states (in any state if none is given), in the order in which

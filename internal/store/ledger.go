@@ -92,7 +92,7 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	return out, failed(rows.Err(), "list entries")
 }
 
-// oneOf returns the SQL condition that a column has one of the values, and appends the values to the arguments.
+// oneOf returns the SQL condition that a column has one of the given values, and appends the values to the arguments.
 func oneOf[T ~string](column string, values []T, args *[]any) string {
 	for _, v := range values {
 		*args = append(*args, string(v))
@@ -124,7 +124,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
 	return true, nil
 }
 
-// Update replaces an entry that nobody has changed since it was read.
+// Update replaces an entry if nobody has changed it since it was read.
 func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
 	data, err := json.Marshal(e)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// ErrLocked means that another process uses the folder.
+// ErrLocked means that another process is using the folder.
 var ErrLocked = errors.New("the folder is in use")
 
 // writePID records which process holds the lock, for the error messages of other processes.
@@ -20,7 +20,7 @@ func writePID(f *os.File) error {
 }
 
 // onceCloser releases the lock by closing its file. The file remains, since removing it would let two processes lock
-// two different files of the same name.
+// two different files with the same name.
 func onceCloser(f *os.File) func() error {
 	return sync.OnceValue(f.Close)
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // Lock locks a data folder, so that only one program at a time uses it. It uses an operating system lock (flock(2) on
-// the file "lock" in dir), which is released as soon as the process is gone, even after kill -9. Lock creates the
-// folder if it is missing. If another process holds the lock, the error wraps [ErrLocked] and names that process. Call
-// release at the end; calling it again does nothing.
+// the file "lock" in dir), which is released as soon as the process ends, even after kill -9. Lock creates the folder
+// if it is missing. If another process holds the lock, the error wraps [ErrLocked] and names that process. Call release
+// at the end; calling it again does nothing.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder cannot be created: %w", err)

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// errSharing is ERROR_SHARING_VIOLATION of the Windows API.
+// errSharing is the Windows API's ERROR_SHARING_VIOLATION.
 const errSharing = syscall.Errno(32)
 
 // Lock locks a data folder, so that only one program at a time uses it. The lock is a file opened without sharing
-// (CreateFileW), which is released as soon as the process is gone. Lock creates the folder if it is missing. If another
+// (CreateFileW), which is released as soon as the process ends. Lock creates the folder if it is missing. If another
 // process holds the lock, the error wraps [ErrLocked] and names that process. Call release at the end; calling it again
 // does nothing.
 func Lock(dir string) (release func() error, err error) {

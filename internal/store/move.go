@@ -54,7 +54,7 @@ func Move(ctx context.Context, from, to *Store) (Moved, error) {
 			*n = len(all)
 			if len(there) > 0 {
 				if same(t.name, all, there) != nil {
-					return fmt.Errorf("the database is not empty (table %s): name another one", t.name)
+					return fmt.Errorf("the database is not empty (table %s): specify another one", t.name)
 				}
 				continue // an earlier Move copied it but could not mark the file
 			}

@@ -33,8 +33,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte) error {
 }
 
 // Change replaces a note with the result of f. f gets nil if there is no note, and returns nil to leave the note as it
-// is. No other change happens in between. f may be called more than once. If f fails, Change returns its error and
-// changes nothing.
+// is. The change is atomic. f may be called more than once. If f fails, Change returns its error and changes nothing.
 func (s *Store) Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error {
 	var own error
 	err := s.inTx(ctx, func(c conn) error {

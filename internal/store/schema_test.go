@@ -18,7 +18,7 @@ import (
 )
 
 // TestEverySchema opens a file written with each earlier schema (in testdata/schema; its README describes how they were
-// made). All data must be there, and the schema must be that of a new file.
+// made). All data must be there, and the schema must be the same as that of a new file.
 func TestEverySchema(t *testing.T) {
 	fresh := open(t, filepath.Join(t.TempDir(), "fresh.db"))
 	want := schema(t, fresh)
@@ -41,7 +41,7 @@ func TestEverySchema(t *testing.T) {
 				t.Fatalf("the file has schema %d (%v)", has, err)
 			}
 			notes := "INSERT INTO notes VALUES ('endpoint https://x/sparql', 'b')"
-			if version < 8 { // an endpoint's budgets were once stored under its complete address
+			if version < 8 { // an endpoint's budgets were once stored under its complete URL
 				notes += ", ('endpoint https://x/sparql?key=secret', 'a')"
 			}
 			if _, err := db.Exec(notes); err != nil {
@@ -50,7 +50,7 @@ func TestEverySchema(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // the second time there is nothing to do
+			for range 2 { // the second time, there is nothing to do
 				s := open(t, path)
 				if diff := cmp.Diff(want, schema(t, s)); diff != "" {
 					t.Errorf("the schema is not that of a new file (-new +this):\n%s", diff)
@@ -69,8 +69,7 @@ func TestEverySchema(t *testing.T) {
 	}
 }
 
-// schema returns a database's definitions of its tables and indexes, ignoring spaces, comments and the order of
-// columns.
+// schema returns a database's definitions of its tables and indexes, ignoring spaces, comments and column order.
 func schema(t *testing.T, s *Store) (out []string) {
 	t.Helper()
 	rows, err := s.db.Query(`SELECT m.type || ' ' || m.name || ' ' || coalesce(c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, '')

@@ -56,12 +56,12 @@ CREATE TABLE vectors (
 // maxConns is the maximum number of connections per process. By default, PostgreSQL allows 100 in total.
 const maxConns = 6
 
-// ErrAddress means that a setting is not the address of a PostgreSQL database. It does not show the setting, which may
+// ErrAddress means that a setting is not the URL of a PostgreSQL database. It does not show the setting, which may
 // contain a password.
 var ErrAddress = errors.New("DATABASE_URL is not the address of a PostgreSQL database, " +
 	"such as postgres://user:password@host:5432/name")
 
-// CheckAddress returns [ErrAddress] if url is not an address, without connecting to it.
+// CheckAddress returns [ErrAddress] if url is not a valid URL of a database, without connecting to it.
 func CheckAddress(url string) error {
 	if _, err := pgx.ParseConfig(url); err != nil {
 		return ErrAddress
@@ -124,7 +124,7 @@ func describeShared(err error) error {
 	case isPg && pg.Code == "53100":
 		return fmt.Errorf("the database's disk is full: make room; nothing that was recorded is lost (%w)", err)
 	case isPg && pg.Code == "53300":
-		return fmt.Errorf("the database accepts no more connections: raise its max_connections (%w)", err)
+		return fmt.Errorf("the database does not accept more connections: raise its max_connections (%w)", err)
 	case isPg && pg.Code == "25006":
 		return fmt.Errorf("the database cannot be written: DATABASE_URL must name the primary server (%w)", err)
 	case isPg && (pg.Code == "28P01" || pg.Code == "28000" || pg.Code == "3D000" || pg.Code == "42501"):

@@ -4,7 +4,7 @@
 // depend on their rules.
 //
 // A store is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). The
-// statements are the same; sql.go contains the few differences, and one suite of tests runs against both.
+// statements are the same; sql.go contains the few differences, and one test suite runs against both.
 //
 // Every write is durable when the method returns. The file is in WAL mode with synchronous=FULL
 // (https://www.sqlite.org/pragma.html#pragma_synchronous), with one connection, and its transactions take the write
@@ -38,12 +38,12 @@ import (
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	conn
-	lease *leader.Lease // required for writing the ledger; nil: no lease is needed
+	lease *leader.Lease // required for writing the ledger; nil if no lease is required
 	ring  func(context.Context, job.Job)
 }
 
-// OnWork makes the store call f after each write that leaves a job to do, with its key, kind and due time. Call it
-// before the store is used.
+// OnWork makes the store call f after each write that leaves a job to do, with the job's key, kind and due time. Call
+// it before the store is used.
 func (s *Store) OnWork(f func(context.Context, job.Job)) { s.ring = f }
 
 // rung calls the function set by [Store.OnWork] for a job that must be done.
@@ -84,7 +84,8 @@ CREATE TABLE spent (
 );`,
 	annotationTables,
 	harvestTables,
-	// The author of an entry's comment, and its time stamp (microseconds since 1970; 0: none): see bot.Origin.
+	// The author of an entry's comment, and its time stamp (microseconds since 1970, or 0 if there is none): see
+	// bot.Origin.
 	`ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
 ALTER TABLE entries ADD COLUMN minute BIGINT NOT NULL DEFAULT 0;
 UPDATE entries SET author = coalesce(json_extract(data, '$.author'), ''),
@@ -93,7 +94,7 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	vectorTables,
 	leaseTable,
 	jobTable + entryJobs,
-	// The budgets of an endpoint were once stored under its complete address, whose parameters may contain a key.
+	// The budgets of an endpoint were once stored under its complete URL, whose parameters may contain a key.
 	`DELETE FROM notes WHERE substr(key, 1, 9) = 'endpoint ' AND instr(key, char(63)) > 0;`, // a question mark
 	fmt.Sprintf(resultTables, "BLOB"),
 }
@@ -180,7 +181,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	})
 }
 
-// migrate runs the steps that a schema of this version lacks.
+// migrate runs the steps that a schema with this version lacks.
 func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 	if version > len(steps) {
 		return fmt.Errorf("the database has schema %d, but this program supports only %d: use the newer program that "+

@@ -34,7 +34,7 @@ func entry(key string, state bot.State, created time.Time) *bot.Entry {
 		Heading: "Cats", Author: "A", Text: "aa", Created: created, Updated: created}
 }
 
-// Durability depends on these settings; a typo in the address would disable them silently.
+// Durability depends on these settings; a typo in the URL would disable them silently.
 func TestPragmas(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
 	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000",
@@ -211,7 +211,7 @@ func TestLockAfterKill(t *testing.T) {
 	release()
 }
 
-// TestPermissions: no other user may read the bot's files, whatever the folder's permissions and the umask.
+// TestPermissions checks that no other user may read the bot's files, whatever the folder's permissions and the umask.
 func TestPermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has other permissions")

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestVectors: vectors can be read by model and text after the store is reopened.
+// TestVectors checks that vectors can be read by model and text after the store is reopened.
 func TestVectors(t *testing.T) { each(t, testVectors) }
 
 func testVectors(t *testing.T, open opener) {

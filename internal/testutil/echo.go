@@ -58,7 +58,7 @@ func Echoes() map[string]http.HandlerFunc {
 	}
 }
 
-// dump returns a request as text, with the important parts first, since error texts are cut.
+// dump returns a request as text, with the important parts first, since error messages are truncated.
 func dump(r *http.Request) string {
 	whole, err := httputil.DumpRequest(r, true)
 	if err != nil {

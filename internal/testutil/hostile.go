@@ -3,7 +3,7 @@
 // Only tests may import it.
 //
 // The check of replies is deliberately crude. It does not parse wikitext: it removes the few pieces that a reply may
-// contain, each in its exact form, and reports everything in the rest that could begin markup.
+// contain, each in its exact form, and reports everything in the remaining text that could begin markup.
 package testutil
 
 import (
@@ -22,7 +22,7 @@ type Hostile struct {
 }
 
 // ReadHostile reads page.wikitext and script.txt in dir. It replaces the placeholders @@NAME@@ in them: PORT with port,
-// HUGE with a text of huge bytes, and the others with characters that an editor would not show (control characters,
+// HUGE with a string of huge bytes, and the others with characters that an editor would not show (control characters,
 // direction marks, MediaWiki's strip marker).
 func ReadHostile(dir string, port, huge int) (Hostile, error) {
 	markup := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", huge/49+1)[:huge]
@@ -93,11 +93,11 @@ func SplitReplies(before, after, account string) (rest string, replies []string)
 	return strings.Join(kept, "\n"), replies
 }
 
-// piece is a piece of markup that a reply may contain.
+// piece is a kind of markup that a reply may contain.
 type piece struct {
 	name string
 	re   *regexp.Regexp
-	most int // 0: any number
+	most int // unlimited if 0
 }
 
 func pieces(account, operator string) []piece {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// DiffLine is a line of a comparison of two texts.
+// DiffLine is a line in a comparison of two texts.
 type DiffLine struct {
 	Sign string // "-" if only in the first text, "+" if only in the second, " " if in both
 	Text string
 }
 
-// maxDiff limits the size of the table for a comparison. If texts differ in more lines, all lines count as removed and
-// added.
+// maxDiff limits the size of the table for a comparison. If the texts differ in more lines, all lines count as removed
+// and added.
 const maxDiff = 2000
 
 // Diff compares two texts line by line by their longest common subsequence. same reports whether two lines are equal.
@@ -82,8 +82,8 @@ func subsequence(a, b []string, same func(a, b string) bool) []DiffLine {
 // around is the number of unchanged lines shown around a change.
 const around = 3
 
-// Unified shows how before becomes after, as a unified diff of one hunk: from the first line that differs to the last
-// one, with three lines of context. For equal texts it returns "".
+// Unified shows how before becomes after, as a unified diff with one hunk: from the first line that differs to the last
+// one, with three lines of context. For equal texts, it returns "".
 func Unified(before, after string) string {
 	if before == after {
 		return ""

@@ -12,7 +12,7 @@ import (
 type Member struct{ Key, Value string }
 
 // Members returns the members of a JSON object in their original order, or nil if the text is not an object. The value
-// of a string is its text; any other value is JSON. Nulls are left out.
+// of a string member is the string itself; any other value is JSON. Nulls are left out.
 func Members(object string) []Member {
 	dec := json.NewDecoder(strings.NewReader(object))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

@@ -1,4 +1,4 @@
-// Package text contains small helpers for texts that are used by many packages.
+// Package text contains small text helpers that are used by many packages.
 package text
 
 import (
@@ -87,7 +87,7 @@ func JSON(err error) error {
 	return err
 }
 
-// jsonError is an error with a different text.
+// jsonError is an error with a different message.
 type jsonError struct {
 	text string
 	err  error

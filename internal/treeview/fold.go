@@ -113,7 +113,7 @@ func (h hidden) String() string {
 	return out
 }
 
-// row is a line of the outline of a tree: a shown node, or a count of the nodes folded below one.
+// row is a line in a tree's outline: a shown node, or a count of the nodes folded below one.
 type row struct {
 	node   *Node // nil for folded nodes
 	folded hidden

@@ -8,14 +8,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Style is a function that colors a text; see [console.Screen.In].
+// Style is a function that colors text; see [console.Screen.In].
 type Style func(style console.Style, text string) string
 
-// Plain is the Style that leaves texts unchanged.
+// Plain is the Style that leaves text unchanged.
 func Plain(_ console.Style, text string) string { return text }
 
 // Lines returns the tree as at most height lines of at most width columns: a summary, then the nodes as an outline.
-// With a width of 0, no line is cut. With a height of 0, all nodes are shown.
+// If width is 0, no line is truncated. If height is 0, all nodes are shown.
 func (t *Tree) Lines(width, height int, in Style) []string {
 	most := t.Steps
 	if height > 0 {
@@ -52,7 +52,7 @@ func (t *Tree) line(r row, width int, in Style) string {
 		lead.WriteString("├─")
 	}
 	left := width
-	take := func(text string) string { // returns as much of a text as fits in the remaining width
+	take := func(text string) string { // returns as much of the text as fits in the remaining width
 		if width <= 0 {
 			return text
 		}
@@ -89,7 +89,7 @@ func (t *Tree) line(r row, width int, in Style) string {
 	return branch + in(console.Cyan, head) + body + in(console.Dim, tail)
 }
 
-// cutBody shortens a call to width columns by cutting its argument. It keeps the closing parenthesis.
+// cutBody shortens a call to width columns by truncating its argument. It keeps the closing parenthesis.
 func cutBody(body string, width int) string {
 	if width < 4 {
 		return ""

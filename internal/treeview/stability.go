@@ -15,7 +15,7 @@ type Spread struct {
 	States  int      `json:"states"`  // number of judged states
 	Samples int      `json:"samples"` // number of judgments that could be read
 	Mean    float64  `json:"mean"`    // mean of the states' scores
-	SD      *float64 `json:"sd"`      // mean of the states' sample standard deviations; nil: no state has two samples
+	SD      *float64 `json:"sd"`      // mean of the states' sample standard deviations; nil if no state has two samples
 	Range   *float64 `json:"range"`   // the largest difference between two samples of one state; nil as for SD
 }
 

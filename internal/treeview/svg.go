@@ -30,7 +30,7 @@ type layout struct {
 	link                  func(*Node) string
 }
 
-// SVG draws the tree with at most the given number of nodes (0: [Nodes]) as an outline from top to bottom, with the
+// SVG draws the tree with at most the given number of nodes ([Nodes] if 0) as an outline from top to bottom, with the
 // path to the answer first. Counts show where nodes are left out. The drawing has two layouts, for wide windows and for
 // phones, and colors for light and dark mode. It does not need a script or another file.
 func (t *Tree) SVG(nodes int) string {
@@ -75,8 +75,8 @@ func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	return out
 }
 
-// sizes returns the style that selects the layout. A drawing that is opened by itself fills the window up to a width of
-// 1080 pixels.
+// sizes returns the style that selects the layout. A drawing that is opened on its own fills the window up to a width
+// of 1080 pixels.
 func sizes(wide, narrow layout) string {
 	const most = 1080
 	height := func(l layout, limit float64) string {
@@ -87,7 +87,7 @@ func sizes(wide, narrow layout) string {
 		height(narrow, 640))
 }
 
-// description describes the picture for people who cannot see it.
+// description returns a description of the picture for people who cannot see it.
 func (t *Tree) description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary() + ".")
@@ -154,7 +154,7 @@ const (
 	mono = 0.61
 )
 
-// Heights of lines, in pixels.
+// Line heights, in pixels.
 const (
 	lineHeight = 17
 	rowGap     = 9
@@ -317,8 +317,8 @@ func (n *Node) tip() string {
 	return out
 }
 
-// fit breaks a text into at most the given number of lines with a width in pixels, for characters of an average width.
-// The last line is cut. Words that are longer than a line are broken.
+// fit breaks text into at most the given number of lines with a width in pixels, for characters of an average width.
+// The last line is truncated. Words that are longer than a line are broken.
 func fit(s string, width, character float64, most int) []string {
 	s = oneLine(s)
 	if s == "" {

@@ -1,6 +1,6 @@
 // Package treeview shows the tree of a search: as lines on a terminal while it grows, and as a picture when it is
-// complete. It reads only the events of a trajectory. All texts in these events come from models and graphs, so they
-// are cleaned for terminals and escaped for pictures.
+// complete. It reads only the events of a trajectory. All text in these events comes from models and graphs, so it is
+// cleaned for terminals and escaped for pictures.
 //
 //	tree.go       from events to nodes
 //	fold.go       which nodes are shown if there are too many
@@ -25,10 +25,10 @@ type Node struct {
 	Parent   *Node
 	Children []*Node
 	Step     *event.Step // nil for the root
-	Visits   int         // number of rewards passed up through this node
+	Visits   int         // number of rewards propagated up through this node
 	Reward   float64     // sum of those rewards
-	Score    *float64    // the judge's score of the state; nil: no judge was asked
-	Samples  []float64   // the judgments whose mean is Score; none if no judge was asked
+	Score    *float64    // the judge's score for the state; nil if no judge was asked
+	Samples  []float64   // the judgments whose mean is Score; empty if no judge was asked
 	Judge    string      // the judge's reason
 	Leaf     string      // why the branch ends here, one of event's leaf reasons; "" if it does not
 	Lost     int         // turns after this step that could not be read, or for which the model failed
@@ -235,7 +235,7 @@ func (t *Tree) win(at *Node) {
 // Answered reports whether the search found its answer.
 func (t *Tree) Answered() bool { return t.Root.Won }
 
-// The leaf reasons in words.
+// Descriptions of the leaf reasons.
 var leafWords = map[string]string{
 	event.LeafAnswered: "answered", event.LeafEmpty: "without a result", event.LeafFailed: "failed",
 	event.LeafRepeated: "repeated", event.LeafDeep: "too deep",
@@ -335,8 +335,8 @@ func (n *Node) call() (name, argument string) {
 	return oneLine(n.Step.Action), oneLine(text.Clip(argument, maxText))
 }
 
-// oneLine returns a text from outside on one line, safe for terminals and pictures.
+// oneLine returns untrusted text on one line, safe for terminals and pictures.
 func oneLine(s string) string { return text.OneLine(text.Clean(s)) }
 
-// maxText is the maximum number of characters of a text that are processed, since nothing shows more.
+// maxText is the maximum number of characters of text that are processed, since nothing shows more.
 const maxText = 600

@@ -98,7 +98,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A run that does not branch is shown as a tree of one line with a remark.
+// A run that does not branch is shown as a one-line tree with a remark.
 func TestLine(t *testing.T) {
 	var tr trajectory
 	at := tr.add(0, event.Event{Event: "start", Question: &event.Question{Text: "Who?"}})
@@ -290,7 +290,7 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// Broken files result in trees, too: events with missing parents, invalid values, and paths that form circles.
+// Broken files result in trees, too: events with missing parents, invalid values, and paths that form cycles.
 func TestBroken(t *testing.T) {
 	tree := Of([]event.Event{{Event: "step"}, {Event: "visit", ID: 3, Parent: 9, Path: []int{3, 3, 0}}, {Event: "leaf", ID: 4},
 		{Event: "vote", ID: 5, Groups: []event.Group{{Ends: []int{0, 77}}}}, {Event: "score", ID: 6, Parent: 77},

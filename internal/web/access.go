@@ -29,7 +29,7 @@ func access(next http.Handler, o *Options) http.Handler {
 		began := o.Now()
 		defer func() { // even if the handler aborts its connection with a panic
 			took := o.Now().Sub(began)
-			path := "other" // only the server's own paths become labels of time series
+			path := "other" // only the server's own paths become labels in time series
 			if r.Pattern != "" {
 				path = strings.TrimSuffix(r.Pattern[strings.IndexByte(r.Pattern, '/'):], "{$}")
 			}
@@ -50,7 +50,7 @@ func access(next http.Handler, o *Options) http.Handler {
 // quiet lists paths that programs request all the time.
 var quiet = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/static/": true}
 
-// method returns a method that is safe as a label of a time series.
+// method returns a method that is safe as a label in a time series.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

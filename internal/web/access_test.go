@@ -13,8 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// TestAccess: every request has an ID in its context, its response and its log line. Only the server's own paths are
-// counted. A query string, which may contain a question, is not logged. A response can be flushed and hijacked.
+// TestAccess checks that every request has an ID in its context, its response and its log line. Only the server's own
+// paths are counted. A query string, which may contain a question, is not logged. A response can be flushed and
+// hijacked.
 func TestAccess(t *testing.T) {
 	var log bytes.Buffer
 	var counted []string

@@ -61,7 +61,7 @@ func (d *described) schema(t *testing.T, raw json.RawMessage) *jsonschema.Resolv
 	return r
 }
 
-// agentOf plays an agent that does what the question says.
+// agentOf simulates an agent that does what the question specifies.
 type agentOf struct{}
 
 type nowhere struct{}
@@ -106,8 +106,8 @@ func apis(ready error, change func(*live.Options)) Options {
 		Checks:    map[string]health.Check{"part": func(context.Context) error { return ready }}}
 }
 
-// TestOpenAPI: each response of the server matches its description, each described response occurs, and each path of
-// the server is described.
+// TestOpenAPI checks that each response of the server matches its description, that each described response occurs, and
+// that each path of the server is described.
 func TestOpenAPI(t *testing.T) {
 	var d described
 	if err := json.Unmarshal(openAPI, &d); err != nil || d.OpenAPI != "3.1.0" {
@@ -163,14 +163,14 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// exchange is a request, and the status of its response.
+// exchange is a request and the status of its response.
 type exchange struct {
 	o                          *Options
 	method, path, body, header string
 	status                     int
 }
 
-// hold checks the response against its description, and removes it from missing.
+// hold checks the response against its description and removes it from missing.
 func (tt *exchange) hold(t *testing.T, d *described, missing map[string]bool) {
 	t.Helper()
 	s := httptest.NewServer(New(*tt.o))

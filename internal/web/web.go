@@ -30,12 +30,12 @@ type Options struct {
 	Challenge http.Handler // the TEXT2SPARQL API
 	MCP       http.Handler // the Model Context Protocol
 	Metrics   http.Handler
-	NewID     func() string // returns the ID of a request, for the log; nil: requests have no IDs and are not logged
+	NewID     func() string // returns the ID of a request, for the log; if nil, requests have no IDs and are not logged
 	Now       func() time.Time
 	// Watch counts a request by the pattern of its path, or "other"; may be nil
 	Watch  func(path, method string, status int, took time.Duration)
 	Checks map[string]health.Check // what must work for the server to be ready
-	Site   *layout.Site            // the frame of the pages; nil: there are no pages
+	Site   *layout.Site            // the frame of the pages; nil if there are no pages
 	// Pages are the sections' pages and further APIs by their patterns, such as "/runs/"; "/{$}" is the home page
 	Pages map[string]http.Handler
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// TestPaths: each path reaches its handler, and the challenge's client may also use the root.
+// TestPaths checks that each path reaches its handler, and that the challenge's client may also use the root.
 func TestPaths(t *testing.T) {
 	part := func(name string) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(name)) })
@@ -44,8 +44,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// People who open an address that does not exist get a page in their language, even below a section; programs get a
-// line of text.
+// People who open a URL that does not exist get a page in their language, even below a section; programs get a line of
+// text.
 func TestNoSuchPage(t *testing.T) {
 	o := apis(nil, nil)
 	o.Site = layout.New(o.Log)

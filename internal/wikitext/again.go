@@ -2,14 +2,14 @@ package wikitext
 
 import "sort"
 
-// Again reads a text a second time, with the same result as [Preprocess] with opt. It reads only those parts in which
+// Again reads wikitext a second time, with the same result as [Preprocess] with opt. It reads only those parts in which
 // the result differs from d.
 //
-// The results differ where opt.Template returns a node other than d's template at that offset. next returns the first
-// such offset at or after a given one, or -1 if there is none; it is called with ascending offsets. If opt.Template
-// returns d's own template, it must do so for exactly two braces, and whole must return true for that template; its
-// content is left out, as for every node that opt.Template returns. A part is read again up to the next heading at
-// which nothing is open in either reading.
+// The results differ at each offset at which opt.Template returns a node other than d's template there. next returns
+// the first such offset at or after a given one, or -1 if there is none; it is called with ascending offsets. If
+// opt.Template returns d's own template, it must do so for exactly two braces, and whole must return true for that
+// template; its content is left out, as for every node that opt.Template returns. A part is read again up to the next
+// heading at which nothing is open in either reading.
 //
 // Sections keep the numbers of the first reading.
 func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool) *Doc {

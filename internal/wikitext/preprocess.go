@@ -23,7 +23,7 @@ type part struct {
 	start, eq int // eq: offset of the first equals sign, or -1
 }
 
-// special marks the bytes that have a meaning for the preprocessor.
+// special marks the bytes that are significant to the preprocessor.
 var special = [256]bool{'<': true, '{': true, '[': true, '-': true, '}': true, ']': true, '|': true,
 	'=': true, '\n': true}
 
@@ -43,7 +43,7 @@ type reader struct {
 	marks   []int // starts of lines at which reading may pause if nothing is open there
 }
 
-// Preprocess reads the structure of a text.
+// Preprocess reads the structure of wikitext.
 func Preprocess(text string, opt Options) *Doc {
 	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, nodes: make([]Node, 0, len(text)/192+8)}
 	r.read(0)
@@ -323,7 +323,7 @@ func (r *reader) angle(i int) int {
 		}
 		if from < 0 && name != "includeonly" {
 			r.noClose[name] = true
-			return gt + 1 // plain text, but the content of the tag has no other meaning
+			return gt + 1 // plain text, but the content of the tag does not have another meaning
 		}
 		if from < 0 {
 			from, to = len(t), len(t)

@@ -54,13 +54,13 @@ type Node struct {
 	Parent     int    // index of the enclosing node, or -1
 }
 
-// Doc is a text with its structure. Nodes are ordered by their starts, outer nodes before inner ones.
+// Doc is wikitext with its structure. Nodes are ordered by their starts, outer nodes before inner ones.
 type Doc struct {
 	Text  string
 	Nodes []Node
 }
 
-// Options change how a text is read. The zero value follows MediaWiki.
+// Options change how wikitext is read. The zero value follows MediaWiki.
 type Options struct {
 	// Template, if not nil, is called for every opening "{{" at offset i. If it returns true, its node is used unchanged
 	// and reading continues at the node's End. A caller can use it to read templates whose content would otherwise end

@@ -112,7 +112,7 @@ func measure(name, program, dir, address string) error {
 	return nil
 }
 
-// fill makes the archive and returns its size in bytes.
+// fill creates the archive and returns its size in bytes.
 func fill(w *wiki.Wiki) (size int, err error) {
 	rnd := mathrand.New(mathrand.NewPCG(1, 2))
 	n := 0

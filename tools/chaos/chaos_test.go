@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// The same seed plays the same faults and events, and another seed plays others. Each fault in the tables occurs.
+// The same seed results in the same faults and events, and another seed in others. Each fault in the tables occurs.
 func TestSchedule(t *testing.T) {
 	play := func(seed uint64) string {
 		s := newSchedule(seed, 0.3)

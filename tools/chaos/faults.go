@@ -12,7 +12,7 @@ import (
 // Fault is a way in which one call of the bot goes wrong.
 type Fault string
 
-// The faults. What each does is in [proxy.play].
+// The faults. [proxy.play] implements them.
 const (
 	none      Fault = ""
 	slow      Fault = "slow"
@@ -48,7 +48,7 @@ const (
 	quota     Fault = "insufficient_quota"
 )
 
-// weighted maps faults to how often each is chosen, relative to the others of its part.
+// weighted maps faults to how often each is chosen, relative to the other faults of its part.
 type weighted map[Fault]int
 
 // Every part of the network has these.

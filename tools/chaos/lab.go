@@ -27,7 +27,7 @@ type lab struct {
 	began       time.Time
 	wiki        map[string]string
 	sandbox     string
-	database    string // address without faults; "": SQLite
+	database    string // URL without faults; "" for SQLite
 	pgdir       string
 	sandboxCmd  *exec.Cmd
 	schedule    *schedule
@@ -129,7 +129,7 @@ func (l *lab) openSandbox() error {
 		l.sandbox = loopback.FindString(lines.Text())
 	}
 	if l.sandbox == "" {
-		return errors.New("the sandbox prints no address")
+		return errors.New("the sandbox did not print an address")
 	}
 	go func() {
 		for lines.Scan() {
@@ -138,7 +138,7 @@ func (l *lab) openSandbox() error {
 	return nil
 }
 
-// settings returns the program's settings, with its services at these addresses.
+// settings returns the program's settings, with its services at the given addresses.
 func (l *lab) settings(dir, wiki, rest, database string) []string {
 	path := strings.TrimPrefix(l.wiki["WIKI_API"], l.wiki["REALWIKI_URL"])
 	return []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "WIKI_API=" + wiki + path, "WIKI_USER=" + l.wiki["WIKI_USER"],
@@ -196,7 +196,7 @@ func (l *lab) proxy(w *worker, target string) (string, error) {
 	return p.addr, err
 }
 
-// meddle has someone edit the section with that heading now.
+// meddle makes someone edit the section with that heading now.
 func (l *lab) meddle(heading string) {
 	select {
 	case l.town.meddling <- heading:
@@ -304,7 +304,7 @@ func (l *lab) step() error {
 	return t.tidy(l.noticed)
 }
 
-// playEvents plays the events that happen to processes and servers.
+// playEvents triggers the events that happen to processes and servers.
 func (l *lab) playEvents() {
 	for n := uint64(1); ; n++ {
 		e := event(l.o.seed, n, l.o.workers, l.o.every, l.o.lease)
@@ -413,7 +413,7 @@ func (l *lab) settled() error {
 	return l.town.look()
 }
 
-// verdict ends the workers and returns what is wrong.
+// verdict stops the workers and returns what is wrong.
 func (l *lab) verdict() (wrong []string) {
 	for _, w := range l.workers {
 		if took := w.stop(); took > 30*time.Second {
@@ -495,7 +495,7 @@ func (l *lab) report() {
 	fmt.Printf("%v in all, %.1f replies a minute\n", time.Since(l.began).Round(time.Second), float64(len(t.waits))/time.Since(l.began).Minutes())
 }
 
-// close ends all processes that were started.
+// close stops all processes that were started.
 func (l *lab) close() {
 	for _, w := range l.workers {
 		if w.done != nil {

@@ -1,5 +1,5 @@
 // Command chaos is the fault laboratory: the real program on a real MediaWiki with a scripted model. A proxy in front
-// of every external service injects faults, and processes are killed, stopped and cut off while people ask. In the end,
+// of every external service injects faults, and processes are killed, stopped and cut off while people ask. At the end,
 // each request must have exactly one correct reply, or a recorded reason; this is decided by a checker that sees only
 // the requests and the page's revisions. See docs/chaos.md.
 //
@@ -94,7 +94,7 @@ func run(o options) (err error) {
 	if o.dir, err = filepath.Abs(o.dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a user of its own
+	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a separate user
 		return err
 	}
 	_ = os.Chmod(o.dir, 0o755) //nolint:gosec // the same
@@ -124,7 +124,7 @@ func run(o options) (err error) {
 	return nil
 }
 
-// table prints how often each fault was played.
+// table prints how often each fault was injected.
 func (l *lab) table() {
 	l.schedule.mu.Lock()
 	defer l.schedule.mu.Unlock()

@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-// proxy is in front of an HTTP server for one worker and plays the schedule's faults.
+// proxy is in front of an HTTP server for one worker and injects the schedule's faults.
 type proxy struct {
 	target   *url.URL
 	schedule *schedule
-	off      *atomic.Bool  // nothing passes from this worker
-	down     *atomic.Bool  // nothing passes to this server
+	off      *atomic.Bool  // whether this worker is cut off
+	down     *atomic.Bool  // whether this server is cut off
 	kill     func()        // ends the worker
 	unit     time.Duration // a second
 	meddle   func(heading string)
@@ -42,7 +42,7 @@ func (p *proxy) start() error {
 	return nil
 }
 
-// reset ends a connection without an answer: the client sees a TCP reset.
+// reset closes a connection without a response: the client sees a TCP reset.
 func reset(w http.ResponseWriter) {
 	c, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -86,7 +86,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.play(w, r, body, f, rng)
 }
 
-// page is what proxies and captive portals send instead of an answer.
+// page is what proxies and captive portals send instead of a response.
 const page = "<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Wikimedia Error</h1><p>Our servers are under maintenance.</p></body></html>"
 
 // fixed are the faults that do not need a server.
@@ -183,7 +183,7 @@ func lagged(body []byte, query string) ([]byte, string) {
 	return maxlag.ReplaceAll(body, []byte("${1}-1")), maxlag.ReplaceAllString(query, "${1}-1")
 }
 
-// response is a complete answer.
+// response is a complete HTTP response.
 type response struct {
 	status int
 	header http.Header
@@ -193,7 +193,7 @@ type response struct {
 var direct = &http.Client{Timeout: time.Minute,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// forward sends a call to the server, and waits for the answer even if the bot has hung up.
+// forward sends a call to the server, and waits for the response even if the bot has disconnected.
 func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 	u := *p.target
 	u.Path, u.RawPath, u.RawQuery = r.URL.Path, r.URL.RawPath, r.URL.RawQuery
@@ -212,7 +212,7 @@ func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 	return &response{resp.StatusCode, resp.Header, all}, err
 }
 
-// answer sends an answer, changed if the fault requires it.
+// answer sends a response, changed if the fault requires it.
 func (p *proxy) answer(w http.ResponseWriter, resp *response, f Fault) {
 	switch f {
 	case lost:

@@ -19,7 +19,7 @@ const (
 // question is a request that the scripted model answers.
 type question struct {
 	words    string
-	parts    []string // texts in a reply with the answer
+	parts    []string // strings in a reply that contains the answer
 	followUp *question
 }
 
@@ -58,7 +58,7 @@ type town struct {
 	remarks       int
 	archives      int
 	noAnswer      []string
-	replies       map[string]int // kinds of replies: answers, and texts instead of answers
+	replies       map[string]int // kinds of replies: answers, and text instead of answers
 	waits         []time.Duration
 }
 
@@ -189,7 +189,7 @@ func (t *town) ask() error {
 	if t.rng.IntN(2) == 0 {
 		who = t.bob
 	}
-	// The same words by the same person would be a repetition, which does not get its own reply.
+	// The same words by the same person would be a repetition, which does not get a separate reply.
 	return who.ask(t.page, th.heading, fmt.Sprintf("%s (No. %d on my list)", th.q.words, n))
 }
 
@@ -302,7 +302,7 @@ func (t *town) tidy(noticed func() map[string]int) error {
 	if err := t.look(); err != nil {
 		return err
 	}
-	for _, th := range leave { // those that are archived before they are answered
+	for _, th := range leave { // threads that are archived before they are answered
 		th.gone = t.history.Posted[th.heading] < t.history.Requests[th.heading]
 	}
 	t.archives++

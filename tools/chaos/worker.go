@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// worker is one process of the bot, which is restarted whenever it ends, as by a service manager.
+// worker is one process of the bot, which is restarted whenever it ends, as a service manager would.
 type worker struct {
 	name string
 	bin  string
@@ -120,7 +120,7 @@ func (w *worker) signal(s syscall.Signal) {
 	_ = syscall.Kill(-w.cmd.Process.Pid, s)
 }
 
-// stop ends the worker for good, with SIGTERM. It returns how long that took.
+// stop stops the worker permanently, with SIGTERM. It returns how long that took.
 func (w *worker) stop() time.Duration {
 	began := time.Now()
 	w.mu.Lock()

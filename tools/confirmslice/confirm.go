@@ -158,7 +158,7 @@ func (j *judge) name(t triple) (string, verdict) {
 	}
 	langs := []string{t.o.Lang}
 	if t.o.Lang == "en" || t.o.Lang == "mul" {
-		langs = []string{"en", "mul", ""} // the runs asked in English
+		langs = []string{"en", "mul", ""} // the runs were in English
 	}
 	for _, l := range langs {
 		if j.ev.names[key(id(t.s), l, t.o.Value)] {

@@ -14,7 +14,7 @@ import (
 
 // evidence has the facts of the shared files, as sets of keys: parts joined by tabs.
 type evidence struct {
-	triples  map[string]bool // subject, predicate, value: of properties' declarations, sitelink counts and the like
+	triples  map[string]bool // subject, predicate, value: property declarations, sitelink counts and similar
 	facts    map[string]bool // Q183, P36, Q64
 	quals    map[string]bool // Q183, P36, Q64, P580, 1990-10-03
 	ranks    map[string]bool // Q183, P36, Q64, wikibase:PreferredRank
@@ -189,7 +189,7 @@ var (
 	nameInText = regexp.MustCompile(`([^\n"\\\[\]{}:(]{2,80}?) \(([QP][1-9]\d*)\)`)
 )
 
-// addNames adds every "label (Q42)" in a text.
+// addNames adds every "label (Q42)" in text.
 func (ev *evidence) addNames(text string) {
 	for _, m := range nameInText.FindAllStringSubmatch(text, -1) {
 		ev.names[key(m[2], "", strings.TrimSpace(m[1]))] = true

@@ -7,11 +7,12 @@
 // SHARED is the directory with data/slice, data/spinach and papers; DATA is the directory with the Turtle files
 // (default: the demo's own). Every triple gets one verdict:
 //
-//	confirmed the shared files state it: as a triple, on an entity page that a run saw, as a label inverse the shared
-//	files state its inverse (capital and capital of, father and child, the two sides of a border) together a run's query
-//	named the property, and its result or the query has both subject and value; for names: the confirmed
-//	            English name is also given in another language
-//	model       it follows from Wikidata's RDF model: links to statement and value nodes, their types, normal ranks, parts of full values
+//	confirmed   the shared files state it: as a triple, on an entity page that a run saw, as a label
+//	inverse     the shared files state its inverse (capital and capital of, father and child, the two sides of a border)
+//	together    a run's query named the property, and its result or the query has both subject and value; for names: the
+//	            confirmed English name is also given in another language
+//	model       it follows from Wikidata's RDF model: links to statement and value nodes, their types, normal ranks,
+//	            parts of full values
 //	own words   a description, written by us
 //	UNCONFIRMED none of these; each is listed, and must be beyond doubt to stay
 //

@@ -143,7 +143,7 @@ func ntTerm(s string) (rdf.Term, error) {
 	return rdf.Typed(text, m[3]), nil
 }
 
-// unescape decodes the escapes of N-Triples, all of which strconv supports except the escaped single quote.
+// unescape decodes N-Triples escapes, all of which strconv supports except the escaped single quote.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil
@@ -152,7 +152,7 @@ func unescape(s string) (string, error) {
 }
 
 // value returns the form in which values are compared: an entity's ID, a day (2001-02-03), a plain number, "lon lat"
-// for a point, or a text.
+// for a point, or text.
 func value(t rdf.Term) string {
 	switch {
 	case t.IsIRI():

@@ -44,7 +44,7 @@ func main() {
 type runs struct {
 	out    io.Writer
 	binary string
-	args   []string // arguments of both runs, without the folder
+	args   []string // arguments of both runs, except the folder
 	dir    string
 }
 
@@ -88,7 +88,7 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	}
 	killed := 0
 	for {
-		// Each kill comes some moments after a number of items are done, so that the kills hit items at different stages.
+		// Each kill comes a few moments after a number of items are done, so that the kills hit items at different stages.
 		after, delay := 0, time.Duration(killed*137%400)*time.Millisecond
 		if killed < kills {
 			after = (killed + 1) * total / (kills + 2)

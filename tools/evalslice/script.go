@@ -10,8 +10,8 @@ import (
 )
 
 // writeScript writes the scripted model's part: an answer to every question that is not in the record. It uses the gold
-// query and plays eight kinds of run in turn, so that a benchmark run has right and wrong answers, repetitions, early
-// stops, a service that sometimes fails, and missing answers.
+// query and simulates eight kinds of runs in turn, so that a benchmark run has right and wrong answers, repetitions,
+// early stops, a service that sometimes fails, and missing answers.
 func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n int) {
 	seen := map[string]bool{}
 	for _, it := range items {
@@ -36,7 +36,7 @@ func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n
 	return n
 }
 
-// escapeLines prevents a text's lines from being read as headers of the script.
+// escapeLines prevents lines of s from being read as headers of the script.
 func escapeLines(s string) string {
 	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n==", "\n\\=="), "\n")
 }

@@ -3,10 +3,10 @@
 // and, when requested, Blazegraph. tools/engines/install.sh installs the last three.
 //
 // Every engine runs in its own process, one by one. Each query runs once to warm up and then -n times; the table has
-// medians in milliseconds. "in process" is the time inside the engine's process from the query's text to the last row
-// in its own data structures (Oxigraph: to the JSON text, which avoids creating objects for JavaScript). "HTTP" is the
-// time until a client on the same machine has read the last byte of SPARQL JSON. Memory is the resident set of the
-// engine's processes, after loading and at its peak.
+// medians in milliseconds. "in process" is the time inside the engine's process from the query text to the last row in
+// the engine's own data structures (Oxigraph: to the JSON text, which avoids creating objects for JavaScript). "HTTP"
+// is the time until a client on the same machine has read the last byte of SPARQL JSON. Memory is the resident set of
+// the engine's processes, after loading and at its peak.
 //
 //	go run ./tools/graphbench             # the table
 //	go run ./tools/graphbench -write FILE # the triples as N-Triples
@@ -69,7 +69,7 @@ type result struct {
 	name                string
 	load                time.Duration
 	memory, peak        int64              // bytes
-	inProcess, overHTTP map[string]float64 // milliseconds by query; absent: not measured
+	inProcess, overHTTP map[string]float64 // milliseconds by query; absent if not measured
 	rows                map[string]int     // by query
 	failed              map[string]string  // by query
 }
@@ -118,7 +118,7 @@ func agree(all []result) error {
 	return nil
 }
 
-// print writes the table as Markdown, one line for each engine and way of access.
+// print writes the table as Markdown, with one line for each engine and access method.
 func print(all []result, queries []benchdata.Query) {
 	head, rule := "| engine | load | memory, peak |", "| --- | --- | --- |"
 	for _, q := range queries {

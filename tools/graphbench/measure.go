@@ -52,7 +52,7 @@ func measure(ctx context.Context, name, scripts, dir, data string, runs int) (re
 	r.load = s.load
 	r.memory, _ = s.resident()
 	queries := benchdata.Classes
-	if name != "gordflib" { // some of the others take it minutes
+	if name != "gordflib" { // it takes minutes for some of the others
 		queries = slices.Concat(queries, benchdata.More)
 	}
 	for _, q := range queries {
@@ -255,7 +255,7 @@ func startScript(ctx context.Context, name, scripts, dir, data string) (*server,
 	return nil, fmt.Errorf("it did not start; tools/engines/install.sh installs it\n%s", text)
 }
 
-// freePort finds a port whose successor is free, too (Virtuoso needs two).
+// freePort returns a free port whose successor is also free (Virtuoso requires two).
 func freePort(ctx context.Context, scripts string) (int, error) {
 	out, err := exec.CommandContext(ctx, "bash", filepath.Join(scripts, "..", "freeport.sh")).Output()
 	if err != nil {

@@ -52,7 +52,7 @@ type item struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
 	SPARQL   string `json:"sparql"`
-	// of a result: the rows of the answer columns; a truth value has none
+	// for a result: the rows of the answer columns; a truth value does not have any
 	Result json.RawMessage `json:"result"`
 }
 

@@ -4,7 +4,7 @@
 //
 // Usage, in this folder: go run . [-sources DIR] PROGRAM
 //
-// It is a separate module, so that its dependencies are not those of the program.
+// It is a separate module, so that its dependencies do not become the program's.
 package main
 
 import (

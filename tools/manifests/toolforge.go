@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// toolforgeJob has the keys of a job in a file for `toolforge jobs load`, as listed at
+// toolforgeJob contains the keys of a job in a file for `toolforge jobs load`, as listed at
 // https://wikitech.wikimedia.org/wiki/Help:Toolforge/Jobs_framework.
 type toolforgeJob struct {
 	Name         string `json:"name"`

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// profiles has the rates of mistakes of four readers.
+// profiles contains the mistake rates of four readers.
 var profiles = map[string]noisy.Rates{
 	"perfect":  {},
 	"steady":   {Reading: 0.3, Memory: 0.1, ID: 0.02, Format: 0.01, Stop: 0.01, Loop: 0.01},
@@ -54,15 +54,15 @@ type result struct {
 	usd, confidence float64
 }
 
-// bench has the data that all runs share.
+// bench contains the data that all runs share.
 type bench struct {
 	graph *embedded.Graph
 	all   []dataset.Item             // items that may be asked
 	items []dataset.Item             // items that are asked
-	most  int                        // the maximum number of these
+	most  int                        // the maximum number of items
 	gold  map[string]string          // query by question
 	rows  map[string]json.RawMessage // rows of the gold query, by question
-	count map[string]int             // the number of these rows
+	count map[string]int             // the number of rows of the gold query
 	// the wrong readings, shared by all readers
 	readings noisy.Readings
 	scores   sync.Map // by question and query
@@ -90,7 +90,7 @@ func (f *finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return r, err
 }
 
-// asOf returns the time of all runs, that of the slice's facts.
+// asOf returns the time of all runs, which is the time of the slice's facts.
 func asOf() time.Time { return time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC) }
 
 // open loads the graph and runs the gold queries. It leaves out questions that may not be asked, those without rows or
@@ -136,7 +136,7 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 			return nil, err
 		}
 		if _, exact, err := b.compare(ctx, it.Question, table); err != nil || !exact {
-			continue // rows without any value: SPINACH's measure counts them as wrong, even compared with themselves
+			continue // rows without values: SPINACH's measure counts them as wrong, even compared with themselves
 		}
 		b.items, b.gold[it.Question] = append(b.items, it), it.SPARQL
 		b.count[it.Question] = len(table.Rows)
@@ -155,7 +155,7 @@ func (b *bench) only(rows int) {
 	b.items = spread(slices.DeleteFunc(slices.Clone(b.all), few), b.most)
 }
 
-// spread returns n of the items, evenly over the list.
+// spread returns n of the items, evenly spaced over the list.
 func spread(items []dataset.Item, n int) []dataset.Item {
 	if n <= 0 || n >= len(items) {
 		return items
@@ -223,10 +223,10 @@ func (b *bench) reader(ctx context.Context, c *cell, seed int) *noisy.Reader {
 	})
 }
 
-// What a million tokens cost, in US dollars: usual prices of a large model.
+// Prices per million tokens, in US dollars: typical prices of a large model.
 const inputUSD, outputUSD = 2.5, 10
 
-// run asks every question of every cell with every seed, as many at once as there are processors.
+// run asks every question of every cell with every seed, with as many running at once as there are processors.
 func (b *bench) run(ctx context.Context, cells []*cell, seeds int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

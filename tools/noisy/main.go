@@ -1,9 +1,9 @@
 // Command noisy measures presets and policies with a reader that makes mistakes at known rates (package
 // internal/noisy), on a benchmark over a graph that fits into memory.
 //
-//	noisy table [flags] GRAPH QUESTIONS a table: F1, EM, answers that are wrong, none, calls, tokens noisy runs -out DIR
-//	[flags] GRAPH QUESTIONS the same runs with everything that was seen, as folders of `eval run` noisy report -docs DIR
-//	[flags] GRAPH QUESTIONS the tables and figures of docs/noisy.md
+//	noisy table [flags] GRAPH QUESTIONS             a table: F1, EM, answers that are wrong, none, calls, tokens
+//	noisy runs -out DIR [flags] GRAPH QUESTIONS     the same runs with everything that was seen, as folders of `eval run`
+//	noisy report -docs DIR [flags] GRAPH QUESTIONS  the tables and figures of docs/noisy.md
 //
 // GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. Questions in the lists of
 // -except are never asked. Every question is asked with each seed. The same flags result in the same table: it does not
@@ -48,7 +48,7 @@ func main() {
 
 func command(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say what to do: table, runs or report")
+		return errors.New("specify what to do: table, runs or report")
 	}
 	var s settings
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -80,7 +80,7 @@ func command(ctx context.Context, w io.Writer, args []string) error {
 	return do(ctx, w, s, b)
 }
 
-// cells returns the combinations that the flags specify.
+// cells returns the combinations specified by the flags.
 func (s settings) cells() ([]*cell, error) {
 	var out []*cell
 	for _, profile := range strings.Split(s.profiles, ",") {

@@ -39,8 +39,8 @@ func play(t *testing.T, args ...string) (string, error) {
 	return b.String(), err
 }
 
-// TestTable: questions that are reserved, that repeat an earlier one, or that have no rows or values are not asked. The
-// reader without mistakes is always right. The same flags result in the same table.
+// TestTable checks that questions that are reserved, that repeat an earlier one, or that have no rows or values are not
+// asked. The reader without mistakes is always right. The same flags result in the same table.
 func TestTable(t *testing.T) {
 	out, err := play(t, "table", "-systems", "bare,grasp/linear", "-profiles", "perfect,confused")
 	if err != nil || !strings.HasPrefix(out, "2 questions, 3 seeds") || strings.Count(out, "100.0–100.0  100.0") < 2 {
@@ -61,7 +61,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestRuns: the runs are folders that the program's commands can read, with a trajectory for each question.
+// TestRuns checks that the runs are folders that the program's commands can read, with a trajectory for each question.
 func TestRuns(t *testing.T) {
 	dir := t.TempDir()
 	out, err := play(t, "runs", "-out", dir, "-systems", "bare", "-profiles", "perfect", "-seeds", "1")

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/chart"
 )
 
-// line is a curve of a plot with its intervals.
+// line is a curve in a plot, with its intervals.
 type line struct {
 	name string
 	dots []dot
@@ -14,7 +14,7 @@ type line struct {
 
 type dot struct{ x, y, low, high float64 }
 
-// colors of the lines, chosen so that color-blind people can distinguish them.
+// colors are the colors of the lines, chosen so that color-blind people can distinguish them.
 var colors = []string{"#1b6ca8", "#d1495b", "#2f6f4f", "#b07c0c", "#6a4c93", "#5b6773", "#0f8b8d", "#000000"}
 
 // plot draws lines over x from 0.5 to 1, F1 from low to 100, each with its name at its right end.
@@ -61,7 +61,7 @@ func plot(title, subtitle string, lines []line) string {
 	return s.String()
 }
 
-// apart returns heights for the lines' names, next to their last dots, moved so that none covers another.
+// apart returns heights for the lines' names, next to their last dots, adjusted so that no name covers another.
 func apart(lines []line, y func(float64) float64) []float64 {
 	const room = 18
 	out := make([]float64, len(lines))

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 )
 
-// experiment is a table of the report, optionally with a figure of the same name. Its systems must all run on the same
+// experiment is a table in the report, optionally with a figure of the same name. Its systems must all run on the same
 // questions and seeds, so that they can be compared in pairs.
 type experiment struct {
 	name     string
@@ -23,7 +23,7 @@ type experiment struct {
 	profiles []string
 	right    []float64
 	limits   []limit // if empty, the presets' own
-	rows     int     // only questions whose gold query returns at least this many
+	rows     int     // only questions whose gold query returns at least this many rows
 	write    func(w io.Writer, e experiment, cells []*cell)
 	figure   string // title of the figure, or ""
 }
@@ -101,7 +101,8 @@ func (e experiment) cells() ([]*cell, error) {
 	return out, nil
 }
 
-// report makes the tables and figures of docs/noisy.md. A table's place there is marked by two comments with its name.
+// report creates the tables and figures of docs/noisy.md. A table's place there is marked by two comments with its
+// name.
 func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	for _, e := range experiments() {
 		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), e.name) {

@@ -15,7 +15,7 @@ type figures struct {
 	interval                                  evalrun.Interval // interval of F1
 }
 
-// figures adds up a cell. A wrong answer is one with an F1 under one half.
+// figures computes the figures of a cell. A wrong answer is one with an F1 under one half.
 func (c *cell) figures() figures {
 	var m figures
 	n := 0.0

@@ -14,7 +14,7 @@ import (
 type system struct {
 	name   string
 	preset *preset.Preset
-	policy string // "": the preset's
+	policy string // the preset's if ""
 }
 
 // part is a part of a preset that can be removed or added.

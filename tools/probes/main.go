@@ -61,7 +61,7 @@ func main() {
 	}
 }
 
-// bench has what all measurements share.
+// bench contains the data that all measurements share.
 type bench struct {
 	settings probe.Settings
 	verbose  bool
@@ -118,7 +118,7 @@ func readItems(questions, skip string) ([]dataset.Item, error) {
 	var ids []string
 	for _, raw := range lists {
 		var list []string
-		if json.Unmarshal(raw, &list) == nil { // a text about the lists is not a list
+		if json.Unmarshal(raw, &list) == nil { // a string that describes the lists is not a list
 			ids = append(ids, list...)
 		}
 	}

@@ -67,12 +67,12 @@ func (b *bench) reshaped(ctx context.Context, query string, got *kg.Table, f ste
 		if t, err := b.graph.Query(ctx, sparql.Print(q, sparql.PrintOptions{NoComments: true})); err == nil {
 			out = append(out, t)
 		}
-	case step.ShapeFewer, step.ShapeNumber: // what is missing cannot be invented
+	case step.ShapeFewer, step.ShapeNumber: // a missing column cannot be invented
 	}
 	return out
 }
 
-// choices are the ways to take n of a list, in its order.
+// choices returns the ways to choose n elements of a list, in list order.
 func choices(list []string, n int) (out [][]string) {
 	if n == 0 {
 		return [][]string{nil}

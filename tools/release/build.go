@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// program is the package that is built.
+// program is the path of the package that is built.
 const program = "./cmd/spinachbot"
 
 // compile builds the program for a platform from dir/src and returns the file. If cache is empty, the user's own cache
@@ -29,7 +29,7 @@ func compile(dir, cache string, v version, target string) (string, error) {
 		return "", err
 	}
 	const info = "github.com/spinachbot/spinachbot/internal/buildinfo"
-	// The build ID is empty, and there is no stamp of the version control, which an unpacked archive would lack.
+	// The build ID is empty, and there is no version control stamp, which an unpacked archive would lack.
 	link := fmt.Sprintf("-s -w -buildid= -X %s.tag=%s -X %s.commit=%s -X %s.date=%s",
 		info, v.tag, info, v.commit, info, v.date.Format(time.RFC3339))
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", link, "-o", abs, program)

@@ -5,11 +5,11 @@
 //
 //	go run . [-out dist] [-targets linux/amd64,...] [-key KEY] [-once]
 //
-// The sources are those of the last commit, or of the folder if it is an archive made by `git archive`. They are built
-// twice, in two folders of different names and with two empty build caches, and the bytes are compared. Anyone with the
-// same version of Go gets the same bytes from the same commit.
+// The sources come from the last commit, or from the folder if it is an archive made by `git archive`. They are built
+// twice, in two folders with different names and with two empty build caches, and the bytes are compared. Anyone with
+// the same version of Go gets the same bytes from the same commit.
 //
-// It is a module of its own, so that its dependencies are not those of the program.
+// It is a separate module, so that its dependencies do not become the program's.
 package main
 
 import (
@@ -62,7 +62,7 @@ func (o options) check() error {
 		}
 	}
 	if o.signed && o.key == "" {
-		return errors.New("-signed needs a key: set RELEASE_KEY to the file of an SSH key")
+		return errors.New("-signed requires a key: set RELEASE_KEY to the file of an SSH key")
 	}
 	if o.key != "" {
 		if _, err := os.Stat(o.key); err != nil {
@@ -72,7 +72,7 @@ func (o options) check() error {
 	return nil
 }
 
-// release makes the whole release. If a part fails, nothing is left behind.
+// release builds the whole release. If a part fails, nothing is left behind.
 func release(o options) (err error) {
 	if err := o.check(); err != nil {
 		return err
@@ -81,7 +81,7 @@ func release(o options) (err error) {
 		o.out = filepath.Join(o.sources, "dist")
 	}
 	if err := os.Mkdir(o.out, 0o755); err != nil {
-		return fmt.Errorf("%w: remove the old release first, or name another folder with -out", err)
+		return fmt.Errorf("%w: remove the old release first, or specify another folder with -out", err)
 	}
 	tmp, err := os.MkdirTemp("", "release")
 	if err != nil {

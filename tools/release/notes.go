@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// notesOf cuts the section of a version out of the changelog: its heading is "## TAG", or "## Unreleased" for a commit
+// notesOf extracts a version's section from the changelog: its heading is "## TAG", or "## Unreleased" for a commit
 // without a tag, alone or followed by a date.
 func notesOf(changelog, tag string) (string, error) {
 	want := tag

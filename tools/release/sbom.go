@@ -37,7 +37,7 @@ func writeBill(bin, path string, v version) error {
 	return f.Close()
 }
 
-// bill lists the modules of a program whose file has this hash. The same file always results in the same bill.
+// bill lists the modules of a program whose file has the given hash. The same file always results in the same bill.
 func bill(info *debug.BuildInfo, hash [32]byte, v version) *cdx.BOM {
 	b := cdx.NewBOM()
 	b.SerialNumber = serial(hash)
@@ -81,7 +81,7 @@ func bill(info *debug.BuildInfo, hash [32]byte, v version) *cdx.BOM {
 	return b
 }
 
-// serial makes the bill's serial number from the file's hash, as a UUID of version 8 (RFC 9562).
+// serial derives the bill's serial number from the file's hash, as a version 8 UUID (RFC 9562).
 func serial(hash [32]byte) string {
 	u := hash[:16]
 	u[6], u[8] = u[6]&0x0f|0x80, u[8]&0x3f|0x80

@@ -27,7 +27,7 @@ func (v version) String() string {
 	return "unreleased-" + v.commit[:12]
 }
 
-// file returns the name of a platform's files, without the extension.
+// file returns the name of a platform's files, without extension.
 func (v version) file(target string) string {
 	return "spinachbot_" + v.String() + "_" + strings.ReplaceAll(target, "/", "_")
 }
@@ -88,7 +88,7 @@ func parseVersion(s string) (v version, err error) {
 	return v, nil
 }
 
-// export copies the sources to a new folder: those of the last commit, or of the archive.
+// export copies the sources of the last commit, or of the archive, to a new folder.
 func export(sources, dir string, v version) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -8,9 +8,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// All differences between what our agent shows of the record's results and what the record shows. The comparison
-// removes the listed differences one by one, and counts the observations for which this was needed. Differences that a
-// record without numbers, languages and ranks cannot show are marked [not in the record].
+// These are all differences between what our agent shows of the record's results and what the record shows. The
+// comparison removes the listed differences one by one, and counts the observations for which this was needed.
+// Differences that a record without numbers, languages and ranks cannot show are marked [not in the record].
 //
 // Searches
 //   - glossLeftOut: the explanation in parentheses after some data types is left out.
@@ -30,7 +30,8 @@ import (
 //     value is not in a list, a property or qualifier object that was left empty is omitted, and a value that is listed
 //     twice appears once.
 //   - the model is told that an argument is not one ID; the record shows an empty page.
-//   - values of a property beyond 200 are only counted, and a page is cut after 16,000 characters [not in the record].
+//   - values of a property beyond 200 are only counted, and a page is truncated after 16,000 characters [not in the
+//     record].
 //
 // Examples
 //   - lineBreaks, as above.
@@ -49,10 +50,10 @@ import (
 //     p: and ps: differ.
 //   - unboundRows: rows in which nothing is bound show "-" under each column; the record states that its table is
 //     empty.
-//   - longCell: a cell is cut after 200 characters.
-//   - an empty result, a syntax error and every other failure each have their own text.
+//   - longCell: a cell is truncated after 200 characters.
+//   - an empty result, a syntax error and every other failure each have a separate text.
 
-// difference is one of the list above: apply removes it from both texts.
+// difference is a difference from the list above; apply removes it from both texts.
 type difference struct {
 	name  string
 	apply func(ours, theirs string) (string, string)
@@ -133,7 +134,7 @@ func compareSearch(count counts, ours, theirs string) bool {
 		lineBreaks("search_wikidata"))
 }
 
-// cutLast removes a text's last line.
+// cutLast removes the last line of a text.
 func cutLast(s string) (before, last string, ok bool) {
 	i := strings.LastIndexByte(s, '\n')
 	if i < 0 {
@@ -192,7 +193,7 @@ func compareTable(count counts, p *recordPlayer, s step, theirs string) bool {
 		return theirs == "Query returned empty result." && strings.Contains(s.Observation, "returned no rows")
 	case table.Ask:
 		return s.Observation == theirs
-	case strings.HasPrefix(theirs, "Empty DataFrame"): // rows without any value: the record has no columns for them
+	case strings.HasPrefix(theirs, "Empty DataFrame"): // rows without values: the record has no columns for them
 		count.add("  needed execute_sparql: unboundRows")
 		return len(table.Vars) == 0
 	}

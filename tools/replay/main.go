@@ -1,4 +1,4 @@
-// Command replay plays SPINACH's recorded runs (qald10-log.json: 387 questions of QALD-10, GPT-4o's thoughts and
+// Command replay replays SPINACH's recorded runs (qald10-log.json: 387 questions of QALD-10, GPT-4o's thoughts and
 // actions, Wikidata's observations) through the agent's own loop and prints how they compare. Actions are compared with
 // the record's, or with what the rule on repetitions and early stops makes of them. Observations are compared with the
 // record's up to the differences listed in compare.go.
@@ -87,7 +87,7 @@ func (s *summary) print(w io.Writer) {
 	}
 }
 
-// replayAll plays every run and describes differences on w, the first few in full.
+// replayAll replays every run and describes differences on w, the first few in full.
 func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*summary, error) {
 	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
 	for i, run := range runs {

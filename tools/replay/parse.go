@@ -53,7 +53,7 @@ func parseExamples(text string) (property string, out []kg.Example) {
 	return property, out
 }
 
-// parseEntity builds an entity whose page is a recorded one, with every value as a text.
+// parseEntity builds an entity whose page is a recorded one, with every value as a string.
 func parseEntity(id, text string) (*kg.Entity, error) {
 	e := &kg.Entity{ID: id, Type: kg.Item}
 	if text == "" {
@@ -149,7 +149,7 @@ func orderedObject(b []byte) ([]member, error) {
 	return out, nil
 }
 
-// member is one key of a JSON object with its value.
+// member is a key in a JSON object, with its value.
 type member struct {
 	key   string
 	value json.RawMessage

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// outcome returns what the endpoint answered.
+// outcome returns the endpoint's response.
 func outcome(q agent.RecordedQuery) (*kg.Table, error) {
 	switch q.Status {
 	case "syntax_error":
@@ -40,7 +40,7 @@ func outcome(q agent.RecordedQuery) (*kg.Table, error) {
 	return t, nil
 }
 
-// columnsOf lists the variables of the bindings in the order of their first appearance, as pandas does.
+// columnsOf returns the variables of the bindings in order of first appearance, as pandas does.
 func columnsOf(bindings json.RawMessage) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -10,7 +10,7 @@ import (
 // expectation is the result of applying the rule on repetitions and early stops to a sequence of actions, computed
 // without the engine's code.
 type expectation struct {
-	steps []string // every step carried out, in order: name and argument
+	steps []string // every executed step, in order: name and argument
 	rolls []int    // To of every rollback
 	end   string   // "answer", "limit" or "record" (its actions ran out)
 	clean bool     // nothing was refused and the record's actions all fit

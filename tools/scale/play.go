@@ -1,4 +1,4 @@
-// Over 500 lines: one play, from the posts to the figures. Its processes share the state of the simulated clock.
+// Over 500 lines: one simulation, from the posts to the figures. Its processes share the state of the simulated clock.
 
 package scale
 
@@ -33,7 +33,7 @@ type Setting struct {
 	Wikis   int     // forums that share the load
 	Own     bool    // a query service of our own: no budget, and four times as fast
 	Raised  bool    // the limits on replies and money are raised with the load
-	Deaths  float64 // each process is killed every so many hours, on average; 0: never
+	Deaths  float64 // average number of hours until a process is killed; never if 0
 	Days    int
 	Seed    uint64
 }
@@ -43,7 +43,7 @@ type Result struct {
 	Requests, Answered, GivenUp, Open int
 	Median, P95                       time.Duration // from a post to its reply, of those that were answered
 	USD                               float64       // per answer
-	Spent, Unanswered                 float64       // USD: in all, and on requests without a reply at the end
+	Spent, Unanswered                 float64       // in US dollars: in total, and on requests without a reply at the end
 	Waits                             []Wait        // by cause, longest first
 	Deaths                            int           // processes that were killed
 }
@@ -55,7 +55,7 @@ type Wait struct {
 }
 
 const (
-	longLease  = 10 * time.Minute // longer than in production if nothing dies: there are fewer renewals to play
+	longLease  = 10 * time.Minute // longer than in production if nothing dies, to simulate fewer renewals
 	shortLease = time.Minute
 	restart    = 30 * time.Second // until a service manager restarts a process that died
 	dailyUSD   = 5.0
@@ -88,7 +88,7 @@ type system struct {
 	died   int
 }
 
-// Play plays a setting in a testing/synctest bubble.
+// Play simulates a setting in a testing/synctest bubble.
 func Play(ctx context.Context, s Setting) (*Result, error) {
 	days := s.Days + 3
 	sys := &system{Setting: s, ledger: bottest.NewMemory(), days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
@@ -154,7 +154,7 @@ func (s *system) people(ctx context.Context, n int, w *wiki) {
 	}
 }
 
-// keep runs the nth process, and restarts it when it was killed, as a service manager does.
+// keep runs the nth process, and restarts it after it was killed, as a service manager does.
 func (s *system) keep(ctx context.Context, n int) error {
 	rng := seeded(s.Seed, "deaths", fmt.Sprint(n))
 	solver, err := s.solver(slog.New(slog.DiscardHandler), n)
@@ -202,7 +202,7 @@ func (s *system) lease() time.Duration {
 	return longLease
 }
 
-// crew makes the process with its share of the workers.
+// crew creates the process with its share of the workers.
 func (p *process) crew(holder string, workers int, solver *solver) *crew.Crew {
 	lg := slog.New(slog.DiscardHandler)
 	bots := func(holder string, took time.Time) (*several.Bots, error) {
@@ -262,7 +262,7 @@ func (s *system) wait(what string, d time.Duration) {
 	s.waits[what] += d
 }
 
-// clock is the clock of the bubble.
+// clock is the bubble's clock.
 type clock struct{}
 
 func (clock) Now() time.Time                                   { return time.Now() }
@@ -464,7 +464,7 @@ func (s *system) result() (*Result, error) {
 	return r, nil
 }
 
-// inTurn returns how long a request waited because the replies that may be posted were spoken for.
+// inTurn returns how long a request waited because the replies that may be posted were already allotted.
 func inTurn(e *bot.Entry) (d time.Duration) {
 	for i, c := range e.History {
 		if c.Reason == limit.Spoken {
@@ -478,7 +478,7 @@ func inTurn(e *bot.Entry) (d time.Duration) {
 	return d
 }
 
-// publisher names what holds up drafts: the limits on replies if the gate met them.
+// publisher returns what delays drafts: the limits on replies, if the gate has reached them.
 func (s *system) publisher() string {
 	if s.held["hour"]+s.held["day"] > 0 {
 		return replies

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/chart"
 )
 
-// curve is a line of a plot, with its points from left to right.
+// curve is a line in a plot, with its points from left to right.
 type curve struct {
 	name   string
 	points []point
@@ -15,7 +15,7 @@ type curve struct {
 
 type point struct{ x, y float64 }
 
-// colors of the curves, chosen so that color-blind people can distinguish them.
+// colors are the colors of the curves, chosen so that color-blind people can distinguish them.
 var colors = []string{"#d1495b", "#1b6ca8", "#2f6f4f", "#6a4c93"}
 
 // logPlot draws curves on logarithmic axes, each with its name at its right end.

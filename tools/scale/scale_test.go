@@ -19,7 +19,7 @@ func play(t *testing.T, s Setting) (r *Result) {
 	return r
 }
 
-// With twenty times today's load for a day, all requests are answered. The same seed plays the same day.
+// With twenty times today's load for a day, all requests are answered. The same seed results in the same day.
 func TestScale(t *testing.T) {
 	s := Setting{Load: 20, Workers: 3, Wikis: 1, Days: 1, Seed: 1}
 	r := play(t, s)
@@ -63,9 +63,9 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// A service with 50 seconds of query time per minute answers no more than that, however many ask. A question has three
-// queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, cut at 60 s. That is about 8 s, so about six are answered a
-// minute, and a few more from the account's balance at the start.
+// A service with 50 seconds of query time per minute answers no more than that, however many people ask. A question has
+// three queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, with a maximum of 60 s. That is about 8 s, so about six are
+// answered a minute, and a few more from the account's balance at the start.
 func TestBench(t *testing.T) {
 	rate := func(s Setting) float64 {
 		var took time.Duration
@@ -85,7 +85,8 @@ func TestBench(t *testing.T) {
 }
 
 // If many more people ask than may be answered, hardly any draft is paid for and not posted, and as many replies are
-// posted as the limits allow: 60 on each of the four days. Bots that drafted at once spent half of the money on others.
+// posted as the limits allow: 60 on each of the four days. Bots that drafted at once spent half of the money on drafts
+// that were not posted.
 func TestOverload(t *testing.T) {
 	if os.Getenv("SCALE") == "" {
 		t.Skip("takes half a minute: for `make scale` only")

@@ -83,8 +83,8 @@ func (s *system) called(key string) {
 	s.calls[key]++
 }
 
-// Bench has the workers answer questions of a benchmark and returns how long that takes, and the share of questions
-// that a service refused.
+// Bench makes the workers answer benchmark questions and returns how long that takes, and the share of questions that a
+// service refused.
 func Bench(ctx context.Context, s Setting, questions int) (took time.Duration, usd, failed float64, err error) {
 	s.Raised, s.Load = true, 1e6
 	sys := &system{Setting: s, days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
@@ -129,7 +129,7 @@ func taken(form url.Values) float64 {
 	return took
 }
 
-// solver makes the model and the query service of a process.
+// solver creates the model and the query service of a process.
 func (s *system) solver(lg *slog.Logger, n int) (*solver, error) {
 	rng := seeded(s.Seed, "process", fmt.Sprint(n))
 	var mu sync.Mutex

@@ -61,7 +61,7 @@ func tables(t *testing.T, w io.Writer, only, figures string) {
 		if !s.Raised {
 			waits[0].points = append(waits[0].points, p)
 		}
-		if s.Raised || s.Load < 100 { // at a low load no limit is reached
+		if s.Raised || s.Load < 100 { // at a low load, no limit is reached
 			waits[1].points = append(waits[1].points, p)
 		}
 	}
@@ -94,7 +94,7 @@ func tables(t *testing.T, w io.Writer, only, figures string) {
 	}
 }
 
-// bench prints a row of the benchmark's table, from a thousand questions.
+// bench prints a row of the benchmark table, from a thousand questions.
 func bench(t *testing.T, w io.Writer, s Setting) (rate float64) {
 	const questions = 1000
 	synctest.Test(t, func(t *testing.T) {

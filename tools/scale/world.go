@@ -1,6 +1,6 @@
-// Package scale plays the bot on a simulated clock: the real scheduler, publisher, workers, queue, limits and accounts,
-// against a wiki, a query service and a model that random numbers simulate. `make scale` prints what docs/scale.md
-// shows.
+// Package scale simulates the bot on a simulated clock: the real scheduler, publisher, workers, queue, limits and
+// accounts, against a wiki, a query service and a model that random numbers simulate. `make scale` prints what
+// docs/scale.md shows.
 //
 // What is real: internal/crew, internal/leader, package bot with its gate and limits, internal/job, the account of a
 // query service (internal/kg/remote) and the client and budget of the model (internal/llm). The clock is that of a
@@ -27,8 +27,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// perMonth is the number of queries in each month of the forum's archive, from July 2016 to September 2024. The
-// arrivals of a month are drawn from it.
+// perMonth is the number of queries in each month of the forum's archive, from July 2016 to September 2024. A month's
+// arrivals are drawn from it.
 var perMonth = []int{
 	1, 8, 12, 15, 18, 15, 21, 18, 27, 20, 31, 30, 22, 13, 24, 19, 11, 20, 31, 28, 26, 12, 26, 48,
 	34, 60, 26, 51, 25, 35, 50, 60, 56, 24, 28, 45, 28, 35, 25, 29, 50, 26, 26, 34, 42, 64, 54, 49,
@@ -122,7 +122,7 @@ func newWiki(seed uint64, name string, days int) *wiki {
 	return w
 }
 
-// changed makes a revision of the current sections.
+// changed creates a revision of the current sections.
 func (w *wiki) changed() {
 	w.rev++
 	var b strings.Builder
@@ -157,8 +157,8 @@ func (w *wiki) ask(user string) {
 // fullPage is the maximum number of threads on the page.
 const fullPage = 300
 
-// archive removes threads that were answered longer ago than after, those that are older than two weeks, and the oldest
-// ones if there are more than fullPage.
+// archive removes threads that were answered longer ago than the duration after, those that are older than two weeks,
+// and the oldest ones if there are more than fullPage.
 func (w *wiki) archive(after time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -234,7 +234,7 @@ func (w *wiki) OwnEdits(_ context.Context, _ string, since time.Time) (out []bot
 	return out, nil
 }
 
-// Texts implements [bot.Wiki]. Nobody asks the same twice in a minute.
+// Texts implements [bot.Wiki]. Nobody asks the same question twice in a minute.
 func (w *wiki) Texts(context.Context, string, time.Time, time.Time) ([]string, error) {
 	return nil, nil
 }
@@ -269,7 +269,7 @@ func (s *service) RoundTrip(req *http.Request) (*http.Response, error) {
 		`{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://www.wikidata.org/entity/Q146"}}]}}`)
 }
 
-// complete answers as a server of the OpenAI protocol does.
+// complete responds as a server that speaks the OpenAI protocol does.
 func (s *service) complete(req *http.Request, answer func(int, string, string) (*http.Response,
 	error)) (*http.Response, error) {
 	var asked struct{ Messages []struct{ Content string } }

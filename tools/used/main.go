@@ -1,6 +1,6 @@
 // Command used measures which parts of the observations of preset best are used later: which of the IDs that a line, a
-// list or a row shows occur in a later call or in the final query, and which of these nothing else has shown. An
-// observation can do without what is never used.
+// list or a row shows occur in a later call or in the final query, and which of these nothing else has shown. What is
+// never used can be left out of an observation.
 //
 //	used [-without ACTIONS] PATH...
 //
@@ -12,7 +12,7 @@
 // which looks up every first thing even if everything about it was shown before.
 //
 // A list is measured by position. "Needed at" counts the used IDs that nothing else shows and whose position is in a
-// range: if the list is cut before the range, they are lost.
+// range: if the list is truncated before the range, they are lost.
 package main
 
 import (
@@ -78,10 +78,10 @@ type measure struct {
 	parts       map[string]*sum
 }
 
-// places are the upper ends of the ranges of positions that are distinguished.
+// places are the upper bounds of the position ranges that are distinguished.
 var places = []int{1, 2, 4, 6, 8, 10, 12, 14, 20}
 
-// sum has the figures of one part of the observations.
+// sum contains the figures of one part of the observations.
 type sum struct {
 	times, entries, bytes int
 	shown, used, only     int   // IDs
@@ -106,7 +106,7 @@ func (m *measure) file(name string) error {
 	defer f.Close()
 	events, err := event.Read(f)
 	if err != nil || len(events) == 0 || events[0].Question == nil || events[0].Preset != "best" {
-		return nil // a run that was cut off, or a file of something else
+		return nil // a run that was cut off, or a different kind of file
 	}
 	m.runs++
 	known := map[string]bool{}
@@ -146,7 +146,7 @@ func after(events []event.Event) string {
 	return s.String()
 }
 
-// count adds the entries of a run. For each entry, later has the calls after it.
+// count adds the entries of a run. For each entry, later contains the calls after it.
 func (m *measure) count(seen []entry, later []string, known map[string]bool) {
 	shownIn := map[string][]int{} // entries by ID
 	for i, x := range seen {
@@ -201,7 +201,7 @@ func idsIn(text string) []string {
 	return out
 }
 
-// has reports whether an ID occurs in a text as a whole.
+// has reports whether an ID occurs in text as a whole word.
 func has(text, id string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, id)

@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// reply is one answer of the test server. Status 0 closes the connection before the header. hang waits until the client
-// disconnects. cut breaks the connection after the body. took is the time by which the clock advances while the query
-// runs.
+// reply is one response from the test server. Status 0 closes the connection before the header. hang waits until the
+// client disconnects. cut breaks the connection after the body. took is the time by which the clock advances while the
+// query runs.
 type reply struct {
 	status    int
 	body      string
@@ -27,8 +27,8 @@ type reply struct {
 	took      time.Duration
 }
 
-// service imitates the query service (/sparql, /second) and the API (/api). Each path answers with its replies in turn
-// and keeps the requests.
+// service imitates the query service (/sparql, /second) and the API (/api). Each path returns its replies in turn and
+// records the requests.
 type service struct {
 	*httptest.Server
 	t       *testing.T
@@ -109,7 +109,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// client returns a client for the service that keeps its accounts in store (nil: in a new store).
+// client returns a client for the service that keeps its accounts in store, or in a new store if store is nil.
 func (s *service) client(store remote.BudgetStore, change func(*Config)) *Client {
 	s.t.Helper()
 	if store == nil {

@@ -48,7 +48,7 @@ func (s rawSnak) value() kg.Value {
 		var t struct{ Text, Language string }
 		ok = json.Unmarshal(s.Datavalue.Value, &t) == nil
 		v.Term = rdf.LangString(t.Text, t.Language)
-	default: // string, and datatypes of extensions whose value is a string
+	default: // string, and extension datatypes whose value is a string
 		var text string
 		ok = json.Unmarshal(s.Datavalue.Value, &text) == nil
 		v.Term = stringTerm(s.Datatype, text)
@@ -134,7 +134,7 @@ func coordinateValue(data json.RawMessage) (kg.Value, bool) {
 	return kg.Value{Term: rdf.Typed(wkt, rdf.GeoWKT)}, true
 }
 
-// precisionDay is Wikibase's precision of a whole date.
+// precisionDay is Wikibase's precision for a complete date.
 const precisionDay = 11
 
 var wikibaseTime = regexp.MustCompile(`^([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z$`)
@@ -204,7 +204,7 @@ func julianDay(year int64, month, day int) int64 {
 	return int64(day) + (153*m+2)/5 + 365*y + floorDiv(y, 4) - 32083
 }
 
-// gregorian returns the date in the proleptic Gregorian calendar of a Julian Day Number (same source).
+// gregorian converts a Julian Day Number to a date in the proleptic Gregorian calendar (same source).
 func gregorian(jdn int64) (year int64, month, day int) {
 	a := jdn + 32044
 	b := floorDiv(4*a+3, 146097)

@@ -20,12 +20,12 @@ import (
 // Limits of Wikidata's vector database. Source: its documentation (wd-vectordb.wmcloud.org/docs) and code.
 const (
 	vectorTimeout = 10 * time.Second
-	mostVectors   = 50  // hits of one call
-	mostSimilar   = 100 // IDs whose similarity one call returns
+	mostVectors   = 50  // maximum number of hits per call
+	mostSimilar   = 100 // maximum number of IDs in a call for similarities
 	offFor        = 10 * time.Minute
 )
 
-// vectorPace observes the limit of 30 calls per minute for one User-Agent: a minute never has more than 5 + 25.
+// vectorPace stays within the limit of 30 calls per minute per User-Agent: no minute has more than 5 + 25 calls.
 var vectorPace = remote.Pace{Calls: 5, CallRate: 25}
 
 // errOff means that the search is switched off for now.
@@ -42,17 +42,17 @@ type vector struct {
 	off     time.Time // it is not used until then
 }
 
-// vectorHit is a hit of the vector database. It has no label.
+// vectorHit is a hit in the vector database. It does not have a label.
 type vectorHit struct {
 	QID        string  `json:"QID"`
 	PID        string  `json:"PID"`
-	ID         string  `json:"id"` // in an answer about similarity
+	ID         string  `json:"id"` // in responses about similarity
 	Similarity float64 `json:"similarity_score"`
 }
 
 func (h vectorHit) id() string { return cmp.Or(h.QID, h.PID, h.ID) }
 
-// find returns the IDs of entities by similarity of meaning, best first.
+// find returns the IDs of the entities that are closest in meaning, best first.
 func (v *vector) find(ctx context.Context, text, lang string, typ kg.Type, limit int, external bool) ([]string, error) {
 	path, params := "/item/query/", url.Values{"query": {text}, "lang": {lang},
 		"K": {strconv.Itoa(min(limit, mostVectors))}}
@@ -67,7 +67,7 @@ func (v *vector) find(ctx context.Context, text, lang string, typ kg.Type, limit
 	return vectorIDs(hits, typ), nil
 }
 
-// vectorIDs returns the IDs of the hits of a type, without duplicates.
+// vectorIDs returns the IDs of the hits of the given type, without duplicates.
 func vectorIDs(hits []vectorHit, typ kg.Type) []string {
 	var out []string
 	for _, h := range hits {
@@ -78,7 +78,7 @@ func vectorIDs(hits []vectorHit, typ kg.Type) []string {
 	return out
 }
 
-// likeness orders IDs by the similarity of their meaning to a text.
+// likeness orders IDs by how similar their meaning is to the given text.
 func (v *vector) likeness(ctx context.Context, text, lang string, ids []string) ([]string, error) {
 	hits, err := v.get(ctx, "/similarity-score/", url.Values{"query": {text}, "lang": {lang},
 		"qid": {strings.Join(ids[:min(len(ids), mostSimilar)], ",")}})

@@ -47,8 +47,8 @@ const (
 type Config struct {
 	SPARQL   string // URL of the query service
 	Fallback string // second endpoint, used if the first one is down or timed out; may be empty
-	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto: qlever if its host has that name, otherwise
-	// wdqs
+	// dialect of the second endpoint: wdqs, qlever or standard; with "" or auto, it is qlever if its host has that name,
+	// and otherwise wdqs
 	FallbackDialect string
 	API             string // URL of the wiki's api.php
 	REST            string // URL of Wikibase's REST API, for single entities; may be empty

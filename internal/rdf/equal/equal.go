@@ -156,8 +156,8 @@ func instant(s string) (string, bool) {
 		strings.TrimRight(strings.TrimRight(m[7], "0"), "."), true
 }
 
-// LabelColumns reports which columns are text for readers about another column: xLabel, xAltLabel and xDescription if
-// there is a column x.
+// LabelColumns reports which columns contain text for readers about another column: xLabel, xAltLabel and xDescription
+// if there is a column x.
 func LabelColumns(vars []string) []bool {
 	next := make([]bool, len(vars))
 	for i, v := range vars {

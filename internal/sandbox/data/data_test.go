@@ -150,8 +150,8 @@ func TestForumHasTheKindsOfThread(t *testing.T) {
 	}
 }
 
-// Each request of the script is a post. The question that triage derives from it still contains the snippet by which
-// the script is found.
+// Each request of the script is a post. The question that triage derives from it still contains the snippet that
+// identifies the script.
 func TestEveryScriptFindsItsPost(t *testing.T) {
 	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	var posts []string

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// cells returns the values of the named variables: the IDs of items and properties, the texts of literals, and "" for
+// cells returns the values of the named variables: the IDs of items and properties, the text of literals, and "" for
 // unbound variables.
 func cells(t *testing.T, table *kg.Table, vars []string) [][]string {
 	t.Helper()

@@ -24,7 +24,7 @@ const maxPage = 2 << 20
 // Handler serves the wiki: the API under /w/api.php, HTML like Parsoid's under /w/rest.php, and pages under /wiki/.
 // Create it with [NewHandler].
 type Handler struct {
-	// Extra contains more actions of the API by name, such as wbsearchentities. Each handler gets the whole request.
+	// Extra contains additional API actions by name, such as wbsearchentities. Each handler receives the whole request.
 	Extra map[string]http.HandlerFunc
 	// Forum is the page to which "/" redirects.
 	Forum string
@@ -59,13 +59,13 @@ type FollowUp struct {
 // session is a client of the API, identified by its cookie.
 type session struct {
 	id      string   // the cookie's value; "" if there is no randomness
-	account *Account // nil: anonymous
+	account *Account // nil if anonymous
 	secret  string   // the source of the API's tokens
 	used    time.Time
 	once    map[string]bool // forms that were already sent
 }
 
-// maxSessions is the maximum number of sessions that are kept. Beyond it, the least recently used ones are forgotten.
+// maxSessions is the maximum number of sessions kept. Beyond it, the least recently used ones are forgotten.
 const maxSessions = 1000
 
 // NewHandler returns a handler with the defaults: no extra actions, no endpoint, and the real service for "Try it!".
@@ -93,7 +93,7 @@ type call struct {
 	s    *session
 	warn []string
 
-	account *Account // the session's account when the request arrived; nil: anonymous
+	account *Account // the session's account when the request arrived; nil if anonymous
 	secret  string
 }
 
@@ -176,7 +176,7 @@ func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// run makes the checks of every request, in MediaWiki's order, and calls the action.
+// run performs the checks that apply to every request, in MediaWiki's order, and calls the action.
 func (c *call) run(action string) (object, *failure) {
 	if format := c.get("format"); format != "json" {
 		c.warn = append(c.warn, "This wiki answers in JSON only.")

@@ -18,7 +18,7 @@ var userLinks = regexp.MustCompile(`(?i)\[\[ *:?user *: *([^]|/#\[]+?) *(?:\||\]
 // signed matches the end of a signature.
 const signed = "(UTC)"
 
-// mentions counts the links to an account's user page in a text.
+// mentions counts the links to an account's user page in wikitext.
 func mentions(text, account string) (n int) {
 	for _, m := range userLinks.FindAllStringSubmatch(text, -1) {
 		if upperFirst(strings.ReplaceAll(m[1], "_", " ")) == account {

@@ -60,7 +60,7 @@ func (c *call) hide(id string) object {
 	return object{"status": "Success", "id": n, "userhidden": h.User, "commenthidden": h.Summary, "texthidden": h.Text}
 }
 
-// byID returns the revision with an ID, or nil.
+// byID returns the revision with the given ID, or nil.
 func (w *Wiki) byID(id int64) *Revision {
 	w.mu.Lock()
 	defer w.mu.Unlock()

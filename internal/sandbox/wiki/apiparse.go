@@ -2,7 +2,7 @@ package wiki
 
 import "strings"
 
-// parse implements action=parse, which renders a text or a page's newest revision as HTML.
+// parse implements action=parse, which renders wikitext or a page's newest revision as HTML.
 func (c *call) parse() (object, *failure) {
 	title, text, page := c.get("title"), c.get("text"), c.get("page")
 	out := object{}

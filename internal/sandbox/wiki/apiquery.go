@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// query implements action=query with the modules that a forum's bot needs.
+// query implements action=query with the modules that a forum bot needs.
 func (c *call) query() (object, *failure) {
 	q := object{}
 	answer := object{"batchcomplete": true, "query": q}

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// hide has the administrator remove parts of a revision from public view.
+// hide makes the administrator remove parts of a revision from public view.
 func (s *site) hide(t *testing.T, title string, rev int64, what, suppress string) {
 	t.Helper()
 	admin, err := mwclient.New(s.api, "SpinachBotTest/1 (conformance suite)")

@@ -438,7 +438,7 @@ func testHTML(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Refused, "http-404")
 }
 
-// testList lists pages by the beginning of their titles, with their newest revisions, as an anonymous reader sees them.
+// testList lists pages by title prefix, with their newest revisions, as an anonymous reader sees them.
 func testList(t *testing.T, s *site) {
 	a, b := s.page(t, "list/2024/01", "one"), s.page(t, "list/2024/02", "two")
 	prefix := strings.TrimSuffix(a.Title, "2024/01")

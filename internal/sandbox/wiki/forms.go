@@ -219,7 +219,7 @@ func sign(text string) string {
 	return text + " ~~~~"
 }
 
-// reply adds a text below the comment that ends at an offset of a revision, after the existing replies. If the page has
+// reply adds text below the comment that ends at an offset in a revision, after the existing replies. If the page has
 // changed there since then, it searches for the same comment in the newest revision.
 func (w *Wiki) reply(title string, base int64, at int, text, user string) error {
 	for _, rev := range []*Revision{w.revision(title, base), w.Page(title)} {
@@ -242,7 +242,7 @@ func (w *Wiki) reply(title string, base int64, at int, text, user string) error 
 	return errConflict
 }
 
-// revision returns the revision of a page with that number, or nil if there is none.
+// revision returns the page's revision with that number, or nil if there is none.
 func (w *Wiki) revision(title string, id int64) *Revision {
 	for _, rev := range w.History(title) {
 		if rev.ID == id {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// token matches the next part of a SPARQL query. Each group matches one kind of part, in the order of tokenClass.
+// token matches the next token of a SPARQL query. Each capture group matches one kind of token, in the order of
+// tokenClass.
 var token = regexp.MustCompile(`(?s)(#[^\n]*)|("""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)?|(<[^<>"{}|^\x60\\\x00-\x20]*>)|([?$][\pL\pN_]+)|([\pL][\pL\pN_.-]*:(?:[\pL\pN_][\pL\pN_-]*)?|:[\pL\pN_]+)|([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(@?[a-zA-Z][a-zA-Z_]*)`)
 
 var tokenClass = []string{"", "c", "s", "u", "v", "n", "m", "k"}
@@ -24,8 +25,8 @@ var keywords = func() map[string]bool {
 	return m
 }()
 
-// highlight returns a SPARQL query as HTML with spans for its parts. It drops nothing: if tags are removed and entities
-// decoded, the HTML is the query.
+// highlight returns a SPARQL query as HTML with a span for each token. It drops nothing: if tags are removed and
+// entities decoded, the HTML is the query.
 func highlight(query string) string {
 	var b strings.Builder
 	at := 0

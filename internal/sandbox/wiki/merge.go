@@ -2,11 +2,11 @@ package wiki
 
 import "strings"
 
-// maxEdits limits the work of a comparison. Texts that differ in more lines count as completely different.
+// maxEdits limits the cost of a comparison. Texts that differ in more lines count as completely different.
 const maxEdits = 2000
 
 // merge3 merges two versions of a text line by line, as diff3 does. ok is false if both changed the same lines, or
-// lines next to each other.
+// adjacent lines.
 func merge3(base, mine, theirs string) (merged string, ok bool) {
 	b, m, t := lines(base), lines(mine), lines(theirs)
 	toMine, toTheirs := match(b, m), match(b, t)
@@ -43,7 +43,7 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 }
 
-// lines cuts a text after each newline. The last line gets one too, so that adding a line after it does not count as
+// lines splits text after each newline. The last line gets one too, so that adding a line after it does not count as
 // changing it.
 func lines(s string) []string {
 	if s == "" {
@@ -68,8 +68,8 @@ func equal(a, b []string) bool {
 	return true
 }
 
-// match returns, for each line of a, the index of its partner in b, or -1 if it has none. It finds a longest common
-// subsequence with Myers' greedy algorithm (1986).
+// match returns, for each line of a, the index of the matching line in b, or -1 if there is none. It finds a longest
+// common subsequence with Myers' greedy algorithm (1986).
 func match(a, b []string) []int {
 	out := make([]int, len(a))
 	for i := range out {

@@ -10,9 +10,9 @@ import (
 // renderOptions contains the information that the renderer needs from the wiki.
 type renderOptions struct {
 	queryURL string                    // the part of a "Try it!" link before the encoded query
-	exists   func(title string) bool   // reports whether a page exists; nil: all exist
-	isBot    func(user string) bool    // whose signatures to mark; nil: none
-	reply    func(c commentEnd) string // HTML after each signed comment; nil: none
+	exists   func(title string) bool   // reports whether a page exists; if nil, all exist
+	isBot    func(user string) bool    // reports whether to mark a user's signatures; if nil, none are marked
+	reply    func(c commentEnd) string // returns HTML to add after each signed comment; may be nil
 }
 
 // commentEnd is the end of a signed comment.
@@ -23,7 +23,7 @@ type commentEnd struct {
 	heading string // of the thread, without markup; "" before the first one
 }
 
-// document is a rendered text.
+// document is rendered wikitext.
 type document struct {
 	html      string
 	templates []string // names, in order of first use
@@ -38,8 +38,8 @@ const maxDepth = 20
 //
 // Like MediaWiki's old parser, it works in two passes. The first replaces templates and literal tags with markers, each
 // a number between two DEL characters (U+007F, which the text itself cannot contain). After that, every line is a line
-// of the page's structure. The second pass reads lines and the links and quotes within them, and puts the HTML of the
-// markers back.
+// of the page's structure. The second pass reads lines and the links and quotes within them, and replaces the markers
+// with their HTML.
 func render(text string, o renderOptions) document {
 	r := &renderer{o: o, anchors: map[string]int{}}
 	prepared := r.prepare(text, 0)
@@ -67,7 +67,7 @@ type marker struct {
 	block bool // whether it must be outside paragraphs
 }
 
-// mark keeps HTML for the second pass and returns its marker.
+// mark saves HTML for the second pass and returns its marker.
 func (r *renderer) mark(html string, block bool) string {
 	r.markers = append(r.markers, marker{html, block})
 	return "\x7f" + strconv.Itoa(len(r.markers)-1) + "\x7f"
@@ -152,7 +152,7 @@ type line struct {
 	end  int // offset of its end in the source; -1 inside tables and templates
 }
 
-// split cuts prepared text into lines. Without offsets, the lines have none.
+// split splits prepared text into lines. Without offsets, the lines have none.
 func (r *renderer) split(s string, ends []int) []line {
 	parts := strings.Split(s, "\n")
 	out := make([]line, len(parts))

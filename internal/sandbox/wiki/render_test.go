@@ -131,7 +131,7 @@ var (
 	safeHref   = regexp.MustCompile(`^(?:/wiki/|/query#|#|https?://)`)
 )
 
-// checkSafe parses the HTML like a browser and fails on anything that a text must not be able to create.
+// checkSafe parses the HTML as a browser does and fails on anything that wikitext must not be able to create.
 func checkSafe(t *testing.T, text string) {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(`<div id="outer">` + toHTML(text) +
@@ -204,8 +204,8 @@ func FuzzHighlight(f *testing.F) {
 	})
 }
 
-// TestRendersInTime checks that texts designed to be slow are rendered fast. Each takes well under a second; the limit
-// only catches hangs.
+// TestRendersInTime checks that wikitext designed to be slow is rendered fast. Each case takes well under a second; the
+// limit only catches hangs.
 func TestRendersInTime(t *testing.T) {
 	for _, unit := range []string{"{{", "[[", "<nowiki>", "<!--", "{|\n", "''", "<b>", "[http://x ", "{{a|", "<pre", "]]",
 		"&", "\n:", ":", "=", "== x ==\n", "{{ping|", "[[a|", "~~~", "<b>''", "{{unsigned|"} {

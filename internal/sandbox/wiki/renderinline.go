@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// inline renders running text: quotes, links, the few HTML tags that are allowed, entities and markers. It escapes
+// inline renders inline text: quotes, links, the few HTML tags that are allowed, entities and markers. It escapes
 // everything else.
 func (r *renderer) inline(s string, depth int) string {
 	if depth > maxDepth {
@@ -127,7 +127,7 @@ func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
 	return end + 2
 }
 
-// pagePath returns the address of a page.
+// pagePath returns the path of a page.
 func pagePath(title string) string {
 	return "/wiki/" + strings.ReplaceAll(url.PathEscape(strings.ReplaceAll(title, " ", "_")), "%2F", "/")
 }
@@ -162,7 +162,7 @@ func (r *renderer) bracketLink(w *inlineWriter, s string, depth int) int {
 
 var bare = regexp.MustCompile(`^https?://[^\s\[\]<>"'\x7f|{}]+`)
 
-// bareLink renders an address in running text, without the punctuation after it.
+// bareLink renders a URL in running text, without the punctuation after it.
 func (r *renderer) bareLink(w *inlineWriter, s string) int {
 	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
 		return 0
@@ -183,7 +183,7 @@ type inlineWriter struct {
 	open []string // elements, outermost first
 }
 
-// link writes an anchor. The caller has built or checked the address; it is escaped here.
+// link writes an anchor. The caller has built or checked the URL; it is escaped here.
 func (w *inlineWriter) link(href, class, shown string) {
 	w.b.WriteString(`<a href="` + html.EscapeString(href) + `"`)
 	if class != "" {
@@ -195,7 +195,7 @@ func (w *inlineWriter) link(href, class, shown string) {
 	w.b.WriteString(">" + shown + "</a>")
 }
 
-// quotes handles a run of n apostrophes: two for italics, three for bold, five for both. All others are text.
+// quotes handles a run of n apostrophes: two for italics, three for bold, five for both. Any other number is text.
 func (w *inlineWriter) quotes(n int) {
 	switch {
 	case n == 4:
@@ -262,7 +262,7 @@ var (
 	classAttr  = regexp.MustCompile(`(?i)\bclass\s*=\s*"([a-z0-9 _-]{1,100})"`)
 )
 
-// allowed are the tags that text may use; the value is true for tags without an end.
+// allowed contains the tags that text may use; the value is true for tags without an end tag.
 var allowed = map[string]bool{
 	"b": false, "i": false, "u": false, "s": false, "del": false, "ins": false, "small": false, "big": false, "sub": false,
 	"sup": false, "code": false,

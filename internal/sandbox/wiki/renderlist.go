@@ -42,8 +42,8 @@ func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	return n, out
 }
 
-// list renders items whose first depth characters are the same. As in MediaWiki, a deeper line belongs to the item
-// before it.
+// list renders items whose first depth characters are the same. As in MediaWiki, a more deeply nested line belongs to
+// the item before it.
 func (r *renderer) list(items []item, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(items); {

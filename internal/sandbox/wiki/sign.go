@@ -22,7 +22,8 @@ func expandSignatures(text, user string, now time.Time) string {
 	return b.String()
 }
 
-// expandTildes replaces runs of three to five tildes. In a longer run, the first five are replaced, and then the rest.
+// expandTildes replaces runs of three to five tildes. In a longer run, the first five are replaced first, and then the
+// rest.
 func expandTildes(b *strings.Builder, s, user string, now time.Time) {
 	stamp := now.UTC().Format("15:04, 2 January 2006") + " (UTC)"
 	for {

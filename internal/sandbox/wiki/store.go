@@ -17,7 +17,7 @@ import (
 // Account is a user who can log in through the API.
 type Account struct {
 	Name     string   // "SpinachBot"
-	Login    string   // "SpinachBot@posts"; empty: the name
+	Login    string   // such as "SpinachBot@posts"; the name if empty
 	Password string   // bot password
 	Groups   []string // besides "*", "user" and "autoconfirmed": "bot", "sysop"
 }
@@ -35,14 +35,14 @@ type Config struct {
 type Revision struct {
 	ID      int64     `json:"id"`
 	Page    string    `json:"page"`
-	Parent  int64     `json:"parent"` // 0: the revision created the page
+	Parent  int64     `json:"parent"` // 0 if the revision created the page
 	Time    time.Time `json:"time"`   // to the second, UTC
 	User    string    `json:"user"`
 	Summary string    `json:"summary"`
 	Text    string    `json:"text"`
 	Bot     bool      `json:"bot,omitempty"`
 
-	Hidden Hidden `json:"-"` // kept on its own line: see [Wiki.Hide]
+	Hidden Hidden `json:"-"` // stored on a separate line: see [Wiki.Hide]
 }
 
 // Hidden describes which parts an administrator removed from public view, as with MediaWiki's revision deletion.
@@ -73,7 +73,7 @@ type Wiki struct {
 	size  int64 // size of the valid part of the file
 	all   []*Revision
 	pages map[string][]*Revision    // by canonical title, oldest first
-	heard map[string]map[int64]bool // notifications that accounts have read, by the IDs of their revisions
+	heard map[string]map[int64]bool // notifications that accounts have read, by revision ID
 }
 
 // The reasons why a save can fail. The API turns them into MediaWiki's codes of the same names.
@@ -90,7 +90,7 @@ var (
 // was never confirmed.
 func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
 	if cfg.Now == nil || cfg.Random == nil {
-		return nil, errors.New("sandbox wiki: Open needs a clock and a source of randomness")
+		return nil, errors.New("sandbox wiki: Open requires a clock and a source of randomness")
 	}
 	if cfg.SiteName == "" {
 		cfg.SiteName = "Sandbox"
@@ -290,7 +290,7 @@ type change struct {
 	text    string
 	user    string
 	summary string
-	base    int64 // revision that the text is based on; 0: no check for conflicts
+	base    int64 // revision that the text is based on; if 0, conflicts are not checked
 	create  bool  // the page may be missing
 	only    bool  // the page must be missing
 	bot     bool
@@ -354,7 +354,7 @@ func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) 
 	return "", errConflict
 }
 
-// cutSummary returns the summary on one line, cut to MediaWiki's 500 characters.
+// cutSummary returns the summary on one line, truncated to MediaWiki's 500 characters.
 func cutSummary(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	return string(r[:min(len(r), 500)])

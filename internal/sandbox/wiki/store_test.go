@@ -47,8 +47,8 @@ func openTest(t *testing.T, file string) *Wiki {
 	return w
 }
 
-// TestSurvivesCrash cuts the file at every byte, like a crash during a write. Complete revisions must still exist, and
-// saving must work.
+// TestSurvivesCrash truncates the file at every byte, as a crash during a write would. Complete revisions must still
+// exist, and saving must work.
 func TestSurvivesCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wiki.jsonl")
 	w := openTest(t, file)
@@ -121,8 +121,8 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// The laws of a merge: an unchanged side gives way to the other, both orders agree, and changes that are far apart are
-// both kept.
+// The laws of merging: if one side is unchanged, the other wins; the order of the sides does not matter; and changes
+// that are far apart are both kept.
 func TestMergeLaws(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	change := func(ls []string) []string {
@@ -179,7 +179,7 @@ func TestMergeLaws(t *testing.T) {
 	}
 }
 
-// match returns a common subsequence. For small texts, trying all subsequences shows that it is one of the longest.
+// match returns a common subsequence. For short texts, trying all subsequences shows that it is one of the longest.
 func TestMatchIsLongest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

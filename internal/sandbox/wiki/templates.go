@@ -73,7 +73,7 @@ func encodeComponent(s string) string { return strings.ReplaceAll(url.QueryEscap
 
 var entityNumber = regexp.MustCompile(`^[QPqp]?([1-9]\d{0,11})$`)
 
-// entity returns a link to an item or property with that ID.
+// entity returns a link to the item or property with that ID.
 func (r *renderer) entity(kind, id string) string {
 	m := entityNumber.FindStringSubmatch(strings.TrimSpace(id))
 	if m == nil {

@@ -27,7 +27,7 @@ func normalize(title string) (string, error) {
 	return name, err
 }
 
-// split is like normalize but returns the number of the namespace too.
+// split is like normalize but also returns the namespace number.
 func split(title string) (ns int, name string, err error) {
 	t := strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(title), ":"), "_", " ")), " ")
 	bad := t == "" || len(t) > 255 || !utf8.ValidString(t) || strings.ContainsFunc(t, func(r rune) bool {

@@ -27,7 +27,7 @@ var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"stamp": func(t time.Time) string { return t.UTC().Format("15:04, 2 January 2006") },
 }).ParseFS(webFiles, "web/*.html"))
 
-// security is the content security policy of all pages. It allows nothing from other sites, no inline scripts or
+// security is the Content Security Policy for all pages. It allows nothing from other sites, no inline scripts or
 // styles, and forms only for this site.
 const security = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -68,11 +68,11 @@ func (h *Handler) static(rw http.ResponseWriter, r *http.Request, name string) {
 	_, _ = rw.Write(data)
 }
 
-// view contains the data of the templates.
+// view contains the data for the templates.
 type view struct {
 	Site, Title, Forum, SPARQL, Endpoint string
 	Body                                 template.HTML
-	Page                                 *Revision // nil: missing
+	Page                                 *Revision // nil if missing
 	Old                                  bool      // not the newest revision
 	Current                              int64     // the newest revision
 	CanPost                              bool
@@ -82,7 +82,7 @@ type view struct {
 	Name, Token, Once                    string
 	Message, Lead                        string
 	Notice                               string
-	Failed                               *failedForm // nil: no form was refused
+	Failed                               *failedForm // nil if no form was refused
 }
 
 // failedForm is a form that was refused. It is shown again, with what was typed.
@@ -94,13 +94,13 @@ type failedForm struct {
 	Message             string // what to change
 }
 
-// entry is a line of the table of contents.
+// entry is a line in the table of contents.
 type entry struct {
 	Text, Anchor string
 	Resolved     bool
 }
 
-// historyLine is a line of the history.
+// historyLine is a line in the history.
 type historyLine struct {
 	*Revision
 	Delta int
@@ -246,7 +246,7 @@ func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 	h.show(rw, status, "page.html", v)
 }
 
-// entry returns a line of the table of contents.
+// entry returns a line for the table of contents.
 func (h *Handler) entry(text string, hd heading) entry {
 	plain := html.UnescapeString(stripTags.ReplaceAllString(render(hd.text, renderOptions{}).html, ""))
 	plain = strings.Join(strings.Fields(plain), " ")
@@ -309,7 +309,7 @@ func anchor(page string, at int) string {
 	return "c-" + hex.EncodeToString(sum[:6])
 }
 
-// rest serves a page as HTML at the address at which MediaWiki's REST API serves Parsoid's HTML.
+// rest serves a page as HTML at the URL at which MediaWiki's REST API serves Parsoid's HTML.
 func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 	part := strings.TrimPrefix(r.URL.EscapedPath(), "/w/rest.php/v1/page/")
 	name, ok := strings.CutSuffix(part, "/html")

@@ -465,7 +465,8 @@ func TestExtraActions(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce posts from many visitors at the same time. Nothing is lost, and the race detector can find races.
+// TestManyAtOnce posts from many visitors at the same time. Nothing is lost, and the race detector has a chance to find
+// races.
 func TestManyAtOnce(t *testing.T) {
 	w, h, _ := openForum(t)
 	var wg sync.WaitGroup

@@ -26,8 +26,8 @@ type Problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Query returns probable mistakes, in the order of the text. allow is as for [sparql.Guard]; if it is nil, addresses
-// are not checked, but updates are.
+// Query returns probable mistakes, in textual order. allow is as for [sparql.Guard]; if it is nil, endpoints are not
+// checked, but updates are.
 func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
 	if q.Form == sparql.Update || allow != nil {
@@ -71,7 +71,7 @@ func sorted(problems []Problem) []Problem {
 type checker struct {
 	q      *sparql.Query
 	named  map[string]*sparql.NamedSubquery
-	counts map[string]int // how often each variable occurs in the query
+	counts map[string]int // number of occurrences of each variable in the query
 	out    []Problem
 }
 
@@ -264,7 +264,7 @@ func (c *checker) modifiers(s *sparql.SelectQuery, bound map[string]bool, automa
 	}
 }
 
-// expr reports variables of an expression that nothing binds. ORDER BY may use the labels that the service adds.
+// expr reports variables in an expression that nothing binds. ORDER BY may use the labels that the service adds.
 func (c *checker) expr(e *sparql.Expr, bound map[string]bool, automatic bool) {
 	if v := e.Variable(); v != "" && !bound[v] {
 		base, isLabel := sparql.LabelBase(v)

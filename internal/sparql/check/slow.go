@@ -7,10 +7,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Slow returns the parts of a query that make query services time out, in the order of the text. Kind is one of: path
-// (a path of any length with neither end known), scan (a pattern in which nothing is known), text (a search of the
-// labels of everything), label-inside (the label service in a subquery), order (an ORDER BY in a subquery without LIMIT
-// or OFFSET), cartesian (as for [Query]).
+// Slow returns the parts of a query that make query services time out, in textual order. Kind is one of: path (a path
+// of any length with neither end known), scan (a pattern in which nothing is known), text (a search in the labels of
+// everything), label-inside (the label service in a subquery), order (an ORDER BY in a subquery without LIMIT or
+// OFFSET), cartesian (as for [Query]).
 func Slow(q *sparql.Query) []Problem {
 	if q.Form == sparql.Update || q.Body == nil {
 		return nil
@@ -23,7 +23,7 @@ func Slow(q *sparql.Query) []Problem {
 	return sorted(c.out)
 }
 
-// slowSelect checks a SELECT and the ones in its pattern.
+// slowSelect checks a SELECT and the sub-selects in its pattern.
 func (c *checker) slowSelect(s *sparql.SelectQuery, inside bool) {
 	if s.Where == nil {
 		return
@@ -82,7 +82,7 @@ func (c *checker) isKnown(t *sparql.Term, known map[string]bool) bool {
 	return t.Kind == sparql.Const || t.Kind == sparql.Var && known[t.Name]
 }
 
-// known returns the variables that can be reached from a constant in a group, in addition to those of outer.
+// known returns the variables that can be reached from a constant in a group, in addition to those in outer.
 func (c *checker) known(g *sparql.Group, outer map[string]bool) map[string]bool {
 	out := map[string]bool{}
 	for v := range outer {
@@ -137,7 +137,7 @@ func (c *checker) textSearch(g *sparql.Group, triples []sparql.Triple, known map
 	}
 }
 
-// searches reports whether an expression searches for one text in another.
+// searches reports whether an expression searches for one string in another.
 func searches(e *sparql.Expr) bool {
 	return e.Kind == sparql.ExprBuiltin && slices.Contains([]string{"REGEX", "CONTAINS", "STRSTARTS", "STRENDS"}, e.Op) ||
 		slices.ContainsFunc(e.Args, searches)

@@ -1,4 +1,4 @@
-// Package explain explains in plain English what a query asks.
+// Package explain describes in plain English what a query asks.
 package explain
 
 import (
@@ -257,7 +257,7 @@ func boxCorners(x *sparql.Service, e *explainer) string {
 	return " with the corners " + strings.Join(corners, " and ")
 }
 
-// apiCall describes a call of MediaWiki's API and the variables that it binds.
+// apiCall describes a call to MediaWiki's API and the variables that it binds.
 func (e *explainer) apiCall(x *sparql.Service) string {
 	var in, out []string
 	for _, p := range x.Params() {

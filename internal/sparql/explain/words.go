@@ -51,7 +51,7 @@ var ontologyWords = map[string]string{
 	"ontolex:LexicalSense": "sense", "skos:definition": "definition",
 }
 
-// site returns the host of an address without a path, as the query service names wikis: https://en.wikipedia.org/.
+// site returns the host of a URL without a path, as the query service names wikis: https://en.wikipedia.org/.
 func site(iri string) (string, bool) {
 	host, ok := strings.CutPrefix(iri, "https://")
 	host, slash := strings.CutSuffix(host, "/")

@@ -13,7 +13,7 @@ import (
 // of the paper): every node counts once, whatever the layout. [Notebook] counts the way the paper's published program
 // does.
 type Metrics struct {
-	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and the like
+	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and similar
 	Projections int `json:"projections"` // columns of the final SELECT, without labels and descriptions
 	Relations   int `json:"relations"`   // triples
 	Subjects    int `json:"subjects"`    // distinct subjects
@@ -114,7 +114,7 @@ func (m *measurer) path(p *sparql.Path) {
 	}
 }
 
-// key returns a text that differs for different terms.
+// key returns a string that differs for different terms.
 func key(t *sparql.Term) string {
 	switch t.Kind {
 	case sparql.Var:
@@ -223,8 +223,8 @@ func termFeature(t *sparql.Term, have map[string]bool) {
 }
 
 // Shape returns the normalized pattern of a query: variables, Q and P IDs, numbers and strings are replaced by
-// placeholders, and white space and comments are removed. Two queries have the same shape exactly if they differ in
-// nothing else (SPINACH, Table 6).
+// placeholders, and white space and comments are removed. Two queries have the same shape if and only if they do not
+// differ in anything else (SPINACH, Table 6).
 func Shape(q *sparql.Query) string {
 	var b strings.Builder
 	for t := range sparql.Tokens(q.Text) {
@@ -252,7 +252,7 @@ func Shape(q *sparql.Query) string {
 	return b.String()
 }
 
-// placeholder replaces a Q, P or L ID by its letter.
+// placeholder replaces a Q, P or L ID with its letter.
 func placeholder(local string) string {
 	if rdf.ValidID(local) {
 		return local[:1]

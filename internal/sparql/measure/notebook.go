@@ -6,8 +6,8 @@ import (
 )
 
 // This file counts the way the notebook behind SPINACH's Table 1 does: with regular expressions on the text of the
-// query, mistakes included. There is no other way to reproduce the published figures. It is the only file in this
-// package that reads queries with regular expressions; [Query] counts on the tree.
+// query, including the notebook's mistakes. There is no other way to reproduce the published figures. It is the only
+// file in this package that reads queries with regular expressions; [Query] counts on the tree.
 //
 // The patterns are written as in Python, in which the notebook is written; see [python]. What looks like a mistake in
 // them is the notebook's.
@@ -74,7 +74,7 @@ func python(pattern string) *regexp.Regexp {
 //   - For each FILTER with a parenthesis, the text is read from the first occurrence of the same spelling to the end of
 //     the body. Each position at which the parentheses are balanced is one more clause. The variables up to the last
 //     such position are objects; double-quoted strings and numbers are literals.
-//   - The bodies of OPTIONAL and MINUS, up to the first closing brace, are counted again as bodies of their own.
+//   - The bodies of OPTIONAL and MINUS, up to the first closing brace, are counted again as separate bodies.
 //   - LIMIT, GROUP BY, ORDER BY and HAVING are one clause each, anywhere in the text, even as part of another word.
 func Notebook(query string) Metrics {
 	n := &notebook{relations: set{}, subjects: set{}, predicates: set{}, objects: set{}, literals: set{}}
@@ -95,7 +95,7 @@ func Notebook(query string) Metrics {
 		Predicates: len(n.predicates), Objects: len(n.objects), Literals: len(n.literals)}
 }
 
-// notebook is the count of one query.
+// notebook contains the counts of one query.
 type notebook struct {
 	clauses                                            int
 	relations, subjects, predicates, objects, literals set
@@ -201,7 +201,7 @@ func nbBraces(open *regexp.Regexp, text string) (before, inside, after string, f
 	return before, "", after, false
 }
 
-// nbBalanced counts, in a text that starts with a parenthesis, the positions at which all parentheses are closed, and
+// nbBalanced counts, in text that starts with a parenthesis, the positions at which all parentheses are closed, and
 // returns the text up to the last one.
 func nbBalanced(text string) (times int, balanced string) {
 	depth := 0
@@ -236,7 +236,7 @@ var (
 func NotebookProperties(query string) []string { return nbProperty.FindAllString(query, -1) }
 
 // NotebookPattern returns the text with strings, variables, P IDs, Q IDs and numbers replaced, in this order, and
-// without white space. Two queries have the same pattern by SPINACH's Table 6 if these texts are equal. [Shape] does
+// without white space. Two queries have the same pattern by SPINACH's Table 6 if these strings are equal. [Shape] does
 // the same on tokens.
 func NotebookPattern(query string) string {
 	for _, p := range nbPattern {

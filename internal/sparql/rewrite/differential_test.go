@@ -135,7 +135,7 @@ func read(t *testing.T, path, field string) []string {
 }
 
 // rows runs a query and returns its rows as sorted lines, with columns in order of their names. Values whose choice or
-// order is up to the engine are masked.
+// order the engine may decide are masked.
 func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -153,7 +153,7 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 			free[it.Var] = true
 		}
 	}
-	order := make([]int, len(t.Vars)) // columns by name: with SELECT * their order is up to the engine
+	order := make([]int, len(t.Vars)) // columns by name: with SELECT *, the engine decides their order
 	for i := range order {
 		order[i] = i
 	}

@@ -12,7 +12,7 @@ import (
 // Slow describes the engine and the graph that [Faster] writes for.
 type Slow struct {
 	Prefixes   map[string]string // the graph's prefixes, in addition to Wikidata's
-	Blazegraph bool              // the engine supports named subqueries, and a hint to keep the order of the text
+	Blazegraph bool              // the engine supports named subqueries, and a hint to keep the textual order
 }
 
 // Faster returns faster forms of a query that took too long, the best guess first: patterns with known ends come first
@@ -287,7 +287,7 @@ func labeled(t *sparql.Term) bool {
 	return t.Kind == sparql.BlankNode && !strings.HasPrefix(t.Name, ".")
 }
 
-// inOrder writes the triples in an order in which as much as possible is known in each, and makes Blazegraph keep it.
+// inOrder writes the triples in an order in which as much as possible of each is known, and makes Blazegraph keep it.
 func (f *faster) inOrder() {
 	g := f.core.Where
 	known := map[string]bool{}
@@ -321,7 +321,7 @@ func (f *faster) inOrder() {
 	}
 }
 
-// sorted returns statements in an order in which as much as possible is known in each.
+// sorted returns statements in an order in which as much as possible of each is known.
 func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	left := slices.Clone(patterns)
 	var out []sparql.Pattern

@@ -91,8 +91,8 @@ func rowsOf(t *testing.T, g *embedded.Graph, query string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestFiltersSeeOutside: an engine with QLever's scopes returns for the rewritten query what the standard requires for
-// the original: the same rows, each the same number of times.
+// TestFiltersSeeOutside checks that an engine with QLever's scopes returns for the rewritten query what the standard
+// requires for the original: the same rows, each the same number of times.
 func TestFiltersSeeOutside(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(outsideData())); err != nil {
@@ -103,7 +103,7 @@ func TestFiltersSeeOutside(t *testing.T) {
 	differs := 0
 	for _, c := range []struct {
 		where string
-		note  string // "": the rewrite adds no note
+		note  string // "" if the rewrite does not add a note
 	}{
 		{"?x :n ?n OPTIONAL { ?x :part ?y FILTER(?n > 4) }", "repeated"},
 		{"?x :n ?n OPTIONAL { ?x :part ?y . ?y :m ?k FILTER(?k > ?n) }", "repeated"},

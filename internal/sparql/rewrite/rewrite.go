@@ -24,12 +24,12 @@ const (
 
 // Options choose what [Query] does in addition to changing the dialect.
 type Options struct {
-	// the reader's language: replaces [AUTO_LANGUAGE], and comes first in added label services; default "en"
+	// the reader's language, which replaces [AUTO_LANGUAGE] and comes first in added label services; default "en"
 	Language  string
-	DropMWAPI bool              // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
+	DropMWAPI bool              // leave out calls to wikibase:mwapi; otherwise they are an error for other engines
 	Distinct  bool              // make the outermost SELECT a SELECT DISTINCT
 	Entities  bool              // project ?x if only ?xLabel is projected
-	Prefixes  map[string]string // the graph's, in addition to Wikidata's: they may be used without being declared
+	Prefixes  map[string]string // the graph's, in addition to Wikidata's; they may be used without being declared
 	Labels    bool              // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 

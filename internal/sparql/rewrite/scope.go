@@ -92,7 +92,7 @@ func (r *rewriter) having(s *sparql.SelectQuery) {
 	}
 }
 
-// replace replaces variables below e by expressions, except inside aggregates, where a name means the pattern's
+// replace replaces variables below e with expressions, except inside aggregates, where a name means the pattern's
 // variable.
 func (r *rewriter) replace(e *sparql.Expr, byName map[string]*sparql.Expr, depth int, size *int) {
 	if *size++; *size > maxVisits {

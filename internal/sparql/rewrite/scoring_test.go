@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestScoring: one answer column, no labels, no comments, every prefix declared. The expected texts were written by
-// hand.
+// TestScoring checks that there is one answer column, no labels, no comments, and that every prefix is declared. The
+// expected queries were written by hand.
 func TestScoring(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
@@ -78,7 +78,7 @@ func TestScoring(t *testing.T) {
 	}
 }
 
-// TestScoringKeepsTheAnswers: the answer column has the same values as in the original query.
+// TestScoringKeepsTheAnswers checks that the answer column has the same values as in the original query.
 func TestScoringKeepsTheAnswers(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data.ttl")
 	if err := os.WriteFile(data, []byte(`@prefix wd: <http://www.wikidata.org/entity/> .

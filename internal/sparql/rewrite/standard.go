@@ -185,7 +185,7 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 		}
 		r.labeled[it] = true
 		prefer := ""
-		if slices.Contains(bound, it.Var) { // bound in some rows only; the service fills in the rest
+		if slices.Contains(bound, it.Var) { // bound only in some rows; the service fills in the rest
 			prefer = r.fresh(it.Var + "_value")
 			rename(s.Where, it.Var, prefer)
 		}
@@ -313,7 +313,7 @@ func located(x *sparql.Service) *sparql.Term {
 	return nil
 }
 
-// box replaces the search in a box with filters on longitude and latitude.
+// box replaces the search within a box with filters on longitude and latitude.
 func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	sw, ne := x.Param(rdf.Wikibase+"cornerSouthWest"), x.Param(rdf.Wikibase+"cornerNorthEast")
 	loc := located(x)
@@ -343,7 +343,7 @@ func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	return out
 }
 
-// longitude and latitude read a WKT literal Point(longitude latitude).
+// longitude and latitude read the WKT literal Point(longitude latitude).
 func longitude(t *sparql.Term) *sparql.Expr {
 	return function(rdf.XSD+"double", call("STRBEFORE", inPoint(t), stringExpr(" ")))
 }

@@ -126,7 +126,7 @@ func firstPredicate(p *sparql.Path) string {
 	return p.IRI()
 }
 
-// ofArticles reports whether a pattern is only about articles, so that all of it can be sent to the other half.
+// ofArticles reports whether a pattern is only about articles, so that the whole pattern can be sent to the other half.
 func ofArticles(p sparql.Pattern, articles map[string]bool) bool {
 	switch x := p.(type) {
 	case *sparql.Triples:
@@ -270,8 +270,8 @@ func (r *rewriter) toEntity(p *sparql.Path) bool {
 	return itemValued[id]
 }
 
-// itemValued holds the item-valued properties that queries use most. Values of other properties get no label unless one
-// was requested: a label variable for a date or a number would be a superfluous column.
+// itemValued contains the item-valued properties that queries use most. Values of other properties get no label unless
+// one was requested: a label variable for a date or a number would be a superfluous column.
 var itemValued = func() map[string]bool {
 	const ids = `
 		P6 P17 P19 P20 P21 P22 P25 P26 P27 P30 P31 P35 P36 P37 P38 P39 P40 P47 P50 P53 P54 P57 P58 P59 P61 P65 P69

@@ -1,4 +1,4 @@
-// Package sparqltest writes random queries for tests of laws that hold for all queries.
+// Package sparqltest generates random queries for property-based tests.
 package sparqltest
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Writer writes random queries about the content of a graph.
+// Writer generates random queries about the content of a graph.
 type Writer struct {
 	r       *rand.Rand
 	facts   [][]rdf.Term // subject, direct property, value
-	states  [][]rdf.Term // subject, p: property, statement, property of the statement, value
+	states  [][]rdf.Term // subject, property (as p:), statement, property of the statement, value
 	vars    int
 	where   []string
 	columns []string

@@ -1,5 +1,5 @@
-// Package tool checks, prints, rewrites and explains queries given as texts or as JSON lines. It implements the command
-// sparql, without its flags.
+// Package tool checks, prints, rewrites and explains queries given as text or as JSON lines. It implements the sparql
+// command, without its flags.
 package tool
 
 import (
@@ -24,7 +24,7 @@ import (
 // LabelSource returns the labels of Q, P and L IDs, each in the first language that has one.
 type LabelSource func(ctx context.Context, ids, languages []string) (map[string]string, error)
 
-// Run is one call of the command: what to do with each query, and the input and output.
+// Run is one invocation of the command: what to do with each query, and the input and output.
 type Run struct {
 	Action   string // check, format, rewrite or explain
 	JSON     bool   // JSON lines in and out
@@ -47,8 +47,8 @@ type Run struct {
 // Failed reports whether any query could not be handled.
 func (c *Run) Failed() bool { return c.failed }
 
-// File handles one input, a file or - for standard input. The error is one of reading or writing; mistakes in queries
-// are written to the output, and make [Run.Failed] return true.
+// File handles one input, a file or - for standard input. The error is a read or write error; mistakes in queries are
+// written to the output, and make [Run.Failed] return true.
 func (c *Run) File(ctx context.Context, name string) error {
 	r := c.Stdin
 	if name != "-" {

@@ -7,7 +7,7 @@ import (
 )
 
 // Bounded returns a query in the form in which it is run as a probe: without the label service and its columns, with
-// distinct rows, without an order that does not affect which rows are returned, and with at most limit rows. Grouped
+// distinct rows, without an ORDER BY that does not affect which rows are returned, and with at most limit rows. Grouped
 // and ordered queries keep their LIMIT. If cut is not 0, a result of cut rows may be incomplete.
 func Bounded(query string, limit int64, known map[string]string) (text string, cut int64, err error) {
 	q, err := sparql.ParseWith(query, known)

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// conditions writes the variants of single triples.
+// conditions generates the variants of single triples.
 func (w *writer) conditions() {
 	for i, p := range places(w.q) {
 		w.class(i, p)
@@ -57,20 +57,20 @@ func (w *writer) class(i int, p place) {
 			}))
 		}
 	}
-	// only the difference of a list can show what a class excludes
+	// only a comparison of the lists can show what a class excludes
 	if _, anchored := p.bound(p.subject().Name); anchored && !w.counted && w.q.Form == sparql.Select {
 		w.add(Variant{Kind: Class, IRI: []string{o.Value().Value}, Var: p.subject().Name, Effect: More,
 			What: "without the class " + w.name(o)}, at(i, place.remove))
 	}
 }
 
-// readings are classes of Wikidata that people call by the same word.
+// readings are Wikidata classes that people call by the same word.
 var readings = map[string][]string{
 	"Q6256": {"Q3624078"}, "Q3624078": {"Q6256"}, // country, sovereign state
 }
 
-// levels are properties of Wikidata that lead to the next broader thing: located in the administrative unit, subclass
-// of, parent taxon, part of.
+// levels are Wikidata properties that lead to the next broader thing: located in the administrative unit, subclass of,
+// parent taxon, part of.
 var levels = []string{"P131", "P279", "P171", "P361"}
 
 // hierarchy writes ?x wdt:P131 C with all levels in between, or with one level instead of all.
@@ -94,8 +94,8 @@ func (w *writer) hierarchy(i int, p place) {
 	}
 }
 
-// countries are the properties of Wikidata that connect a thing to a country, each with other properties that may
-// express the same.
+// countries are the Wikidata properties that connect a thing to a country, each with other properties that may express
+// the same.
 var countries = map[string][]string{
 	"P17":   {"P495", "P27"}, // country: country of origin, citizenship
 	"P27":   {"P1532"},       // citizenship: country for sport
@@ -271,7 +271,7 @@ func (w *writer) free(p place) (name string, filters []int) {
 	return "", nil
 }
 
-// ofLanguage reports whether an expression is a test of languages alone.
+// ofLanguage reports whether an expression tests only languages.
 func ofLanguage(e *sparql.Expr) bool {
 	tests := false
 	ok := true

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// ends writes the variants of comparisons and dates.
+// ends generates the variants of comparisons and dates.
 func (w *writer) ends() {
 	w.bounds(map[string]string{"<": "<=", ">": ">="}, "the end of the range included", More)
 	w.bounds(map[string]string{"<=": "<", ">=": ">"}, "the end of the range left out", Fewer)
@@ -62,10 +62,10 @@ func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	}
 }
 
-// over are properties of Wikidata for the end of something: end time, dissolved, date of death, service retirement.
+// over are Wikidata properties for the end of something: end time, dissolved, date of death, service retirement.
 var over = []string{"P582", "P576", "P570", "P730"}
 
-// propertyOf returns the ID of a property that leads to a value: a direct property, or that of a statement or
+// propertyOf returns the ID of a property that leads to a value: a direct property, or the property of a statement or
 // qualifier.
 func propertyOf(p *sparql.Path) string {
 	s := p.IRI()
@@ -120,7 +120,7 @@ func computes(e *sparql.Expr, name string) bool {
 		slices.ContainsFunc(e.Args, func(a *sparql.Expr) bool { return a != nil && computes(a, name) })
 }
 
-// dayPrecise is Wikibase's precision of a date that is known to the day.
+// dayPrecise is Wikibase's precision for a date that is known to the day.
 const dayPrecise = 11
 
 // precision requires dates to be known to the day if a date is compared with a day other than the first of January.

@@ -19,8 +19,8 @@ import (
 var wikidata = variant.Options{Wikidata: true, Types: []string{rdf.Direct + "P31"}, Subclass: rdf.Direct + "P279",
 	Labels: []string{rdf.RDFSLabel}}
 
-// TestLaws: each variant of random queries over the built-in graph can be parsed and printed again, keeps the columns,
-// and loses or adds no rows, as it claims. Every kind occurs.
+// TestLaws checks that each variant of random queries over the built-in graph can be parsed and printed again, keeps
+// the columns, and loses or adds rows only as it claims. Every kind occurs.
 func TestLaws(t *testing.T) {
 	g, err := sandbox.Graph(embedded.Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Timeout: 5 * time.Second})

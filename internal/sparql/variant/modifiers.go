@@ -9,7 +9,7 @@ import (
 // ties is the number of rows after the LIMIT that are examined.
 const ties = 25
 
-// modifiers writes the variants of LIMIT and of aggregates.
+// modifiers generates the variants of LIMIT and of aggregates.
 func (w *writer) modifiers() {
 	b := w.q.Body
 	if w.q.Form != sparql.Select {

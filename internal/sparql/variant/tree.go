@@ -62,7 +62,7 @@ func (w *writer) copy() *sparql.Query {
 	return q
 }
 
-// flat reports whether a statement has no blank nodes and no collections, so that it can be split.
+// flat reports whether a statement has neither blank nodes nor collections, so that it can be split.
 func flat(t *sparql.Triples) bool {
 	plain := func(t *sparql.Term) bool { return t.Kind == sparql.Var || t.Kind == sparql.Const }
 	for _, p := range t.Properties {
@@ -74,7 +74,7 @@ func flat(t *sparql.Triples) bool {
 }
 
 // positive calls f for the groups in which more matches mean more rows, the outermost first. These do not include the
-// groups of OPTIONAL, MINUS and EXISTS, or of sub-selects that count or cut.
+// groups of OPTIONAL, MINUS and EXISTS, or of sub-selects with aggregates or limits.
 func positive(g *sparql.Group, f func(*sparql.Group)) {
 	f(g)
 	for _, p := range g.Patterns {
@@ -114,8 +114,8 @@ func at(i int, change func(place) bool) func(*sparql.Query) bool {
 	return func(q *sparql.Query) bool { return change(places(q)[i]) }
 }
 
-// uses counts, for each variable, the patterns, keys and expressions that name it. The plain projection of a variable
-// does not count.
+// uses counts, for each variable, the patterns, keys and expressions that name it. Plain projections of a variable do
+// not count.
 func uses(q *sparql.Query) map[string]int {
 	out := map[string]int{}
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -144,8 +144,8 @@ func uses(q *sparql.Query) map[string]int {
 	return out
 }
 
-// bound reports whether a triple of the group other than p names the variable, and whether one does so together with a
-// constant, which keeps the query from reading everything.
+// bound reports whether a triple of the group other than p names the variable, and whether a triple names it together
+// with a constant, which keeps the query from reading everything.
 func (p place) bound(name string) (other, anchored bool) {
 	for _, x := range p.group.Patterns {
 		t, ok := x.(*sparql.Triples)

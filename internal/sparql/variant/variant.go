@@ -1,6 +1,6 @@
-// Package variant writes cheap variants of a finished query. Each shows one way in which the query may have too few or
-// too many rows: without its LIMIT, with the subclasses of a class, with statements of every rank, with a condition
-// that is no longer required. The package only reads and writes texts; its callers run them.
+// Package variant generates cheap variants of a finished query. Each shows one way in which the query may have too few
+// or too many rows: without its LIMIT, with the subclasses of a class, with statements of every rank, with a condition
+// that is no longer required. The package only reads and writes query text; its callers run the queries.
 //
 //	variant.go     the types, and Of, which writes all variants
 //	tree.go        the triples and filters that may be changed, and copies of the tree
@@ -25,14 +25,14 @@ const (
 	Ties       Kind = "ties"       // rows after the LIMIT that are ranked like the last row before it
 	Subclasses Kind = "subclasses" // members of a class: also of its subclasses, or only direct ones
 	Class      Kind = "class"      // a class left out, or replaced by another reading
-	Places     Kind = "places"     // a hierarchy other than that of classes, such as P131: all its levels, or one
+	Places     Kind = "places"     // a hierarchy other than the class hierarchy, such as P131: all its levels, or one
 	Country    Kind = "country"    // another property that may lead to the same country
 	Ranks      Kind = "ranks"      // statements of every rank, or of the best rank only
 	Label      Kind = "label"      // a label that is no longer required
 	Missing    Kind = "missing"    // members without a value for a shown column
 	Condition  Kind = "condition"  // a condition that nothing else in the query depends on, left out
 	Ends       Kind = "ends"       // the ends of a range: < read as <= and the reverse
-	Open       Kind = "open"       // things without a date of an end
+	Open       Kind = "open"       // things without an end date
 	Precision  Kind = "precision"  // dates known only to the year or month, compared with a day
 	Joins      Kind = "joins"      // things that are counted more than once
 )
@@ -67,7 +67,7 @@ type Variant struct {
 
 // Options describe the graph. IRIs are written in full.
 type Options struct {
-	Prefixes map[string]string // prefixes that need not be declared; nil means Wikidata's
+	Prefixes map[string]string // prefixes that need not be declared; Wikidata's if nil
 	Wikidata bool              // the graph has Wikidata's properties and statements
 	Types    []string          // properties from a thing to its class
 	Subclass string            // property from a class to a broader one, or ""
@@ -75,8 +75,8 @@ type Options struct {
 	Off      []Kind            // kinds to leave out
 }
 
-// Of returns the variants of a query, in the order of [Kinds]. A query that is neither SELECT nor ASK has none. The
-// error is that of [sparql.Parse].
+// Of returns the variants of a query, in the order of [Kinds]. A query that is neither SELECT nor ASK does not have
+// any. The error is that of [sparql.Parse].
 func Of(query string, o Options) ([]Variant, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {
@@ -105,10 +105,10 @@ var plain = sparql.PrintOptions{NoComments: true}
 type writer struct {
 	text    string
 	o       Options
-	q       *sparql.Query // a copy as [writer.copy] makes them; it is not changed
+	q       *sparql.Query // a copy as made by [writer.copy]; it is not changed
 	base    string        // the printed query
 	uses    map[string]int
-	counted bool // rows are grouped, cut or skipped, so that more matches need not mean more rows
+	counted bool // rows are grouped, limited or skipped, so that more matches need not mean more rows
 	out     []Variant
 }
 
@@ -135,8 +135,8 @@ func (w *writer) add(v Variant, change func(q *sparql.Query) bool) {
 	w.out = append(w.out, v)
 }
 
-// counted reports whether the result is more than a set of matches, that is, whether rows are grouped, aggregated, cut
-// or skipped.
+// counted reports whether the result is more than a set of matches, that is, whether rows are grouped, aggregated,
+// limited or skipped.
 func counted(q *sparql.Query) bool {
 	b := q.Body
 	return b.Grouped() || b.Having != nil || b.Limit != nil || b.Offset != nil

@@ -89,7 +89,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestBounded: the form in which a query is run as a probe.
+// TestBounded checks the form in which a query is run as a probe.
 func TestBounded(t *testing.T) {
 	const service = `SERVICE wikibase:label { bd:serviceParam wikibase:language "en" }`
 	for _, tt := range []struct{ query, want string }{

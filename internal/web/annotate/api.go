@@ -16,8 +16,8 @@ import (
 // maxBody limits the size of a request; a query has at most a few kilobytes.
 const maxBody = 1 << 20
 
-// api makes a handler for scripts from a function: it takes JSON and returns JSON. Errors are {"error":"…"}, with
-// "current" if the work was changed in the meantime.
+// api returns a handler for scripts that calls a function with the request's JSON and responds with JSON. Errors are
+// {"error":"…"}, with "current" if the work was changed in the meantime.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := s.annotator(r)
@@ -193,7 +193,7 @@ func (s *Server) keepRun(who, query string) error {
 	return s.Keep(query, t)
 }
 
-// after returns where to go after a verdict: to the comparison if it is now open, otherwise to the next candidate.
+// after returns the page to show after a verdict: the comparison if it is now open, and otherwise the next candidate.
 func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (string, error) {
 	cases, _, err := s.cases(r.Context())
 	if err != nil {

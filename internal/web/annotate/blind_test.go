@@ -83,7 +83,7 @@ func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 		c := annotate.NewCase(&dataset.Candidate{ID: id}, works)
 		return c.Final(false)
 	}
-	s.decide("Ada", 3, dataset.Include, nil) // again: Ben's verdict is the older one now
+	s.decide("Ada", 3, dataset.Include, nil) // a second time, so that Ben's verdict is now the older one
 	if w := final(); w == nil || w.Annotator != "Ada" {
 		t.Errorf("the export of two equal verdicts is %+v", w)
 	}
@@ -122,7 +122,7 @@ func TestPlaceInQueue(t *testing.T) {
 	}
 }
 
-// Pages and errors are in the reader's language; texts written by annotators stay as they are.
+// Pages and errors are in the reader's language; text written by annotators stays as it is.
 func TestLanguages(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)

@@ -17,12 +17,12 @@ import (
 // side is one annotator's work in a comparison.
 type side struct {
 	annotate.Work
-	Letter    string          // A, B, …: the key that copies this side
+	Letter    string          // the key that copies this side, such as A or B
 	Lines     []text.DiffLine // the query, compared with the first annotator's
 	SameQuery bool            // the query is the harvested one
 }
 
-// compareData is the data of the comparison page.
+// compareData is the data for the comparison page.
 type compareData struct {
 	*annotate.Case
 	Sides         []side
@@ -95,7 +95,7 @@ func otherSide(other, query string) []text.DiffLine {
 	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }
 
-// historyRow is a line of a candidate's history.
+// historyRow is a line in a candidate's history.
 type historyRow struct {
 	annotate.Event
 	What  string
@@ -151,7 +151,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 	return nil
 }
 
-// what describes an event in words.
+// what returns a description of an event.
 func (s *Server) what(r *http.Request, e *annotate.Event) string {
 	key := "annotate.did." + string(e.Kind)
 	if e.Kind == annotate.Judged {
@@ -164,7 +164,7 @@ func (s *Server) what(r *http.Request, e *annotate.Event) string {
 	return did
 }
 
-// personCount is a line of the table of annotators.
+// personCount is a line in the table of annotators.
 type personCount struct {
 	Name                                          string
 	Include, Modify, Exclude, Skip, Draft, Solved int

@@ -4,10 +4,10 @@
 //
 // # Nothing is lost
 //
-// A text is saved half a second after the last keystroke, and when its field loses the focus; "saved" is shown once the
-// [annotate.Store] has written it to disk. Until then the browser keeps it (localStorage) and offers it again after
+// Text is saved half a second after the last keystroke, and when its field loses the focus; "saved" is shown once the
+// [annotate.Store] has written it to disk. Until then, the browser keeps it (localStorage) and offers it again if
 // either side crashes. Every save carries the version it is based on: if two tabs edit the same work, the second one
-// shows a warning and lets the person choose, with both texts in view.
+// shows a warning and lets the user choose, with both texts in view.
 //
 // # What keeps strangers out
 //

@@ -19,10 +19,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// guidelines are the rules for wording a question (SPINACH, section 3.2), in our words, as message keys.
+// guidelines are the message keys of the rules for wording a question (SPINACH, section 3.2), in our words.
 var guidelines = []string{"complete", "constraints", "apart", "person", "optional", "returned", "duplicates"}
 
-// itemData is the data of a candidate's page.
+// itemData is the data for a candidate's page.
 type itemData struct {
 	*annotate.Case
 	Own               *annotate.Work // never nil
@@ -146,7 +146,7 @@ func sources(d *dataset.Candidate) []source {
 	return out
 }
 
-// webAddress returns an address if it is an http or https address, or "" if it is not.
+// webAddress returns s if it is an http or https URL, and "" otherwise.
 func webAddress(s string) string {
 	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
 		return s
@@ -167,7 +167,7 @@ type shownTable struct {
 	Boolean  bool
 }
 
-// cell is a value of a row.
+// cell is a value in a row.
 type cell struct {
 	Text  string `json:"text"`
 	ID    string `json:"id,omitempty"` // Q or P ID
@@ -234,7 +234,7 @@ func showTerm(t rdf.Term) cell {
 	return cell{Text: t.Value, Kind: "text"}
 }
 
-// entityAddress returns the address of an entity's page.
+// entityAddress returns the URL of an entity's page.
 func entityAddress(id string) string {
 	switch id[0] {
 	case 'P':

@@ -501,7 +501,8 @@ func TestQueueFilters(t *testing.T) {
 	}
 }
 
-// BenchmarkQueue shows a queue of the paper's size (2,171 candidates), three quarters of which two people have judged.
+// BenchmarkQueue shows a queue of the paper's size (2,171 candidates), three quarters of which have been judged by two
+// people.
 func BenchmarkQueue(b *testing.B) {
 	s := newLargeSite(b, 217)
 	for n := 1; n <= 1600; n++ {

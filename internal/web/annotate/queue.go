@@ -16,10 +16,10 @@ import (
 var boxes = []annotate.Box{annotate.ForMe, annotate.Todo, annotate.Validate, annotate.Skipped, annotate.Mine,
 	annotate.Confirm, annotate.Differ, annotate.Done, annotate.Every}
 
-// filter is an [annotate.Filter] that can be part of an address.
+// filter is an [annotate.Filter] that can be part of a URL.
 type filter struct {
 	annotate.Filter
-	base string // beginning of addresses
+	base string // beginning of URLs
 }
 
 func (s *Server) readFilter(q url.Values) filter {
@@ -45,7 +45,7 @@ func (f filter) Query() string {
 	return v.Encode()
 }
 
-// cases reads all cases, in the order of the candidates, and all works.
+// cases reads all cases, in candidate order, and all works.
 func (s *Server) cases(ctx context.Context) ([]annotate.Case, []annotate.Work, error) {
 	candidates, _ := s.all()
 	works, err := s.Store.Works(ctx, "")
@@ -81,11 +81,11 @@ func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annota
 	return cases, &cases[i], nil
 }
 
-// row is a line of the queue.
+// row is a line in the queue.
 type row struct {
 	*annotate.Case
 	URL     string
-	Status  string // key of the message that names the status
+	Status  string // message key of the status
 	Class   string // CSS class of the status
 	Verdict dataset.Verdict
 	Draft   bool
@@ -198,9 +198,9 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// neighbors returns the addresses of the candidates before and after id among those that the filter selects, and the
-// position of id in words. At the end of the queue, after is the first candidate; both addresses are "" if there is no
-// other candidate.
+// neighbors returns the URLs of the candidates before and after id among those that the filter selects, and the
+// position of id in words. At the end of the queue, after is the first candidate; both URLs are "" if there is no other
+// candidate.
 func (s *Server) neighbors(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
 	place string) {
 	var chosen []*annotate.Case

@@ -31,28 +31,28 @@ type Graph interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
-// Options are the parts of a [Server].
+// Options contains the parts of a [Server].
 type Options struct {
 	Log        *slog.Logger
 	Store      annotate.Store
 	Graph      Graph
 	GraphName  string                                    // shown with results
 	Candidates func() ([]dataset.Candidate, error)       // called at the start and whenever Changed reports true
-	Changed    func() bool                               // whether there are new candidates; nil: never
+	Changed    func() bool                               // reports whether there are new candidates; never if nil
 	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
 	Now        func() time.Time
 
-	Base string       // path of the page, such as /annotate; empty: the root
-	Site *layout.Site // the frame of the pages; nil: a separate site whose first page is the queue
-	// Who returns the name of the person who is logged in; nil: the page asks for a name and trusts everyone
+	Base string       // path of the page, such as /annotate; the root if empty
+	Site *layout.Site // the frame of the pages; nil for a separate site whose first page is the queue
+	// Who returns the name of the person who is logged in. If nil, the page asks for a name and trusts everyone
 	Who func(r *http.Request) string
-	// Free reports whether someone may use the page without logging in; nil: nobody may
+	// Free reports whether someone may use the page without logging in. If nil, nobody may
 	Free func(r *http.Request) bool
-	// Boss reports whether someone may assign candidates to people; nil: everyone may
+	// Boss reports whether someone may assign candidates to people. If nil, everyone may
 	Boss func(r *http.Request) bool
 	// People returns those to whom candidates can be assigned, besides those who have already worked; may be nil
 	People func(ctx context.Context) ([]string, error)
-	Notes  Notes // stores who has which candidates; nil: none are assigned
+	Notes  Notes // stores who has which candidates; nil if none are assigned
 }
 
 // Notes keeps small values by name; internal/store implements it.
@@ -167,7 +167,7 @@ func (s *Server) caseOf(ctx context.Context, id string) (annotate.Case, error) {
 	return annotate.NewCase(c, works), err
 }
 
-// problem is an error for people: a message of the page with its arguments, and the HTTP status.
+// problem is an error that is shown to users: a message of the page with its arguments, and the HTTP status.
 type problem struct {
 	status int
 	key    string // the part after "annotate.error."
@@ -183,7 +183,7 @@ var refusals = map[annotate.Refusal]string{annotate.RefusedEmptied: "emptied", a
 	annotate.RefusedReason: "reason", annotate.RefusedNote: "note", annotate.RefusedName: "name",
 	annotate.RefusedLongName: "long_name", annotate.RefusedLetters: "letters"}
 
-// forPeople returns the HTTP status and the text of an error. An error that is not meant for people is logged.
+// forPeople returns the HTTP status and the message of an error. An error that is not meant for people is logged.
 func (s *Server) forPeople(r *http.Request, err error) (status int, text string) {
 	var p problem
 	var refused annotate.Refusal
@@ -230,7 +230,7 @@ func (*view) Indent(level int) int { return min(max(level-1, 0), 6) }
 // Kappa formats kappa with two digits.
 func (*view) Kappa(k *float64) string { return kappaFigure(k) }
 
-// Bytes formats a size for people.
+// Bytes formats a size in human-readable form.
 func (*view) Bytes(n int64) string { return byteSize(n) }
 
 // Badge returns the data for a verdict's template.
@@ -238,7 +238,7 @@ func (*view) Badge(page *layout.View, v dataset.Verdict) map[string]any {
 	return map[string]any{"View": page, "Verdict": string(v)}
 }
 
-// wide lists the pages that need the whole window.
+// wide lists the pages that use the full width of the window.
 var wide = map[string]bool{"queue": true, "item": true, "compare": true, "history": true}
 
 func (s *Server) show(w http.ResponseWriter, r *http.Request, name, title, who string, data any) {
@@ -276,7 +276,7 @@ func annotator(r *http.Request) string {
 	return name
 }
 
-// named makes a handler that asks for a name before it shows a page.
+// named returns a handler that asks for a name before it shows a page.
 func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := s.annotator(r)

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// assignedKey is the key of the note on who has which candidates.
+// assignedKey is the key of the note that records who has which candidates.
 const assignedKey = "annotate/assigned"
 
 // assigned reads which candidates are assigned to whom.
@@ -87,7 +87,7 @@ func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error 
 	return nil
 }
 
-// maxOverlap is the maximum number of people for one candidate.
+// maxOverlap is the maximum number of people assigned to one candidate.
 const maxOverlap = 10
 
 // assign assigns candidates to people.

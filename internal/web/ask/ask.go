@@ -1,5 +1,5 @@
-// Package ask is the page on which a person asks a question and watches it being answered. Every question has a
-// permanent address under /a/. Its page needs only the trajectory file, so pages outlive the program.
+// Package ask is the page on which a user asks a question and watches it being answered. Every question has a permanent
+// URL under /a/. Its page needs only the trajectory file, so pages outlive the program.
 //
 //	ask.go       what the pages need; the form; starting a question
 //	limit.go     who may ask, and how many questions at once
@@ -58,18 +58,18 @@ type Options struct {
 	Site *layout.Site
 	// Base is canceled when the program ends: runs outlive the requests that start them.
 	Base context.Context
-	// Service returns the service that answers. who decides on turns, and may be nil.
+	// Service returns the service that answers. Its argument who decides on turns, and may be nil.
 	Service func(ctx context.Context, c Choice, who policy.Reviewer) (*ask.Service, error)
-	// Graph returns a graph by its name.
+	// Graph returns the graph with the given name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
 	Dir   string // folder of the trajectories
-	// Pictures fetches the pictures of results; nil: they are shown only as links
+	// Pictures fetches the pictures in results. If nil, they are shown only as links
 	Pictures Pictures
 
 	Presets  []Preset // the default one first
 	Graphs   []Graph  // the default one first
-	Rate     int      // questions per client and minute; 0: no limit
-	Parallel int      // questions at once, at least 1
+	Rate     int      // questions per client per minute; unlimited if 0
+	Parallel int      // maximum number of concurrent questions, at least 1
 	// ClientHeader is the header in which a proxy in front of the server names the client; "": the connection's address is
 	// used
 	ClientHeader string
@@ -149,7 +149,7 @@ func (s *Server) Handlers() map[string]http.Handler {
 	return out
 }
 
-// problem is an error for people: the key of a message, and the HTTP status.
+// problem is an error that is shown to users: the key of a message, and the HTTP status.
 type problem struct {
 	status int
 	key    string
@@ -212,7 +212,7 @@ func (s *Server) usual() Choice {
 	return Choice{Preset: s.Presets[0].Name, Graph: s.Graphs[0].Name}
 }
 
-// form is the first page. A question in the address is filled in.
+// form is the first page. A question in the URL is filled in.
 func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -224,7 +224,7 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Limits on what a browser may send.
+// Limits on the data that a browser may send.
 const (
 	maxQuestion = 4000     // characters
 	maxBody     = 64 << 10 // bytes of a form

@@ -36,7 +36,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// asker plays the agent.
+// asker simulates the agent.
 type asker func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error)
 
 func (f asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
@@ -148,7 +148,7 @@ type message struct {
 	data told
 }
 
-// listen reads at most the given number of events, or all until the stream ends.
+// listen reads at most the given number of events, or all events until the stream ends.
 func (s *site) listen(id string, after, most int, pause time.Duration) (out []message) {
 	r, err := http.NewRequest(http.MethodGet, s.URL+"/a/"+id+"/events", nil)
 	if err != nil {
@@ -345,7 +345,7 @@ func TestManyConnections(t *testing.T) { connections(t, 100, 10, time.Minute) }
 // checks that no goroutines are left. It returns the total number of heartbeats.
 func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) {
 	defer func(h, s time.Duration) { heartbeat, slowest = h, s }(heartbeat, slowest)
-	heartbeat, slowest = 10*time.Millisecond, time.Minute // a busy machine must not make clients slow
+	heartbeat, slowest = 10*time.Millisecond, time.Minute // a busy machine must not cause clients to count as slow
 	done := make(chan struct{})
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		err := steps(ctx, q, rec, 2, func() {})
@@ -531,11 +531,11 @@ func TestClientNames(t *testing.T) {
 	}
 }
 
-// evil is a text that may come from a stranger, a model or a label.
+// evil is a string that may come from a stranger, a model or a label.
 const evil = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&\u202e[[x]]{{x}}|\x00`"
 
 // Text from the question, the model and the graph remains plain text on every page and in every file, and links lead
-// only to http addresses.
+// only to http URLs.
 func TestNothingBecomesMarkup(t *testing.T) {
 	table := &kg.Table{Vars: []string{"item", "itemLabel", evil}, Rows: [][]rdf.Term{
 		{rdf.IRI(rdf.Entity + "Q1"), rdf.LangString(evil, "en"), rdf.String(evil)},
@@ -627,7 +627,7 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// The page of a question whose run was cut off says so, and its stream ends.
+// The page of a question whose run was cut off shows that, and its stream ends.
 func TestCutOff(t *testing.T) {
 	s := newSite(t, nil, nil)
 	id := "abcdefghijklmnop"

@@ -46,7 +46,7 @@ type entry struct {
 // kept, so that browsers that follow runs to the end do not need a file.
 const cached = 20
 
-// name returns the name under which a question's trajectory is kept.
+// name returns the name under which a question's trajectory is stored.
 func name(id string) string { return "web-" + id }
 
 var validID = regexp.MustCompile(`^[a-z2-7]{16}$`)
@@ -67,7 +67,7 @@ func (a *asked) ended(id string, run *ask.Run) {
 	a.keep(entry{id, events})
 }
 
-// keep puts a finished run at the end of the cache.
+// keep adds a finished run, or moves it, to the end of the cache.
 func (a *asked) keep(e entry) {
 	a.cache = slices.DeleteFunc(a.cache, func(old entry) bool { return old.id == e.id })
 	if a.cache = append(a.cache, e); len(a.cache) > a.most {
@@ -89,7 +89,7 @@ func (a *asked) person(id string) *person {
 	return a.runs[id].person
 }
 
-// reviews returns how many runs are under review, and how many of them belong to a client.
+// reviews returns the number of runs under review, and the number of those that belong to a client.
 func (a *asked) reviews(client string) (all, own int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// completion is a text that could be inserted at the cursor.
+// completion is a string that could be inserted at the cursor.
 type completion struct {
 	Insert string `json:"insert"`
 	Label  string `json:"label"`
@@ -44,8 +44,7 @@ var (
 
 const mostItems = 12
 
-// complete finds texts that could be inserted at the cursor: variables of the query, entities and properties by their
-// names, keywords.
+// complete finds completions at the cursor: variables of the query, entities and properties by their names, keywords.
 func (s *Server) complete(ctx context.Context, src *agent.Source, in *editing, lang string) any {
 	out := completions{Items: []completion{}}
 	before := in.Before
@@ -88,7 +87,7 @@ func (s *Server) complete(ctx context.Context, src *agent.Source, in *editing, l
 	return out
 }
 
-// variables returns the names of a text's variables, each once, in alphabetical order.
+// variables returns the names of the variables in the text, without duplicates, in alphabetical order.
 func variables(query string) []string {
 	var out []string
 	for t := range sparql.Tokens(query) {

@@ -17,7 +17,7 @@ import (
 )
 
 // writers lists the formats in which a result can be saved. The first three are SPARQL's own
-// (https://www.w3.org/TR/sparql11-results-csv-tsv/, …-json/); the others are for pages.
+// (https://www.w3.org/TR/sparql11-results-csv-tsv/, …-json/); the others are for web pages and wikis.
 var writers = map[string]struct {
 	kind  string
 	write func(*agent.Event) ([]byte, error)
@@ -62,8 +62,8 @@ func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 }
 
 // csvOf writes values without their types. Lines end as on Unix, because otherwise the writer would also change line
-// breaks in values. A text that a spreadsheet would take for a formula is written unchanged, as the standard requires:
-// handling it is up to whoever imports the file.
+// breaks in values. A value that a spreadsheet would take for a formula is written unchanged, as the standard requires:
+// whoever imports the file must handle it.
 func csvOf(f *agent.Event) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)

@@ -28,7 +28,7 @@ const (
 	helpTime  = 10 * time.Second // for looking up names
 )
 
-// editorData is the data of the editor's page.
+// editorData is the data for the editor's page.
 type editorData struct {
 	Query  string
 	Graph  string
@@ -45,14 +45,14 @@ type editorData struct {
 type mark struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Wrong   bool   `json:"wrong"` // the query does not parse or will not be run; otherwise, probably unintended
+	Wrong   bool   `json:"wrong"` // true if the query does not parse or will not be run; false if it is probably a mistake
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
-	Length  int    `json:"length,omitempty"`  // number of characters of what is misspelled
+	Length  int    `json:"length,omitempty"`  // number of misspelled characters
 	Instead string `json:"instead,omitempty"` // what was probably meant instead
 }
 
-// editor shows the editor: empty, with the query in the address, or with that of a question's answer.
+// editor shows the editor: empty, with the query in the URL, or with the query of a question's answer.
 func (s *Server) editor(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	d := &editorData{Query: text.Clip(q.Get("q"), maxQuery), Graph: q.Get("graph")}
@@ -82,7 +82,7 @@ func (s *Server) showEditor(w http.ResponseWriter, r *http.Request, status int, 
 	s.pages.Show(w, r, status, "editor", page)
 }
 
-// edit carries out the action of one of the editor's buttons on the query and shows the editor again.
+// edit performs the action of one of the editor's buttons on the query and shows the editor again.
 func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// source returns the graph with this name, if it may be chosen here.
+// source returns the graph with the given name, if it may be chosen here.
 func (s *Server) source(ctx context.Context, graph string) (*agent.Source, error) {
 	c, err := s.allowed(Choice{Graph: graph})
 	if err != nil {

@@ -24,11 +24,11 @@ type bucket struct {
 	at   time.Time
 }
 
-// most is the maximum number of clients remembered; beyond that, new clients are refused.
+// most is the maximum number of clients remembered; after that, new clients are refused.
 const most = 10_000
 
-// may reports whether a client may ask now, and counts the question. A client may ask as many questions at once as in a
-// minute.
+// may reports whether a client may ask now, and counts the question. A client may ask its whole quota for a minute at
+// once.
 func (c *clients) may(client string) bool {
 	if c.perMinute <= 0 {
 		return true

@@ -18,9 +18,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// missingData is the data of the page that explains why something is not in a result.
+// missingData is the data for the page that explains why something is not in a result.
 type missingData struct {
-	Base    string // address of the result
+	Base    string // URL of the result
 	Words   string // what the reader entered
 	Thing   Cell   // what was found
 	Others  []Cell // other things with that name
@@ -29,9 +29,9 @@ type missingData struct {
 	Row     int  // the row that contains the thing, or 0
 	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order excludes it
 	Fails   []failing
-	Open    string   // address of the editor with the query without all of Fails, if only that includes the thing
+	Open    string   // URL of the editor with the query without any condition in Fails, if only that includes the thing
 	Changes []string // changes to the query that would include the thing, each in a few words
-	Reason  string   // key of a message if there is no explanation
+	Reason  string   // message key if there is no explanation
 }
 
 // failing is a condition that does not hold for a thing.
@@ -39,8 +39,8 @@ type failing struct {
 	Text string
 	Only bool   // if only this condition were dropped, the thing would be in the result
 	Has  []Cell // what the thing has instead
-	None bool   // the thing has no value for the property of the condition
-	Open string // address of the editor with the query without this condition, if that includes the thing
+	None bool   // the thing does not have a value for the property of the condition
+	Open string // URL of the editor with the query without this condition, if that includes the thing
 
 	condition condition
 }
@@ -252,7 +252,7 @@ func (x *trial) relax(d *missingData) error {
 // maxAddress is the maximum length of a link to the editor, in bytes; proxies may refuse longer ones.
 const maxAddress = 8000
 
-// editor returns the address of the editor with the query without some conditions, or "" if it would be too long.
+// editor returns the URL of the editor with the query without some conditions, or "" if it would be too long.
 func (x *trial) editor(without ...condition) string {
 	a := "/editor?" + url.Values{"graph": {x.src.Name()}, "q": {x.t.relaxed(without)}}.Encode()
 	if len(a) > maxAddress {

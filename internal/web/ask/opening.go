@@ -11,12 +11,12 @@ import (
 
 // openings counts the people who have not seen anything yet: their question was just asked, their page is loading, or
 // their stream has sent no event. Runs in progress let them go first: at each event a run waits while there are
-// openings, but never longer than patience. So a person sees the beginning at once, even while hundreds of questions
-// are in progress, and no run waits forever.
+// openings, but never longer than patience. So users see the beginning at once, even while hundreds of questions are in
+// progress, and no run waits forever.
 type openings struct {
 	mu    sync.Mutex
 	n     int
-	none  chan struct{}     // closed when none are left; nil: there are none
+	none  chan struct{}     // closed when none are left; nil if there are none
 	asked map[string]func() // ends the opening of a question that nobody has seen yet
 }
 
@@ -58,7 +58,7 @@ func (o *openings) hold(id string) {
 	time.AfterFunc(patience, func() { o.seen(id) })
 }
 
-// seen records that a person has seen something of a question.
+// seen records that someone has seen part of a question.
 func (o *openings) seen(id string) {
 	o.mu.Lock()
 	done := o.asked[id]
@@ -86,7 +86,7 @@ func (o *openings) wait(ctx context.Context) {
 	}
 }
 
-// polite is a trajectory whose run lets openings go first.
+// polite is a trajectory whose run yields to openings.
 type polite struct {
 	ask.Trajectory
 	openings *openings
@@ -100,7 +100,7 @@ func (p polite) Record(ctx context.Context, e event.Event) error {
 	return p.Trajectory.Record(ctx, e)
 }
 
-// open makes a service's trajectories polite.
+// open makes a service's trajectories yield to openings.
 func (o *openings) open(before func(string) (ask.Trajectory, error)) func(string) (ask.Trajectory, error) {
 	return func(id string) (ask.Trajectory, error) {
 		t, err := before(id)

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// pageData is the data of a question's page.
+// pageData is the data for a question's page.
 type pageData struct {
 	ID       string
 	Question string
@@ -29,9 +29,9 @@ type pageData struct {
 	GoOn     bool // the run was cut off and can be continued
 	After    int  // number of the last event on the page
 	Steps    []stepView
-	Answer   *answerView // nil: there is none
+	Answer   *answerView // nil if there is none
 	Ended    bool
-	Reason   string // why there is no answer: the last part of a message's key
+	Reason   string // why there is no answer, as the last part of a message key
 	Report   string
 	Asks     string
 	Detail   string
@@ -46,7 +46,7 @@ type pageData struct {
 // stepView is a step, or a turn that was refused.
 type stepView struct {
 	told
-	Lines []string // lines of the argument, if it is not just a text
+	Lines []string // lines of the argument, if it is not just plain text
 	Left  bool     // the step is not on the path to the run's current state
 	gone  bool     // left because of a rollback
 }
@@ -59,15 +59,15 @@ type answerView struct {
 	Endpoint string
 	Assumed  string
 	Open     string
-	Sure     int         // how likely the answer is to be right, in percent; 0: unknown
-	Result   *resultView // nil: there is none
+	Sure     int         // how likely the answer is to be right, in percent; 0 if unknown
+	Result   *resultView // nil if there is none
 	WDQS     string      // link, or "" for a graph other than Wikidata
 	QLever   string
 }
 
 // resultView is a result with some of its rows.
 type resultView struct {
-	Base       string // address of the page with the result; the addresses of its parts begin with it
+	Base       string // URL of the page with the result; the URLs of its parts begin with it
 	Graph      string // title of the graph, for an answer
 	MS         int    // milliseconds that the query took, if it was run in the editor
 	Ask        bool
@@ -126,7 +126,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 		page.Scripts = []string{"ask/live.js"}
 	} else if d.Answer != nil {
 		page.Scripts = []string{"ask/result.js"}
-		page.TrustedTypes = "default" // for the map, whose library sets a few constant texts as HTML
+		page.TrustedTypes = "default" // for the map, whose library sets a few constant strings as HTML
 	}
 	s.pages.Show(w, r, http.StatusOK, "asked", page)
 	return nil

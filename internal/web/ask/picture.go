@@ -50,14 +50,14 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, find find) erro
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // for a picture that is opened as a page
 	h.Set("Cache-Control", "private, max-age=86400")
 	_ = http.NewResponseController(w).SetWriteDeadline(s.Now().Add(time.Minute)) // not all writers support deadlines
-	_, _ = w.Write(data)                                                         // the client may be gone
+	_, _ = w.Write(data)                                                         // the client may have disconnected
 	return nil
 }
 
-// bitmaps are the types of pictures that cannot contain active content.
+// bitmaps are the picture types that cannot contain active content.
 var bitmaps = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
-// pictureAt returns the name of the file that a cell of a result names, or "" if there is none.
+// pictureAt returns the file name in a cell of a result, or "" if there is none.
 func pictureAt(t *kg.Table, n int, column string) string {
 	i := slices.Index(t.Vars, column)
 	if i < 0 || n < 1 || n > len(t.Rows) || i >= len(t.Rows[n-1]) || t.Rows[n-1][i].Kind != rdf.IRIKind {
@@ -66,7 +66,7 @@ func pictureAt(t *kg.Table, n int, column string) string {
 	return commonsName(t.Rows[n-1][i].Value)
 }
 
-// commonsName returns the name of a file of Wikimedia Commons, or "" if the IRI does not name one.
+// commonsName returns the name of a file on Wikimedia Commons, or "" if the IRI does not name one.
 func commonsName(iri string) string {
 	file, ok := strings.CutPrefix(iri, commonsFile)
 	if !ok {

@@ -80,7 +80,7 @@ func TestPictures(t *testing.T) {
 		"3/flag":                        503,
 		"4/flag":                        404, // an SVG is never sent, even if the fetcher returns one
 		"1/item":                        404, // not a file
-		"2/" + url.PathEscape("größe"):  404, // an address other than a file's
+		"2/" + url.PathEscape("größe"):  404, // a URL other than a file's
 		"3/" + url.PathEscape("größe"):  404, // a text
 		"5/" + url.PathEscape("größe"):  404, // another host
 		"6/flag":                        404, // no value

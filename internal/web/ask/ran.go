@@ -14,7 +14,7 @@ import (
 const (
 	ranTime  = time.Hour
 	ranBytes = 64 << 20 // total size of the results; the last one is kept whatever its size
-	termSize = 96       // bytes of a value apart from its text, approximately
+	termSize = 96       // approximate size of a value in bytes, without its text
 )
 
 // ran keeps the results of queries that were run in the editor. They stay in memory for a while, so that their views,
@@ -83,10 +83,10 @@ func sizeOf(t *kg.Table) int {
 	return n
 }
 
-// stored is a result that pages show: that of an answer, or of a query that was run in the editor.
+// stored is a result that pages show: the result of an answer, or of a query that was run in the editor.
 type stored struct {
 	*agent.Event        // an event with a table
-	base         string // address of the page with the result; the addresses of its parts begin with it
+	base         string // URL of the page with the result; the URLs of its parts begin with it
 	section      string // section of the pages
 	ms           int    // milliseconds that the query took; 0 for an answer
 }

@@ -18,7 +18,7 @@ type condition struct {
 // taken is a query split into parts: its outer group as conditions, and the rest.
 type taken struct {
 	q          *sparql.Query
-	patterns   []sparql.Pattern // with every triple on its own and no label service
+	patterns   []sparql.Pattern // with each triple as a separate statement and no label service
 	conditions []condition
 }
 
@@ -110,7 +110,7 @@ func sortedKeys(m map[string]rdf.Term) []string {
 	return out
 }
 
-// solutions returns a query for the ways in which the patterns hold if some variables are bound.
+// solutions returns a query for the solutions of the patterns if some variables are bound.
 func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, limit int64) string {
 	q := *t.q
 	q.Form, q.Template, q.Resources, q.Header, q.Tail = sparql.Select, nil, nil, nil, nil
@@ -121,7 +121,7 @@ func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, 
 	return sparql.Print(&q, sparql.PrintOptions{NoComments: true})
 }
 
-// without returns the patterns without one of them.
+// without returns the patterns except one.
 func (t *taken) without(p sparql.Pattern) []sparql.Pattern {
 	return slices.DeleteFunc(slices.Clone(t.patterns), func(o sparql.Pattern) bool { return o == p })
 }

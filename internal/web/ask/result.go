@@ -38,7 +38,7 @@ type Result struct {
 	places []int // for each column, its index in the table
 }
 
-// resultOf makes a result from a table.
+// resultOf converts a table to a result.
 func resultOf(t *kg.Table) *Result {
 	res := &Result{table: t}
 	labels := make([]int, 0, len(t.Vars)) // for each column, the one with its labels, or -1
@@ -125,7 +125,7 @@ func entityURL(id string) string {
 func point(wkt string) (lon, lat float64, ok bool) {
 	s := strings.TrimSpace(wkt)
 	if len(s) < 7 || !strings.EqualFold(s[:5], "point") {
-		return 0, 0, false // an IRI in front may name another globe
+		return 0, 0, false // an IRI before it may name another globe
 	}
 	inner, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(s[5:]), "("), ")")
 	f := strings.Fields(inner)
@@ -148,7 +148,7 @@ func orderOf(q url.Values) order {
 	return order{Sort: q.Get("sort"), Down: q.Get("down") != "", Filter: text.Clip(q.Get("filter"), 200)}
 }
 
-// arranged returns the result in the given order, without the rows that do not match the words of the filter.
+// arranged returns the result in the given order, without the rows that do not match the filter's words.
 func (res *Result) arranged(o order) *Result {
 	out := *res
 	words := strings.Fields(strings.ToLower(o.Filter))
@@ -192,7 +192,7 @@ func hasAll(row []Cell, words []string) bool {
 	return true
 }
 
-// compare orders numbers by value, dates by time, the rest by text.
+// compare orders numbers by value, dates by time, and everything else by text.
 func compare(a, b Cell) int {
 	if a.Kind == "number" && b.Kind == "number" {
 		x, _ := strconv.ParseFloat(a.Text, 64)
@@ -300,7 +300,7 @@ type rowsOut struct {
 }
 
 // rows sends a part of the result as JSON: from offset, at most limit, in the order given by sort and down, filtered by
-// the words of filter.
+// the words in filter.
 func (s *Server) rows(w http.ResponseWriter, r *http.Request, find find) error {
 	f, err := find(r)
 	if err != nil {

@@ -156,7 +156,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// The colored pieces of a text add up to the text.
+// The colored pieces of a query add up to the query.
 func FuzzHighlight(f *testing.F) {
 	f.Add("SELECT ?x # of SELECT ?x\nWHERE { ?x wdt:P31 <http://a#b> ; rdfs:label \"a # b\"@en . } LIMIT 5")
 	f.Add("# only\r\n\t#é")
@@ -501,7 +501,7 @@ func TestMessagesAreUsed(t *testing.T) {
 	}
 }
 
-// A request whose page panics gets an answer, and the next page is served.
+// A request whose page panics gets a response, and the next page is served.
 func TestPanic(t *testing.T) {
 	s := newSite(t, nil, func(o *Options) { o.Presets[0].Name = "x"; o.Service = nil })
 	resp, err := s.Client().PostForm(s.URL+"/a", url.Values{"q": {"x"}})

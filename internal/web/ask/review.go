@@ -23,8 +23,8 @@ var idle atomic.Int64
 
 func init() { idle.Store(int64(30 * time.Minute)) }
 
-// The maximum number of runs that may wait for people at once, in total and per client. Without the limit per client,
-// one client could keep all others from reviewing.
+// The maximum number of runs that may wait for a reviewer at once, in total and per client. Without the limit per
+// client, one client could keep all others from reviewing.
 const (
 	maxReviews       = 200
 	maxClientReviews = 20
@@ -36,15 +36,15 @@ type turnView struct {
 	Place      int      `json:"place"` // number of its first step
 	Turn       string   `json:"turn"`  // thought and actions as text
 	Unreadable string   `json:"unreadable,omitempty"`
-	Problem    string   `json:"problem,omitempty"` // why the last decision cannot be carried out
+	Problem    string   `json:"problem,omitempty"` // why the last decision cannot be executed
 	Unseen     []string `json:"unseen,omitempty"`  // IDs that the model has not been shown
-	Back       []string `json:"back"`              // the steps to which the person can go back, the first one first
+	Back       []string `json:"back"`              // the steps to which the person can go back, in order
 }
 
 // person is a [policy.Reviewer] for the reader of a run's page: it shows each turn there and waits for the decision.
 type person struct {
 	client string // who asked
-	place  *place // the run's slot; another run may have it while this one waits
+	place  *place // the run's slot, which another run may use while this one waits
 
 	mu      sync.Mutex
 	turn    *turnView // the waiting turn, or nil
@@ -54,8 +54,8 @@ type person struct {
 	changed chan struct{} // closed and replaced when the waiting turn changes
 }
 
-// byAsker is the name that the trajectory gives for the person who decided. Decisions that are repeated when a step is
-// changed have no name.
+// byAsker is the name under which the trajectory records the person who decided. Decisions that are repeated when a
+// step is changed have no name.
 const byAsker = "the asker"
 
 func newPerson(slots chan struct{}) *person {
@@ -149,7 +149,7 @@ func (p *person) decide(n int, d policy.Decision) bool {
 	return true
 }
 
-// asTyped returns a text as a form sends it back.
+// asTyped returns text as a form sends it back.
 func asTyped(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(text.Clean(s), "\r\n", "\n"))
 }
@@ -225,7 +225,7 @@ func reviewerAgain(events []agent.Event, p *person) (who policy.Reviewer, ok boo
 	return p, !slices.ContainsFunc(events, func(e agent.Event) bool { return e.Event == "review" })
 }
 
-// place is a run's slot among those that may run at once.
+// place is a run's slot among the limited number of concurrent runs.
 type place struct {
 	slots chan struct{}
 

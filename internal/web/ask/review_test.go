@@ -304,7 +304,7 @@ func TestReviewsOfOneClient(t *testing.T) {
 	}
 }
 
-// An accepted decision counts, even at the moment when the waiting ends.
+// An accepted decision counts, even if it arrives at the moment when the wait ends.
 func TestDecidedAtTheLastMoment(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {

@@ -18,14 +18,14 @@ import (
 
 // Limits of an explanation.
 const (
-	maxSolutions  = 20 // ways in which a row came about
-	maxStatements = 12 // pairs of thing and property to look up
+	maxSolutions  = 20 // maximum number of ways in which a row came about
+	maxStatements = 12 // maximum number of pairs of a thing and a property to look up
 	reasonTime    = 30 * time.Second
 )
 
-// rowData is the data of the page that explains a row.
+// rowData is the data for the page that explains a row.
 type rowData struct {
-	Base    string // address of the result
+	Base    string // URL of the result
 	N       int
 	Columns []string
 	Cells   []Cell
@@ -143,7 +143,7 @@ func (d *rowData) facts(t *taken, bound map[string]rdf.Term) {
 	}
 }
 
-// triplesOf returns the triples of patterns, without those that must not hold.
+// triplesOf returns the triples in patterns, except those that must not hold.
 func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	for _, p := range patterns {
 		switch p := p.(type) {
@@ -202,7 +202,7 @@ const statementPrefix = "http://www.wikidata.org/entity/statement/"
 
 func isStatement(iri string) bool { return strings.HasPrefix(iri, statementPrefix) }
 
-// pathText returns a path in readable form.
+// pathText returns a path in human-readable form.
 func pathText(p *sparql.Path) string {
 	q := sparql.Query{Form: sparql.Ask, Body: &sparql.SelectQuery{Where: &sparql.Group{Patterns: []sparql.Pattern{
 		&sparql.Triples{Subject: &sparql.Term{Kind: sparql.Var, Name: "s"}, Properties: []*sparql.Property{{Path: p,

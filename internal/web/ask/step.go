@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// stepData is the data of the page on which a step is changed.
+// stepData is the data for the page on which a step is changed.
 type stepData struct {
 	ID   string
 	N    int
@@ -53,8 +53,8 @@ func turnText(st event.Step) string {
 	return "Thought: " + text.Clean(st.Thought) + "\nAction: " + text.Clean(st.Action) + "(" + text.Clean(st.Argument) + ")"
 }
 
-// changeStep starts a run that repeats the earlier one up to a step, does what the person wrote instead of that step,
-// and continues from there on its own.
+// changeStep starts a run that repeats the earlier one up to a step, executes what the person wrote instead of that
+// step, and continues from there on its own.
 func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -116,7 +116,7 @@ type changer struct {
 	place  int
 	turn   string
 	done   bool
-	then   policy.Reviewer // nil: everything is accepted
+	then   policy.Reviewer // if nil, everything is accepted
 }
 
 // Review implements [policy.Reviewer].
@@ -127,7 +127,7 @@ func (c *changer) Review(ctx context.Context, l policy.Look) (policy.Decision, e
 	if c.done && c.then != nil {
 		return c.then.Review(ctx, l)
 	}
-	if l.Problem != "" { // the change cannot be carried out: the log says why
+	if l.Problem != "" { // the change cannot be executed; the log explains why
 		return policy.Decision{Verdict: event.Skipped, Reason: "The changed step cannot be carried out: " + l.Problem}, nil
 	}
 	if l.Place >= c.place && !c.done {

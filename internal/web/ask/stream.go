@@ -21,7 +21,7 @@ import (
 var (
 	heartbeat   = 15 * time.Second      // how often a comment is sent, so that proxies keep the connection open
 	slowest     = 10 * time.Second      // a client that reads nothing for this long is dropped
-	betweenLive = 80 * time.Millisecond // between two events with the text that the model is writing
+	betweenLive = 80 * time.Millisecond // minimum time between two events with the text that the model is writing
 	gather      = 40 * time.Millisecond // after a write, events are gathered for this long and sent together
 )
 
@@ -139,8 +139,8 @@ type stream struct {
 	err  error
 }
 
-// follow sends a run's events, and the turns that p must decide on, until the run ends or the client is gone or too
-// slow. sent is called when the first of them have been sent.
+// follow sends a run's events, and the turns that p must decide on, until the run ends or the client has disconnected
+// or is too slow. sent is called when the first events have been sent.
 func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int, sent func()) {
 	last := 0 // number of the turn that was sent last
 	for o.err == nil && ctx.Err() == nil {
@@ -262,7 +262,7 @@ func (o *stream) flush() {
 	}
 }
 
-// number reads a whole number; if there is none, it returns the value otherwise.
+// number parses a whole number; if s is not one, it returns otherwise.
 func number(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

@@ -39,7 +39,7 @@ type seen struct {
 	Layer string   // column whose values are layers of a map; "" for the usual one
 }
 
-// viewsOf returns how a result can be shown.
+// viewsOf returns the views in which a result can be shown.
 func viewsOf(res *Result, query string) seen {
 	count := map[string]int{}
 	for i := range res.Columns {

@@ -31,7 +31,7 @@ type Options struct {
 	Log      *slog.Logger
 	Datasets map[string]Solver // by the dataset's IRI
 	Limit    time.Duration     // for one question; the challenge allows 3 minutes
-	Parallel int               // questions at once; the others wait for their turn within Limit
+	Parallel int               // maximum number of concurrent questions; the others wait for their turn within Limit
 }
 
 // DefaultLimit is the time for a question if [Options] sets none: the time that the challenge of 2026 allows, minus a
@@ -55,7 +55,7 @@ func New(o Options) *Handler {
 	return &Handler{Options: o, slots: make(chan struct{}, max(o.Parallel, 1))}
 }
 
-// Answer is what the API returns.
+// Answer is the API's response.
 type Answer struct {
 	Dataset  string `json:"dataset"`
 	Question string `json:"question"`
@@ -112,7 +112,8 @@ var (
 	errFailed     = errors.New("the question could not be answered; the server's log says why")
 )
 
-// query returns the query for a question in scoring form. The error is shown to strangers: it reveals no internals.
+// query returns the query for a question in scoring form. The error is shown to strangers, so it does not reveal
+// internals.
 func (h *Handler) query(ctx context.Context, s Solver, question string) (string, error) {
 	switch {
 	case strings.TrimSpace(question) == "":

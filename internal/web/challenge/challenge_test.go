@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// solver answers depending on the question's text.
+// solver is a solver whose answer depends on the question's text.
 type solver struct{}
 
 func (solver) Solve(ctx context.Context, _ string, q agent.Question) (*agent.Outcome, error) {
@@ -47,7 +47,7 @@ func get(t *testing.T, h *Handler, method, dataset, question string) (int, Answe
 	return w.Code, a
 }
 
-// TestAnswers: every response is JSON with the three fields. Only an unknown dataset results in status 404.
+// TestAnswers checks that every response is JSON with the three fields. Only an unknown dataset results in status 404.
 func TestAnswers(t *testing.T) {
 	h := New(Options{Log: slog.New(slog.DiscardHandler), Datasets: map[string]Solver{dataset: solver{}}})
 	for _, tt := range []struct {
@@ -82,7 +82,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTime: a slow question ends at its limit with an empty query, and so do the questions that wait for its slot.
+// TestTime checks that a slow question ends at its limit with an empty query, and that the questions that wait for its
+// slot do too.
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{Log: slog.New(slog.DiscardHandler), Datasets: map[string]Solver{dataset: solver{}},

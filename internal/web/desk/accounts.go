@@ -13,7 +13,7 @@ func (d *Desk) accounts(w http.ResponseWriter, r *http.Request) error {
 	return d.showAccounts(w, r, http.StatusOK, "", "", "")
 }
 
-// showAccounts shows the accounts and, only this once, a token that was just made.
+// showAccounts shows the accounts and, this time only, a token that was just created.
 func (d *Desk) showAccounts(w http.ResponseWriter, r *http.Request, status int, name, token, problem string) error {
 	all, err := d.Door.Accounts(r.Context())
 	if err != nil {
@@ -25,7 +25,7 @@ func (d *Desk) showAccounts(w http.ResponseWriter, r *http.Request, status int, 
 	return nil
 }
 
-// changeAccounts adds or removes an account, or makes a new token for it.
+// changeAccounts adds or removes an account, or creates a new token for it.
 func (d *Desk) changeAccounts(w http.ResponseWriter, r *http.Request) error {
 	name, err := annotate.CleanName(r.PostForm.Get("name"))
 	token := ""

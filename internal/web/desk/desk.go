@@ -36,7 +36,7 @@ type Spending struct {
 	USD   float64
 }
 
-// Limits are the settings that limit the bot, as shown to people; 0 means no limit.
+// Limits are the settings that limit the bot, as shown to the operator; 0 means no limit.
 type Limits struct {
 	DayUSD, RequestUSD float64
 	RepliesPerHour     int
@@ -47,7 +47,7 @@ type Wiki struct {
 	API     string // api.php, for links
 	Page    string // title of the forum page
 	Account string // the bot's account, for the signature in previews
-	// Render returns the wiki's HTML for a text on the page with the title. The HTML is not sanitized.
+	// Render returns the wiki's HTML for wikitext on the page with the given title. The HTML is not sanitized.
 	Render func(ctx context.Context, title, wikitext string) (string, error)
 }
 
@@ -60,7 +60,7 @@ type Options struct {
 	Spent  func(ctx context.Context, day string) (Spending, error) // day is in UTC, such as 2026-11-20
 	Limits Limits
 	Wikis  map[string]Wiki // by the names of WIKIS; "" is the main one
-	// Runs returns the addresses of the pages of the entries' runs, by entry key; may be nil
+	// Runs returns the URLs of the pages of the entries' runs, by entry key; may be nil
 	Runs func() map[string]string
 	Now  func() time.Time
 }
@@ -111,10 +111,10 @@ func (d *Desk) Handler() http.Handler {
 	return d.Door.Operator(mux)
 }
 
-// Address returns the address of the page of the request with this key.
+// Address returns the URL of the page of the request with this key.
 func Address(key string) string { return "/operator/entry/" + url.PathEscape(key) }
 
-// page makes a handler from a function whose error becomes a page.
+// page converts a function whose error becomes a page to a handler.
 func (d *Desk) page(f func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -136,8 +136,8 @@ type badForm struct{ error }
 
 func (b badForm) Unwrap() error { return b.error }
 
-// explain returns the status and the text for an error. Internal errors are logged instead, since they may name files
-// and addresses.
+// explain returns the status and the message for an error. Internal errors are logged instead, since they may contain
+// file names and URLs.
 func (d *Desk) explain(r *http.Request, err error) (int, string) {
 	var form badForm
 	var large *http.MaxBytesError
@@ -169,7 +169,7 @@ type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// wiki returns the wiki of an entry; a wiki that is no longer in the settings has no address.
+// wiki returns the wiki of an entry; a wiki that is no longer in the settings does not have a URL.
 func (d *Desk) wiki(e *bot.Entry) Wiki {
 	name, _ := bot.SplitPage(e.Page)
 	return d.Wikis[name]
@@ -179,8 +179,8 @@ func (d *Desk) wiki(e *bot.Entry) Wiki {
 type row struct {
 	*bot.Entry
 	Name   string // name of the draft
-	Thread string // address of the thread
-	Run    string // address of the run, or ""
+	Thread string // URL of the thread
+	Run    string // URL of the run, or ""
 	Class  string // CSS class of the state
 }
 
@@ -236,7 +236,7 @@ func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name str
 // by returns the name under which a request's changes are recorded.
 func by(r *http.Request) string { return login.Of(r.Context()).Name }
 
-// act carries out one action. shown is the draft that the operator was shown.
+// act performs one action. shown is the draft that the operator was shown.
 func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry, error) {
 	if shown == "" {
 		shown = "none" // an empty name would match any draft

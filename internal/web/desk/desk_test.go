@@ -24,13 +24,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/login"
 )
 
-// office is a desk with a real ledger and without logins: requests come from the machine itself.
+// office is a desk with a real ledger and without logins: requests come from the same machine.
 type office struct {
 	t      *testing.T
 	store  *store.Store
 	clock  time.Time
 	render func(title, text string) (string, error)
-	asked  []string // texts that the wiki was asked to render
+	asked  []string // wikitext that the wiki was asked to render
 	http.Handler
 }
 
@@ -203,7 +203,7 @@ func TestDecideOnSeveral(t *testing.T) {
 	value := func(key string) string { return key + " " + o.entry(key).Draft.Name() }
 	o.post("/operator/decide", url.Values{"do": {"approve"}}, 422)
 	o.post("/operator/decide", url.Values{"do": {"explode"}, "entry": {value(cats)}}, 400)
-	// If one of two replies has changed in the meantime, the other one is approved, and the page says which one was not.
+	// If one of two replies has changed in the meantime, the other one is approved, and the page shows which one was not.
 	old := value(dogs)
 	o.post("/operator/entry/"+dogs, url.Values{"do": {"edit"}, "shown": {o.entry(dogs).Draft.Name()}, "text": {"Four."}}, 303)
 	body := o.post("/operator/decide", url.Values{"do": {"approve"}, "entry": {value(cats), old}}, 409)
@@ -373,8 +373,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// A request on another wiki is linked and previewed there. The page of a request on a wiki that is no longer in the
-// settings says so.
+// A request on another wiki is linked and previewed there. The page of a request shows whether its wiki is no longer in
+// the settings.
 func TestOtherWikis(t *testing.T) {
 	o := newOffice(t)
 	for key, page := range map[string]string{cats: bot.PageName("other", "Agora"), dogs: bot.PageName("gone", "Forum")} {
@@ -398,7 +398,7 @@ func TestOtherWikis(t *testing.T) {
 	o.get("/operator")
 }
 
-// A request that has a run is shown with a link to its steps everywhere; a request without a run has no link.
+// A request that has a run is shown with a link to its steps everywhere; a request without a run does not have a link.
 func TestRunsAreLinked(t *testing.T) {
 	o := newOffice(t)
 	o.proposed("sb-seen", "Cats", "Two cats.")

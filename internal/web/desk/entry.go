@@ -26,8 +26,8 @@ func (d *Desk) entry(w http.ResponseWriter, r *http.Request) error {
 // line is a line of a diff.
 type line struct{ Class, Text string }
 
-// showEntry shows a request, with an error if there was one. typed is a text that could not be saved, shown so that it
-// is not lost.
+// showEntry shows a request, with an error if there was one. typed is text that could not be saved, shown so that it is
+// not lost.
 func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *bot.Entry,
 	problem, typed string) error {
 	row := d.row(e)
@@ -50,7 +50,7 @@ func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *
 	return nil
 }
 
-// change carries out the operator's action on the page of one request.
+// change performs the operator's action on the page of one request.
 func (d *Desk) change(w http.ResponseWriter, r *http.Request) error {
 	key, what := r.PathValue("key"), bot.Act(r.PostForm.Get("do"))
 	_, err := d.act(r, what, key, r.PostForm.Get("shown"))

@@ -35,8 +35,8 @@ var previewPolicy = func() string {
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }()
 
-// harmless keeps the structure of a wiki's page: texts, lists, tables, code. Links lose their addresses, which would
-// lead out of the frame.
+// harmless keeps the structure of a wiki's page: text, lists, tables, code. Links lose their targets, which would lead
+// out of the frame.
 var harmless = func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	elements := []string{"p", "br", "hr", "div", "span", "ul", "ol", "li", "dl", "dt", "dd", "b", "strong", "i", "em", "s",

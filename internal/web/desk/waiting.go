@@ -81,7 +81,7 @@ func (d *Desk) waiting(w http.ResponseWriter, r *http.Request) error {
 	return d.showWaiting(w, r, http.StatusOK, nil)
 }
 
-// problem is one entry for which something could not be done.
+// problem is one entry for which an action failed.
 type problem struct{ Key, Text string }
 
 func (d *Desk) showWaiting(w http.ResponseWriter, r *http.Request, status int, problems []problem) error {
@@ -247,7 +247,7 @@ func (d *Desk) money(ctx context.Context, n int) ([]day, error) {
 	return out, nil
 }
 
-// event is one change of a request, for the page of changes.
+// event is one change to a request, for the page of changes.
 type event struct {
 	row
 	bot.Change

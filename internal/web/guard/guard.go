@@ -87,14 +87,14 @@ func (o *Options) serves(host string) bool {
 	return false
 }
 
-// Loopback reports whether a host name without port is a loopback name of this machine.
+// Loopback reports whether a host name without a port is a loopback name of this machine.
 func Loopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Local keeps a redirect on this server: it returns the path and query of an address without a host, and "/" for any
-// other address.
+// Local keeps a redirect on this server: it returns the path and query of a URL without a host, and "/" for any other
+// URL.
 func Local(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") ||

@@ -1,4 +1,5 @@
-// Package health serves the health checks: /healthz shows that the program is alive, /readyz that it can work.
+// Package health serves the health checks: /healthz shows that the program is alive, and /readyz that it is ready to
+// work.
 package health
 
 import (
@@ -15,7 +16,7 @@ import (
 // Check returns an error that explains why a part cannot work, or nil if it can.
 type Check func(ctx context.Context) error
 
-// limit is the time limit for all checks together: a monitor waits a few seconds at most.
+// limit is the total time limit for all checks: a monitor waits a few seconds at most.
 const limit = 4 * time.Second
 
 // Live responds with 200: a program that responds is alive.

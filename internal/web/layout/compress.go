@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// smallest is the minimum size in bytes of a response that is compressed.
+// smallest is the minimum size, in bytes, of a response to compress.
 const smallest = 1000
 
 // takesGzip reports whether the client accepts gzip compression.
@@ -30,7 +30,7 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if len(body) < smallest || !takesGzip(r) {
 		w.WriteHeader(status)
-		_, _ = w.Write(body) // the client may be gone
+		_, _ = w.Write(body) // the client may have disconnected
 		return
 	}
 	w.Header().Set("Content-Encoding", "gzip")

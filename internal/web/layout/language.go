@@ -12,7 +12,7 @@ import (
 // Language is a language in which the pages can be read.
 type Language struct{ Code, Name string }
 
-// Languages lists the languages with messages; the first is used if the reader wants none of them.
+// Languages lists the languages with messages; the first is used if the reader does not want any of them.
 var Languages = []Language{{Code: "en", Name: "English"}, {Code: "de", Name: "Deutsch"}, {Code: "fr", Name: "Français"}}
 
 var matcher = func() language.Matcher {
@@ -86,7 +86,7 @@ func cookieOf(r *http.Request, name string) string {
 	return c.Value
 }
 
-// keepChoices stores the language and the theme named in the address, if any, in cookies.
+// keepChoices stores the language and the theme specified in the URL, if any, in cookies.
 func keepChoices(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if code := q.Get(langName); known(code) {
@@ -102,7 +102,7 @@ func keep(w http.ResponseWriter, name, value string) {
 		SameSite: http.SameSiteLaxMode})
 }
 
-// with returns an address on this server with one parameter changed.
+// with returns a URL on this server with one parameter changed.
 func with(address, name, value string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host != "" || u.IsAbs() || !strings.HasPrefix(u.Path, "/") {

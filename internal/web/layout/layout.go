@@ -4,7 +4,7 @@
 //
 //	layout.go     a site, its sections, a page
 //	language.go   the language and the theme that the reader wants
-//	static.go     files for browsers, whose addresses change when a file does
+//	static.go     files for browsers, whose URLs change when a file does
 //	compress.go   compressed responses
 //	words/        the frame's words in each language
 //	static/       the style sheet, and the script that pages build on
@@ -69,7 +69,7 @@ func (s *Site) Static(name string, files fs.FS) { s.static.add(name, files) }
 // Words adds messages, with one file per language, such as de.json. Keys are the same in all files.
 func (s *Site) Words(files fs.FS) { s.words.add(files) }
 
-// Address returns the address at which a static file is served, such as "/static/3f9a…/ask/ask.js".
+// Address returns the URL at which a static file is served, such as "/static/3f9a…/ask/ask.js".
 func (s *Site) Address(file string) string { return s.static.address(file) }
 
 // Page describes a page of a section.
@@ -79,8 +79,8 @@ type Page struct {
 	Styles  []string // static files, in addition to the frame's style sheet
 	Scripts []string // static files that are modules
 	Wide    bool     // as wide as the window, for tables
-	Refresh int      // seconds until a browser without scripts reloads the page; 0: never
-	// prefixes of the keys of messages that scripts need
+	Refresh int      // seconds until a browser without scripts reloads the page; never if 0
+	// key prefixes of the messages that scripts need
 	Words []string
 	// TrustedTypes is the name of the only Trusted Types policy that the page's scripts may create, or ""
 	TrustedTypes string
@@ -103,7 +103,7 @@ type View struct {
 // .Rows}}.
 func (v *View) T(key string, args ...any) string { return v.site.words.text(v.Lang, key, args) }
 
-// Asset returns the address of a static file.
+// Asset returns the URL of a static file.
 func (v *View) Asset(file string) string { return v.site.Address(file) }
 
 // Number formats n with the language's separators.
@@ -115,7 +115,7 @@ func (v *View) Date(at time.Time) string { return v.site.words.texts(v.Lang).Dat
 // Languages returns the languages that the reader can choose.
 func (v *View) Languages() []Language { return Languages }
 
-// With returns the address of this page with a parameter changed, for links that change the language or the theme.
+// With returns the URL of this page with a parameter changed, for links that change the language or the theme.
 func (v *View) With(name, value string) string { return with(v.Path, name, value) }
 
 // Link is a section in the header.
@@ -135,7 +135,7 @@ func (v *View) Links() []Link {
 	return out
 }
 
-// Looks lists the color themes.
+// Looks returns the color themes.
 func (v *View) Looks() []Link {
 	var out []Link
 	for _, name := range []string{"auto", "light", "dark"} {
@@ -168,7 +168,7 @@ func dict(pairs ...any) map[string]any {
 	return m
 }
 
-// Pages are the templates of a section.
+// Pages contains the templates of a section.
 type Pages struct {
 	site  *Site
 	pages map[string]*template.Template
@@ -201,7 +201,7 @@ func (s *Site) Pages(files fs.FS) *Pages {
 	return out
 }
 
-// Show responds with the page of a template, whose name is given without ".html".
+// Show responds with a template's page; the name is given without ".html".
 func (p *Pages) Show(w http.ResponseWriter, r *http.Request, status int, name string, page Page) {
 	t, ok := p.pages[name]
 	if !ok {

@@ -75,7 +75,7 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// Every address that a page links to is served, may be cached for a long time, and is compressed if the client accepts
+// Every URL that a page links to is served, may be cached for a long time, and is compressed if the client accepts
 // that.
 func TestStatic(t *testing.T) {
 	s := New(slog.New(slog.DiscardHandler))

@@ -22,7 +22,7 @@ type file struct {
 	kind         string
 }
 
-// static has all files for browsers. Their addresses contain a hash of all of them: scripts can import each other by
+// static has all files for browsers. Their URLs contain a hash of all of them: scripts can import each other by
 // relative paths, and a browser never mixes two versions of the program.
 type static struct {
 	files map[string]file

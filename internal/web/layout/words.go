@@ -14,7 +14,7 @@ import (
 // words contains the messages of all sections in each language.
 type words struct {
 	catalogs []*message.Catalog
-	raw      map[string]map[string]any // for scripts: a text, or an object of plural forms
+	raw      map[string]map[string]any // for scripts: a string, or an object of plural forms
 }
 
 func newWords() *words { return &words{raw: map[string]map[string]any{}} }
@@ -51,7 +51,7 @@ func (m *words) text(lang, key string, args []any) string {
 	return key
 }
 
-// texts returns the frame's own texts in a language, which are used for numbers and dates.
+// texts returns the frame's messages in a language, which are used for numbers and dates.
 func (m *words) texts(lang string) *message.Texts { return m.catalogs[0].In(lang) }
 
 func (m *words) some(lang string, prefixes []string) map[string]any {
@@ -66,5 +66,5 @@ func (m *words) some(lang string, prefixes []string) map[string]any {
 	return out
 }
 
-// Texts returns the texts that format numbers and dates in a request's language.
+// Texts returns the messages that format numbers and dates in a request's language.
 func (s *Site) Texts(r *http.Request) *message.Texts { return s.words.texts(LanguageOf(r)) }

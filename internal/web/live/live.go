@@ -41,12 +41,12 @@ type Options struct {
 	On func(ctx context.Context, graphs []string) (Asker, error)
 	// Origins are the hosts whose pages may connect to /live, in addition to this server's own; "*" is ignored
 	Origins     []string
-	Connections int           // connections to /live and requests to /run at once; 0: 10
-	Limit       time.Duration // time limit for a question; 0: 300 s
-	Idle        time.Duration // how long a client of /live may be silent when it is its turn; 0: 300 s
+	Connections int           // maximum number of concurrent connections to /live and requests to /run; 10 if 0
+	Limit       time.Duration // time limit for a question; 300 s if 0
+	Idle        time.Duration // how long a client of /live may be silent when it is its turn; 300 s if 0
 }
 
-// Limits on what a client may send, and the defaults of GRASP's server.
+// Limits on the data that a client may send, and the defaults of GRASP's server.
 const (
 	maxBody     = 4 << 20 // maximum size of a request in bytes; most of a request is the earlier conversation
 	maxQuestion = 4000    // characters
@@ -54,7 +54,7 @@ const (
 	patience    = 300 * time.Second
 )
 
-// Handler is the protocol's server.
+// Handler is a server for the protocol.
 type Handler struct {
 	Options
 	slots chan struct{}
@@ -175,14 +175,14 @@ func (h *Handler) start(ctx context.Context, req *request) (*ask.Run, error) {
 }
 
 // live serves one client over a WebSocket until it disconnects. Pages of other sites are refused, and so are clients
-// beyond the limit.
+// that exceed the limit.
 func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
 	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: h.Origins})
 	if err != nil {
 		h.Log.DebugContext(r.Context(), "a client of /live was refused", "error", err)
 		return // Accept has already responded
 	}
-	defer c.CloseNow() //nolint:errcheck // the client is gone either way
+	defer c.CloseNow() //nolint:errcheck // the client has disconnected either way
 	if !h.enter() {
 		_ = c.Close(websocket.StatusTryAgainLater, errBusy)
 		return

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// player is an agent that plays a run depending on the question's text.
+// player is an agent that simulates a run depending on the question's text.
 type player struct {
 	asked   chan agent.Question
 	blocked chan struct{} // receives a value when a question waits for its end
@@ -178,7 +178,7 @@ const (
 	known = `["<http://www.wikidata.org/entity/Q64>"]`
 )
 
-// TestForms: the messages have the fields that GRASP's clients of 2026 and of 2025 read.
+// TestForms checks that the messages have the fields that GRASP's clients of 2025 and 2026 read.
 func TestForms(t *testing.T) {
 	address := serve(t, player{}, nil)
 	for _, tt := range []struct{ name, kind, request, want string }{
@@ -227,8 +227,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestPast: an output that a client sends back is read as an earlier question, in both forms; so are GRASP's own
-// messages.
+// TestPast checks that an output that a client sends back is read as an earlier question, in both forms, and that
+// GRASP's own messages are too.
 func TestPast(t *testing.T) {
 	asked := make(chan agent.Question, 10)
 	address := serve(t, player{asked: asked}, nil)
@@ -269,8 +269,8 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestCancel: a client can stop a run with its acknowledgment, or while it waits for the next message, and can then ask
-// again.
+// TestCancel checks that a client can stop a run with its acknowledgment, or while it waits for the next message, and
+// can then ask again.
 func TestCancel(t *testing.T) {
 	blocked := make(chan struct{}, 1)
 	c := dial(t, serve(t, player{blocked: blocked}, nil))
@@ -296,7 +296,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestBadRequests: invalid requests get an error, both at /live and at /run, and the connection stays usable.
+// TestBadRequests checks that invalid requests get an error, both at /live and at /run, and that the connection stays
+// usable.
 func TestBadRequests(t *testing.T) {
 	address := serve(t, player{}, nil)
 	c := dial(t, address)
@@ -346,7 +347,7 @@ func post(t *testing.T, address, body string) (status int, out map[string]any) {
 	return resp.StatusCode, out
 }
 
-// TestRun: /run responds with the output; errors reveal no internals to strangers.
+// TestRun checks that /run responds with the output, and that errors do not reveal internals to strangers.
 func TestRun(t *testing.T) {
 	address := serve(t, player{}, nil)
 	for _, tt := range []struct {
@@ -385,8 +386,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestPlaces: an idle client does not block others, but occupies a slot. A client that finds no free slot gets an
-// error.
+// TestPlaces checks that an idle client does not block others, but occupies a slot. A client that finds no free slot
+// gets an error.
 func TestPlaces(t *testing.T) {
 	blocked := make(chan struct{}, 9)
 	address := serve(t, player{blocked: blocked}, func(o *Options) { o.Connections = 2 })
@@ -420,7 +421,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestOrigins: the pages of other sites cannot reach /live.
+// TestOrigins checks that the pages of other sites cannot reach /live.
 func TestOrigins(t *testing.T) {
 	address := serve(t, player{}, func(o *Options) { o.Origins = []string{"bot.example.org", "*"} })
 	for origin, want := range map[string]bool{address: true, "https://bot.example.org": true,

@@ -31,7 +31,7 @@ type teller struct {
 	system bool // the message with the system prompt was sent
 }
 
-// message returns a message of a type in the client's version of the protocol.
+// message returns a message of the given type in the client's version of the protocol.
 func (t *teller) message(kind string, fields object) object {
 	fields[map[bool]string{false: "type", true: "typ"}[t.req.old]] = kind
 	return fields
@@ -127,7 +127,7 @@ func arguments(argument string) any {
 	return object{"argument": argument}
 }
 
-// reasons maps GRASP's failure reasons to texts for strangers: details stay in the log.
+// reasons maps GRASP's failure reasons to messages for strangers: details stay in the log.
 var reasons = map[string]string{"api": "the language model or the graph failed; the server's log says why",
 	"timeout": errTime, "loop": "the model kept repeating itself"}
 

@@ -117,12 +117,12 @@ func (t *text) UnmarshalJSON(data []byte) error {
 // Limits on earlier questions, since the prompt grows with them.
 const (
 	maxSteps = 30    // steps of a question
-	maxText  = 4000  // characters of a thought, an observation or a report
-	maxQuery = 20000 // characters of a query or an argument
+	maxText  = 4000  // maximum number of characters in a thought, an observation or a report
+	maxQuery = 20000 // maximum number of characters in a query or an argument
 )
 
 // turns extracts the earlier questions from the messages: a user's message begins one, calls and their results are its
-// steps, and the call of answer or cancel ends it.
+// steps, and the call to answer or cancel ends it.
 func (p *past) turns() (out []agent.Turn) {
 	step := map[string]int{} // where a call's result goes, by the call's ID
 	for _, m := range p.Messages {

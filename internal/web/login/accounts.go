@@ -51,7 +51,7 @@ type books struct {
 	mu     sync.Mutex // held during a change
 }
 
-// read returns the book, and creates it the first time.
+// read returns the book, which it creates the first time.
 func (s *books) read(ctx context.Context) (*book, error) {
 	b, ok, err := s.get(ctx)
 	if err != nil || ok {
@@ -161,7 +161,7 @@ func (d *Door) Add(ctx context.Context, name string) (token string, err error) {
 	})
 }
 
-// Renew makes a new token for an account. The old one is no longer valid, nor is any login with it.
+// Renew creates a new token for an account. The old one is no longer valid, nor is any login with it.
 func (d *Door) Renew(ctx context.Context, name string) (token string, err error) {
 	return d.renew(ctx, func(b *book, hash []byte) error {
 		a := b.account(name)

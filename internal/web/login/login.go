@@ -6,7 +6,7 @@
 // compared in constant time, and only a hash of an account's token is stored. After some failures a client has to wait,
 // and after many failures everyone does, so that no token can be guessed.
 //
-// Package guard rejects requests sent by other sites' pages before they get here.
+// Package guard rejects requests sent by other sites' pages before they reach this package.
 package login
 
 import (
@@ -52,7 +52,7 @@ type Notes interface {
 type Options struct {
 	Log    *slog.Logger
 	Notes  Notes
-	Token  string // the operator's; empty: see Local
+	Token  string // the operator's; if empty, see Local
 	Name   string // the operator's name, for the record; "operator" if empty
 	Now    func() time.Time
 	Random io.Reader
@@ -66,7 +66,7 @@ type Options struct {
 type User struct {
 	Name     string
 	Operator bool
-	Free     bool // nobody had to log in
+	Free     bool // no login was required
 }
 
 // Lifetime is how long a login lasts.
@@ -275,7 +275,7 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// who finds the user with this token. It takes the same time for every user.
+// who returns the user with this token. It takes the same time for every user.
 func (d *Door) who(b *book, token string) (User, bool) {
 	given := sha256.Sum256([]byte(token))
 	var found User

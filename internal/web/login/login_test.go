@@ -111,7 +111,7 @@ func (h *house) send(q request) *http.Response {
 	return w.Result()
 }
 
-// login sends a token and returns the answer with the cookies that it sets.
+// login sends a token and returns the response with the cookies that it sets.
 func (h *house) login(token string, change func(*request)) *http.Response {
 	h.t.Helper()
 	q := request{method: http.MethodPost, path: "/login", body: url.Values{"token": {token}, "to": {"/operator"}}.Encode()}
@@ -121,7 +121,7 @@ func (h *house) login(token string, change func(*request)) *http.Response {
 	return h.send(q)
 }
 
-// entered logs in and returns the cookie.
+// entered performs a login and returns the cookie.
 func (h *house) entered(token string) []*http.Cookie {
 	h.t.Helper()
 	r := h.login(token, nil)
@@ -310,7 +310,7 @@ func TestLockOut(t *testing.T) {
 	}
 }
 
-// A hundred guesses at once are limited like guesses made one by one.
+// A hundred simultaneous guesses are limited in the same way as guesses made one by one.
 func TestGuessesAtOnce(t *testing.T) {
 	var tr tries
 	tr.now = func() time.Time { return time.Unix(0, 0) }

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/guard"
 )
 
-// How many wrong tokens are tolerated within a window. The limit on the total over all clients is for attackers with
+// The number of wrong tokens that are tolerated within a window. The total limit for all clients is for attackers with
 // many addresses. It does not apply to clients on this machine, so that a stranger cannot lock out an operator who
 // works there.
 const (

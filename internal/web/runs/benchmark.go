@@ -26,7 +26,7 @@ type benchmark struct {
 	items   map[string]*evalrun.WatchedItem // by ID
 }
 
-// Address returns the address of the run's page.
+// Address returns the URL of the run's page.
 func (b *benchmark) Address() string { return "/runs/benchmark/" + escape(b.Name) }
 
 // Active reports whether the run seems to be in progress.
@@ -191,10 +191,10 @@ func (x *items) Terms() []string { return []string{"f1", "em", "measure", "gold"
 // Several reports whether there is more than one run.
 func (x *items) Several() bool { return len(x.Runs) > 1 }
 
-// State returns the address of the page's state.
+// State returns the URL of the page's state.
 func (x *items) State() string { return x.Runs[0].Address() + "/state.json" + x.query }
 
-// look reads the runs that the address names and selects the items that match its filter.
+// look reads the runs that the URL names and selects the items that match its filter.
 func (p *Pages) look(r *http.Request) (*items, error) {
 	x := &items{Search: word(r, "q")}
 	if r.URL.RawQuery != "" {
@@ -244,7 +244,8 @@ func (f *filter) takes(it *evalrun.WatchedItem, state string) bool {
 		(f.feature == "" || slices.Contains(it.Features, f.feature)) && (f.steps == "" || it.StepBin() == f.steps)
 }
 
-// choose returns the items that match the filter: those with the worst outcome first, the lowest F1 first among equals.
+// choose returns the items that match the filter: those with the worst outcome first and, among equals, those with the
+// lowest F1 first.
 func (x *items) choose(f filter) (out []row) {
 	seen := map[string]bool{}
 	for _, b := range x.Runs {

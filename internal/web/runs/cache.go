@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// kept is the number of files or folders in a cache.
+// kept is the maximum number of files or folders in a cache.
 const kept = 12
 
 // cache keeps what was read most recently. It is safe for concurrent use; two concurrent calls may both read the file.
@@ -51,7 +51,7 @@ func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (
 	return value, nil
 }
 
-// number returns a whole number from the address, or 0.
+// number returns a whole number from the URL, or 0.
 func number(r *http.Request, name string) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
@@ -60,10 +60,10 @@ func number(r *http.Request, name string) int {
 	return n
 }
 
-// word returns a value from the address.
+// word returns a value from the URL.
 func word(r *http.Request, name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }
 
-// with returns the address with one parameter changed.
+// with returns the URL with one parameter changed.
 func with(r *http.Request, name string, value int) string {
 	q := r.URL.Query()
 	q.Set(name, strconv.Itoa(value))

@@ -35,17 +35,17 @@ type entry struct {
 	size    int64
 }
 
-// Address returns the address of the run's page.
+// Address returns the URL of the run's page.
 func (e *entry) Address() string { return "/runs/question/" + escape(e.Name) }
 
-// EndingKey returns the key of the message for the ending.
+// EndingKey returns the message key for the ending.
 func (e *entry) EndingKey() string { return endingKey(e.Ending) }
 
 // reasons lists the reasons that have a message runs.reason.…
 var reasons = []string{"actions", "cancelled", "cannot_publish", "day_money", "given_up", "graph_failed", "loop",
 	"model_failed", "money", "no_model", "not_found", "time", "tokens"}
 
-// endingKey returns the key of the message for an ending; a reason without a message is shown as it is.
+// endingKey returns the message key for an ending; a reason without a message is shown as it is.
 func endingKey(reason string) string {
 	if slices.Contains(reasons, reason) {
 		return "runs.reason." + reason
@@ -66,8 +66,8 @@ type index struct {
 
 const ending = ".jsonl"
 
-// all returns the runs in a folder, the newest first. A folder that does not exist has no runs. Unchanged files are not
-// read again; a file that cannot be read is left out.
+// all returns the runs in a folder, the newest first. For a folder that does not exist, it returns no runs. Unchanged
+// files are not read again; a file that cannot be read is left out.
 func (x *index) all(dir string) ([]entry, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +107,7 @@ func (x *index) all(dir string) ([]entry, error) {
 	return out, nil
 }
 
-// How much of a file is read for the list: its first line and its end.
+// How many bytes of a file are read for the list, at most: for its first line and for its end.
 const (
 	maxHead = 1 << 20
 	maxTail = 256 << 10

@@ -25,8 +25,8 @@ func runID(name string) (id string, triage bool) {
 	return id, false
 }
 
-// Latest returns the address of the newest run of each ID, such as the key of a request. A run that only judges whether
-// a post is a request is returned only if there is no other run.
+// Latest returns the URL of the newest run of each ID, such as the key of a request. A run that only judges whether a
+// post is a request is returned only if there is no other run.
 func (p *Pages) Latest() map[string]string {
 	files, err := os.ReadDir(p.Trajectories) // sorted by name, and so by time
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *Pages) request(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// ledgerEntry returns the address of the request that a run belongs to, or "" if it was not asked on a wiki.
+// ledgerEntry returns the URL of the request that a run belongs to, or "" if it was not asked on a wiki.
 func (p *Pages) ledgerEntry(r *http.Request, name string) string {
 	if from := source(name); p.Request == nil || from != fromBot && from != fromTriage {
 		return ""

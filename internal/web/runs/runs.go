@@ -1,7 +1,7 @@
 // Package runs shows runs, both finished and in progress: the questions of the bot, of ask and of the server, from the
 // trajectories in a folder, and benchmark runs, from their folders. It only reads files.
 //
-//	runs.go         addresses and their handlers
+//	runs.go         URLs and their handlers
 //	list.go         the questions, found and filtered
 //	request.go      which runs belong to which of the bot's requests
 //	trajectory.go   one run: its turns, its tree; several side by side
@@ -35,7 +35,7 @@ type Options struct {
 	Site         *layout.Site
 	Trajectories string   // the folder of the trajectories of single questions
 	Benchmarks   []string // folders of benchmark runs, or folders that contain such folders
-	// Request returns the address of the page of one of the bot's requests by its ledger key, or ""; may be nil
+	// Request returns the URL of the page of one of the bot's requests by its ledger key, or ""; may be nil
 	Request func(ctx context.Context, key string) string
 	Now     func() time.Time
 }
@@ -84,7 +84,7 @@ func (p *Pages) Handler() http.Handler {
 	return mux
 }
 
-// missing responds that something does not exist or cannot be read.
+// missing responds that a page does not exist or cannot be read.
 func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		p.Site.Problem(w, r, http.StatusNotFound, p.Site.Say(r, "runs.missing"))
@@ -94,7 +94,7 @@ func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
 	p.Site.Problem(w, r, http.StatusInternalServerError, p.Site.Say(r, "runs.unreadable"))
 }
 
-// fileName reports whether a name from an address can be the name of a file in a folder.
+// fileName reports whether a name from a URL can be the name of a file in a folder.
 func fileName(name string) bool {
 	return name != "" && name == filepath.Base(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00")
 }
@@ -103,10 +103,10 @@ func fileName(name string) bool {
 type pager struct {
 	Page, Pages     int
 	From, To, Total int
-	Before, After   string // addresses, or ""
+	Before, After   string // URLs, or ""
 }
 
-// paged splits a list of n entries into pages of the given size; the address names the page, counted from 1.
+// paged splits a list of n entries into pages of the given size; the URL specifies the page, counted from 1.
 func paged(r *http.Request, n, size int) pager {
 	p := pager{Page: max(number(r, "page"), 1), Pages: max((n+size-1)/size, 1), Total: n}
 	p.Page = min(p.Page, p.Pages)

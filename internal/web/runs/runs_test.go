@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// evil is a text that would have an effect if it were not shown as plain text.
+// evil is a string that would have an effect if it were not shown as plain text.
 const evil = `</pre></script><script>window.hit=1</script><img src=x onerror=hit()>` + "\u202e" + `" onclick="hit()" javascript:hit()`
 
 // begun is the time at which the tests' runs begin.
@@ -77,8 +77,8 @@ func get(t testing.TB, h http.Handler, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// TestList: all runs are in the list, the newest first. They can be found by words, by source and by ending. A broken
-// or changing file does no harm. Judgments are shown only on request.
+// TestList checks that all runs are in the list, the newest first. They can be found by words, by source and by ending.
+// A broken or changing file does no harm. Judgments are shown only on request.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "ask-20261120T100000.000", start("Which castles are in Wales?"), step(1, "search", "castle", "Q23413"),
@@ -131,7 +131,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestFirstDifference: a line marks the first step in which runs differ; equal runs have none.
+// TestFirstDifference checks that a line marks the first step in which runs differ, and that equal runs do not have
+// one.
 func TestFirstDifference(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a", start("Which?"), step(1, "search", "one", "x"), step(2, "search", "two", "x"), step(3, "search", "three", "x"))
@@ -147,8 +148,8 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// TestRun: a run's page shows the question, turns, refusals, answer and end. The tree's nodes link to its turns. All of
-// its text remains plain text.
+// TestRun checks that a run's page shows the question, turns, refusals, answer and end. The tree's nodes link to its
+// turns. All of its text remains plain text.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	to := 0
@@ -196,7 +197,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// long writes a run with this number of steps.
+// long writes a run with the given number of steps.
 func long(t testing.TB, dir string, steps int) {
 	events := []event.Event{start("A long one")}
 	for i := range steps {
@@ -205,7 +206,7 @@ func long(t testing.TB, dir string, steps int) {
 	write(t, dir, "long", append(events, event.Event{Event: "end", Reason: "actions"})...)
 }
 
-// TestLong: a long run is split into pages, none of them large, and each step is on one of them.
+// TestLong checks that a long run is split into pages, none of them large, and that each step is on one of them.
 func TestLong(t *testing.T) {
 	dir := t.TempDir()
 	long(t, dir, 1000)
@@ -289,8 +290,8 @@ func TestLowestScoreFirst(t *testing.T) {
 	}
 }
 
-// TestBenchmark: a benchmark run in progress shows its progress, its cost, and wrong items first. Items can be filtered
-// by measure, result, class, feature and steps. Two runs are shown side by side. An item links to its run.
+// TestBenchmark checks that a benchmark run in progress shows its progress, its cost, and wrong items first. Items can
+// be filtered by measure, result, class, feature and steps. Two runs are shown side by side. An item links to its run.
 func TestBenchmark(t *testing.T) {
 	dir := t.TempDir()
 	benchmarkRun(t, dir, "one", 1, 0.25, 0)
@@ -350,7 +351,7 @@ func TestBenchmark(t *testing.T) {
 	}
 }
 
-// TestWords: every message that a page uses exists in every language.
+// TestWords checks that every message that a page uses exists in every language.
 func TestWords(t *testing.T) {
 	var have map[string]any
 	data, err := own.ReadFile("words/en.json")
@@ -377,7 +378,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestRequest: the key of a request redirects to its newest run, and the page of a run links back to the request.
+// TestRequest checks that the key of a request redirects to its newest run, and that the page of a run links back to
+// the request.
 func TestRequest(t *testing.T) {
 	dir, lg := t.TempDir(), slog.New(slog.DiscardHandler)
 	for _, name := range []string{"sb-1-20261120T090000.000", "sb-1-20261120T100000.000", "sb-1-triage-20261121T100000.000",

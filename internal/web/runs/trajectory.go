@@ -47,7 +47,7 @@ func (x *run) Ending() string {
 	return x.End.Reason
 }
 
-// EndingKey returns the key of the message for the ending.
+// EndingKey returns the message key for the ending.
 func (x *run) EndingKey() string { return endingKey(x.Ending()) }
 
 // Good reports whether there is an answer.
@@ -143,12 +143,12 @@ type view struct {
 	Nodes   int // number of nodes in the picture
 	More    bool
 	Item    *itemView // the item, if the run is part of a benchmark run
-	File    string    // address of the file with the events
-	Request string    // address of the bot's request, or ""
+	File    string    // URL of the file with the events
+	Request string    // URL of the bot's request, or ""
 	ID      string    // of the question; its other runs have the same ID
 }
 
-// view returns the parts of a run that the address requests.
+// view returns the parts of a run that the URL requests.
 func (p *Pages) view(r *http.Request, x *run) *view {
 	v := &view{run: x, Failed: word(r, "failed") != ""}
 	tool := word(r, "tool")
@@ -265,7 +265,7 @@ type compared struct {
 	More  int                     // turns that are not shown
 }
 
-// compare shows the runs that the address names with run=NAME.
+// compare shows the runs that the URL names with run=NAME.
 func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 	names := r.URL.Query()["run"]
 	if len(names) < 2 || len(names) > mostCompared {

@@ -16,7 +16,7 @@ import (
 
 // Engine is a label search engine.
 type Engine interface {
-	Build(labels string) error                   // reads a table in GRASP's form, or opens what it has built before
+	Build(labels string) error                   // reads a table in GRASP's form, or opens an index built before
 	Find(text string) (iris []string, err error) // at most ten
 	Size() int64                                 // bytes on disk
 }

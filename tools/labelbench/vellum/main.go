@@ -1,6 +1,6 @@
 // Command vellum measures blevesearch/vellum, for comparison with labelbench's engines. It is a separate module, so
 // that the program does not depend on vellum. A transducer maps each folded name to its best entry, and finds names
-// that begin with a text; with --typos also names with one letter wrong, by a Levenshtein automaton.
+// that begin with a string; with --typos also names with one letter wrong, by a Levenshtein automaton.
 //
 //	go -C tools/labelbench/vellum run . [--typos] LABELS.tsv QUERIES.tsv
 package main
@@ -97,7 +97,7 @@ func (e *engine) Build(labels string) error {
 	return err
 }
 
-// Find returns the ten best entries with a name that begins with the text, followed by those with one wrong letter.
+// Find returns the ten best entries with a name that begins with text, followed by those with one wrong letter.
 func (e *engine) Find(text string) (iris []string, err error) {
 	text = fold(text)
 	from := []byte(text)
@@ -114,7 +114,7 @@ func (e *engine) Find(text string) (iris []string, err error) {
 	return iris, err
 }
 
-// best returns the ten smallest numbers of an iterator.
+// best returns the ten smallest numbers from an iterator.
 func (e *engine) best(it vellum.Iterator, err error) (out []uint64, _ error) {
 	for ; err == nil; err = it.Next() {
 		_, n := it.Current()

@@ -57,7 +57,7 @@ func TestRead(t *testing.T) {
 		t.Fatalf("%d packages, want 1", len(tree.Packages))
 	}
 	p := tree.Packages[0]
-	// Counted by hand: 31 lines, 7 of them empty, 4 of comments. T, T.Run and A are exported.
+	// Counted by hand: 31 lines, of which 7 are empty and 4 contain only comments. T, T.Run and A are exported.
 	if p.Lines != 31 || p.Code != 20 || p.Exported != 3 {
 		t.Errorf("%d lines, %d of code, %d exported; want 31, 20, 3", p.Lines, p.Code, p.Exported)
 	}
@@ -91,8 +91,8 @@ func TestCompare(t *testing.T) {
 	}
 	before := read("package p\n\nfunc f() {\n\tg(1, 2)\n\tg(3, 4)\n}\n")
 	after := read("package p\n\n// f is described.\nfunc f() {\n\tg(1,\n\t\t2,\n\t)\n\th()\n\th()\n}\n")
-	// Before: the package, f's head and two calls. The first call was only split over lines; the second was removed,
-	// and h() was added twice.
+	// Before: the package, f's head and two calls. The first call was only split into several lines; the second was
+	// removed, and h() was added twice.
 	if were, gone, added := Compare(before, after); were != 4 || gone != 1 || added != 2 {
 		t.Errorf("%d statements, %d gone, %d new; want 4, 1, 2", were, gone, added)
 	}

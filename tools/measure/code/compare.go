@@ -1,8 +1,8 @@
 package code
 
-// Compare counts the statements of an older tree: how many it had, how many of them no longer exist, and how many are
-// new. A statement is the text between two semicolons or braces, including the semicolons that Go's scanner adds at the
-// ends of lines, so a line that was only wrapped or moved has not changed.
+// Compare compares the statements with those of an older tree: it counts how many the older tree had, how many of them
+// no longer exist, and how many are new. A statement is the text between two semicolons or braces, including the
+// semicolons that Go's scanner adds at the ends of lines, so a line that was only wrapped or moved has not changed.
 func Compare(before, after *Tree) (were, gone, added int) {
 	count := map[string]int{}
 	for _, p := range before.Packages {

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// Tree has the measurements of a source tree.
+// Tree contains the measurements of a source tree.
 type Tree struct {
 	Packages  []*Package // by path
 	Functions []Function
@@ -187,7 +187,7 @@ func (p *Package) declarations(fset *token.FileSet, f *ast.File) []Function {
 	return out
 }
 
-// receiver returns the name of the type that a method belongs to, or "" for a function.
+// receiver returns the name of a method's receiver type, or "" for a function.
 func receiver(d *ast.FuncDecl) string {
 	if d.Recv == nil || len(d.Recv.List) == 0 {
 		return ""
@@ -209,8 +209,8 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// complexity returns McCabe's number of a function, including the functions written inside it: one, plus one for each
-// if, for, && and ||, and each case of a switch or select other than the default.
+// complexity returns a function's cyclomatic complexity (McCabe), including that of function literals inside it: one,
+// plus one for each if, for, && and ||, and each case of a switch or select other than the default.
 func complexity(d *ast.FuncDecl) int {
 	n := 1
 	count := func(b bool) {

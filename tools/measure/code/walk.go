@@ -6,7 +6,7 @@ import (
 )
 
 // Walk is how far a value travels inside the package where it starts: the functions of that package that can be reached
-// by name, and the return statements in them. It is what a reader must read to follow the value.
+// by name, and the return statements in them. It is the amount of code that one must read to follow the value.
 type Walk struct {
 	From               string
 	Functions, Returns int
@@ -41,9 +41,9 @@ func (t *Tree) Walks() []Walk {
 	return out
 }
 
-// follow counts the function called name and, once each, those of the same package that it calls. No types are known
-// here: a method call is assumed to mean the only method of that name in the package, or the one of the caller's own
-// type; other calls are not followed.
+// follow counts the function called name and, once each, those of the same package that it calls. Types are not known
+// here: a method call is assumed to refer to the only method of that name in the package, or to the method of the
+// caller's own type; other calls are not followed.
 func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	if seen[name] {
 		return
@@ -71,7 +71,8 @@ func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	})
 }
 
-// method returns the full name of the method that a call by name means, or "" if that cannot be known without types.
+// method returns the full name of the method that a call by name refers to, or "" if that cannot be known without
+// types.
 func (p *Package) method(own, name string) string {
 	if p.decls[own+"."+name] != nil {
 		return own + "." + name

@@ -28,8 +28,8 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// sourceToo is a license that also requires a notice of where the source of its files is, which NOTICE contains. Our
-// files that use them stay under our license (its sections 3.2 and 3.3).
+// sourceToo is a license that also requires a notice of where to find the source code, which NOTICE contains. Our files
+// that use them stay under our license (its sections 3.2 and 3.3).
 const sourceToo = "MPL-2.0"
 
 // allowed lists the licenses that a dependency may have: they require that their text be passed on, and nothing else,
@@ -105,7 +105,7 @@ type module struct {
 
 type text struct{ file, content string }
 
-// list returns the modules with a package in the program, and Go's library, by path.
+// list returns the modules with a package in the program, and Go's standard library, by path.
 func list(sources string) ([]*module, error) {
 	found := map[string]*module{}
 	for _, p := range platforms {
@@ -269,7 +269,7 @@ func notice(modules []*module) string {
 	return b.String()
 }
 
-// table returns the page of the documentation.
+// table returns the documentation page.
 func table(modules []*module) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Licenses
