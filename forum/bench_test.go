@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// archivePage returns a month of a busy forum, 1 MB, made with seeded random choices of texts, signatures, indentation,
-// and ways to post queries.
+// archivePage returns a month of a busy forum, 1 MB, generated with seeded random choices of text, signatures,
+// indentation, and ways to post queries.
 func archivePage() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("the of and to in query item items property value label list with all that have no is are for this please how can I want would like results time out service map date country human")

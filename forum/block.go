@@ -11,7 +11,7 @@ import (
 // Block is a part of a thread that people have marked as a conversation with the bot: the text between {{spinachbot
 // top}} and {{spinachbot bottom}}.
 type Block struct {
-	Start, End int   // byte offsets in the page's wikitext of the text between the markers
+	Start, End int   // byte offsets of the text between the markers, in the page's wikitext
 	Comments   []int // indexes into Thread.Comments of the comments that begin in the block but not in a nested one
 }
 

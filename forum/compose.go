@@ -16,7 +16,7 @@ import (
 )
 
 // Limits of a reply. People read talk pages, so longer content is cut; the query shows the rest. MaxShort is the
-// maximum number of characters of [Reply].Short in a reply. A longer text is cut.
+// maximum number of characters of [Reply].Short in a reply. Longer text is cut.
 const MaxShort = 1200
 
 // MaxRows is the maximum number of rows of a result that a reply shows.
@@ -27,8 +27,8 @@ const (
 	maxFile    = 40 // characters of a file's name, which is shown as a link
 	maxColumns = 8
 	maxSteps   = 10
-	maxThings  = 4    // of a step
-	maxAsked   = 100  // of a search text
+	maxThings  = 4    // names shown in a step
+	maxAsked   = 100  // characters of a search string
 	maxLink    = 2000 // bytes of an address
 	maxModel   = 60
 	markerName = "spinachbot"
@@ -113,7 +113,7 @@ func checkReply(r Reply, indent string) error {
 	return nil
 }
 
-// CheckAddress returns an error if a reply cannot link a text as a web address.
+// CheckAddress returns an error if a reply cannot link to s as a web address.
 func CheckAddress(s string) error {
 	_, rest, ok := strings.Cut(s, "://")
 	strange := strings.ContainsFunc(s, func(r rune) bool {
@@ -171,7 +171,7 @@ func (c *composer) answer() {
 	}
 	parts = append(parts, c.amended()...)
 	short := c.prose(c.r.Short)
-	// The model's own text already says this more precisely: it names what was searched for and not found.
+	// The model's own text already states this more precisely: it names what was searched for and not found.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
@@ -194,8 +194,8 @@ func (c *composer) answer() {
 	c.block(line)
 }
 
-// prose encodes a text by the model, with the IDs of items and properties as links. A short ID may mean something else,
-// such as Q3 of a year, so it becomes a link only if the query contains it.
+// prose encodes text written by the model, with the IDs of items and properties as links. A short ID may mean something
+// else, such as the third quarter of a year, so it becomes a link only if the query contains it.
 func (c *composer) prose(s string) string {
 	s = encode(s, MaxShort)
 	var b strings.Builder
@@ -205,7 +205,7 @@ func (c *composer) prose(s string) string {
 		before, _ := utf8.DecodeLastRuneInString(s[:m[0]])
 		after, _ := utf8.DecodeRuneInString(s[m[1]:])
 		link, err := entityLink(id, "")
-		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // in wdt:P31, in an address
+		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // as in wdt:P31 or an address
 		if err != nil || part || len(id) < minLinked && !wordIn(c.r.Query, id) {
 			continue
 		}

@@ -291,7 +291,7 @@ var (
 	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i::/|(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):\S)|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
 )
 
-// TestEncodeReadsAsText tests texts of characters that have a meaning in wikitext.
+// TestEncodeReadsAsText tests strings of characters that have a special meaning in wikitext.
 func TestEncodeReadsAsText(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pieces := []rune("&;#:!*=-_'\"~{}[]|<>()/\\^@ \u00a0\n\u0338\u0301éaZ09UTC…")

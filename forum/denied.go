@@ -29,7 +29,7 @@ func Denied(text, account string) bool {
 	return false
 }
 
-// Welcomed reports whether {{bots|allow=…}} in a text names the account, which means that the page invites it.
+// Welcomed reports whether {{bots|allow=…}} in text names the account, which means that the page invites it.
 func Welcomed(text, account string) bool {
 	if account == "" || !strings.Contains(strings.ToLower(text), "bots") {
 		return false
@@ -47,7 +47,7 @@ func Welcomed(text, account string) bool {
 	return false
 }
 
-// Uses reports whether a text uses one of the templates, named in lower case. Those in comments and
+// Uses reports whether text uses one of the templates, whose names are given in lower case. Templates in comments and
 // nowiki do not count.
 func Uses(text string, names ...string) bool {
 	if !strings.Contains(text, "{{") {
@@ -59,8 +59,8 @@ func Uses(text string, names ...string) bool {
 	})
 }
 
-// Lists reports whether a page links to a user's user page or talk page, as lists of people do. Links in comments and
-// nowiki do not count.
+// Lists reports whether a page, such as a list of users, links to a user's user page or talk page. Links in comments
+// and nowiki do not count.
 func Lists(text, user string) bool {
 	if user = UserName(user); user == "" {
 		return false

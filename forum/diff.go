@@ -100,7 +100,8 @@ func (d *differ) queries(a, b []Query) {
 	}
 }
 
-// apart returns an offset slightly before the first difference of two texts. In both texts, a character begins there.
+// apart returns an offset slightly before the first difference between two texts. The offset is a character boundary in
+// both texts.
 func apart(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

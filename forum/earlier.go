@@ -9,7 +9,7 @@ import (
 // Earlier is an earlier discussion that a reply points to.
 type Earlier struct {
 	Page    string    // title of the archive page
-	Heading string    // of the discussion, without markup
+	Heading string    // heading of the discussion, without markup
 	Month   time.Time // month of the discussion
 	Same    bool      // its query now returns the same rows as the reply's query
 }
@@ -55,8 +55,8 @@ func (c *composer) earlierLink(e Earlier) string {
 	return "[[:" + target + "|" + c.t.Month(e.Month) + "]]"
 }
 
-// plainTitle reports whether a text is plain in a link's target: it contains only letters, marks, digits, spaces, and
-// punctuation without a meaning in MediaWiki.
+// plainTitle reports whether a string is plain text in a link's target: it contains only letters, marks, digits,
+// spaces, and punctuation without a special meaning in MediaWiki.
 func plainTitle(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||
 		strings.Contains(s, "..") || strings.TrimSpace(s) != s {

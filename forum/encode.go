@@ -12,16 +12,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain returns wikitext that shows an untrusted text, cut to limit characters. The result cannot contain markup,
-// links, templates or signatures.
+// Plain returns wikitext that shows untrusted text, cut to limit characters. The result cannot contain markup, links,
+// templates or signatures.
 func Plain(s string, limit int) string { return encode(s, limit) }
 
-// encode makes an external text safe in wikitext. The result is displayed as the same text in any context (a list line,
-// a table cell, a link's label, <code>) and never becomes markup. [clean] describes what is removed, and [escape] what
-// is escaped.
+// encode makes external text safe in wikitext. The result is displayed as the same text in any context (a list line, a
+// table cell, a link's label, <code>) and never becomes markup. [clean] describes what is removed, and [escape] what is
+// escaped.
 func encode(s string, limit int) string { return escape(clean(s, limit)) }
 
-// clean returns a text on one line with single spaces. It keeps at most limit characters and replaces the rest by an
+// clean returns text on one line with single spaces. It keeps at most limit characters and replaces the rest by an
 // ellipsis. Control and direction characters, which can hide text or forge strip markers, are removed.
 func clean(s string, limit int) string {
 	var b strings.Builder

@@ -94,7 +94,7 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	return 0, t, false
 }
 
-// anyDate reads the first date with a time in a text, in any of the supported forms. The parameters of unsigned
+// anyDate reads the first date with a time in a string, in any of the supported forms. The parameters of unsigned
 // templates contain such dates.
 func anyDate(s string) (time.Time, bool) {
 	if st, ok := nextStamp(s, 0); ok {
@@ -113,7 +113,7 @@ func anyDate(s string) (time.Time, bool) {
 	return t.Add(-time.Duration(offset) * time.Minute), ok
 }
 
-// dateWord is a number or a month's name in a text.
+// dateWord is a number or a month's name in a string.
 type dateWord struct {
 	start, end int
 	number     int
@@ -121,7 +121,7 @@ type dateWord struct {
 	after      byte // the byte after it
 }
 
-// dateWords returns the numbers and month names in a text.
+// dateWords returns the numbers and month names in a string.
 func dateWords(s string) []dateWord {
 	var out []dateWord
 	for i := 0; i < len(s); {

@@ -91,13 +91,13 @@ type Query struct {
 	SPARQL string `json:"sparql"` // empty for a short link: only its address is known
 	// recovered from the wikitext because raw pipes or adjacent braces cut the parameter
 	Salvaged bool   `json:"salvaged"`
-	URL      string `json:"url,omitempty"` // for a link: the address as written
+	URL      string `json:"url,omitempty"` // for a link, the address as written
 }
 
-// Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts except Signature
-// are untrusted, and [Compose] encodes them.
+// Reply is a reply ready to be written: everything in it has been decided, run and checked. All strings except
+// Signature are untrusted, and [Compose] encodes them.
 type Reply struct {
-	Language string // of the fixed sentences, see [Texts]; English if they do not support it
+	Language string // language of the fixed sentences, see [Texts]; English if there are none in it
 	To       string // user name of the person answered
 	Ping     bool   // link To, which notifies that person; otherwise nobody is notified
 	Short    string // the short answer
@@ -110,7 +110,7 @@ type Reply struct {
 	Vars        []string   // result header
 	Headers     []string   // the same in words, with units; a variable with no header, or the header "", is shown itself
 	Rows        [][]Cell   // first rows of the result
-	NoValues    []string   // names of columns of the query that are not in Vars because no row has a value there
+	NoValues    []string   // names of query columns that are not in Vars because no row has a value there
 	NoValueVars []string   `json:",omitempty"` // their variables
 	Total       int        // total number of rows
 	Tree        []TreeItem // the result as a tree, shown instead of the table
@@ -123,7 +123,7 @@ type Reply struct {
 	Endpoint    string     // name of the endpoint that ran it, such as "query.wikidata.org"
 	Assumed     string     // the reading that the model chose
 	LeftOpen    string     // what the model left open, according to its own text
-	Yours       Fault      // the fault of the query that the asker had posted
+	Yours       Fault      // the fault in the query that the asker had posted
 	Open        []Open     // readings that would change the result
 	Steps       []Step     // the steps to the answer
 	Similar     []Earlier  // earlier discussions whose query still returns rows; the first two are linked
@@ -146,13 +146,13 @@ type Reply struct {
 // made by our code.
 type Cell struct {
 	ID    string
-	Label string // of an entity
-	Text  string // of any other value
+	Label string // label of an entity
+	Text  string // text of any other value
 	// how Text is shown: number, day, year, place (latitude and longitude, separated by a space), file (on Commons),
 	// unknown (a value is known to exist, but not which one), or "" for unchanged
 	Kind string
-	Unit string // for a number: "km"
-	Year string // for a number: the year for which it was true
+	Unit string // for a number, its unit: "km"
+	Year string // for a number, the year for which it was true
 }
 
 // The kinds of faults of a person's query.
@@ -197,5 +197,5 @@ type Step struct {
 	Rows   int
 	Failed bool
 	Ask    bool   // the query was an ASK, which has no rows
-	Query  string // for StepQuery: the query, linked if the reply has a QueryPage
+	Query  string // for StepQuery, the query, linked if the reply has a QueryPage
 }

@@ -18,7 +18,7 @@ var seeds = []string{
 	"== A ==\n{{Section resolved|1=[[User:A]] 00:01, 1 January 2020 (UTC)}}\n{{nobots}}\n-{ x }- {{{1|{{x}}}}} [[a|[[b]]]] {{small|[[User:A]] 00:01, 1 January 2020 (UTC)}}",
 }
 
-// checkPage checks properties that every page must have, however broken it is.
+// checkPage checks the invariants of every page, however broken it is.
 func checkPage(t *testing.T, text string) {
 	t.Helper()
 	p := Parse("T", text, Options{})
@@ -139,7 +139,7 @@ func TestRandomPages(t *testing.T) {
 	}
 }
 
-// TestSectionsOneByOne checks that parsing a page of well-formed sections has the same result as parsing its sections
+// TestSectionsOneByOne checks that parsing a page of well-formed sections gives the same result as parsing its sections
 // one by one.
 func TestSectionsOneByOne(t *testing.T) {
 	whole := strings.Join([]string{seeds[0], "== Q ==\n{{SPARQL|query=SELECT ?a { ?a ?b ?c }}}\n[[User:Q]] 00:09, 1 January 2020 (UTC)\n=== R ===\n:x\n", "== S ==\nunsigned\n:{{unsigned|S|00:03, 3 January 2020 (UTC)}}\n"}, "")

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkHTML checks properties that every page read from HTML must have, however broken it is.
+// checkHTML checks the invariants of every page read from HTML, however broken it is.
 func checkHTML(t *testing.T, html, wikitext string) {
 	t.Helper()
 	p, err := ParseHTML("T", strings.NewReader(html), Options{Wikitext: wikitext, ShortLinks: []string{"w.wiki"}})

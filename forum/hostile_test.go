@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// payloads are texts that, if they were not encoded, would be markup, a signature, a ping, a category, the end of the
-// table or list, or a second comment.
+// payloads are strings that, if not encoded, would be markup, a signature, a ping, a category, the end of the table or
+// list, or a second comment.
 var payloads = []string{
 	"{{Delete|spam}}", "{{subst:Template bomb}}", "{{:Main Page}}", "{{User:Mallory/sig}}", "{{{1|x}}}",
 	"{{#tag:ref|x}}", "{{SPARQL|query=ASK {}}}", "}}", "{{", "{{!}}", "}}{{ping|Admin}}",
@@ -49,7 +49,7 @@ func posted() Reply {
 	}
 }
 
-// slots insert a text at each position in a reply that other people can control.
+// slots insert a string at each position in a reply that other people can control.
 var slots = map[string]func(r *Reply, s string){
 	"to":         func(r *Reply, s string) { r.To = s },
 	"short":      func(r *Reply, s string) { r.Short = s },
@@ -106,7 +106,7 @@ func TestHostileTextChangesNoMarkup(t *testing.T) {
 			put(&r, "x "+s+" x")
 			checkHostile(t, name, s, r, want)
 			if name == "thought" || name == "to" {
-				continue // texts that consist of spaces or control characters may be omitted there
+				continue // strings that consist of spaces or control characters may be omitted there
 			}
 			r = posted()
 			put(&r, s)

@@ -29,8 +29,8 @@ func (c *Comment) Mentioned(user string) bool {
 	return false
 }
 
-// callsUser reports whether a text starts with a user's name. It ignores letter case and treats underscores as spaces.
-// The name must not be the beginning of a longer word.
+// callsUser reports whether a string starts with a user's name. It ignores letter case and treats underscores as
+// spaces. The name must not be the beginning of a longer word.
 func callsUser(s, user string) bool {
 	if len(s) > 5 && strings.EqualFold(s[:5], "user:") {
 		s = s[5:]

@@ -13,7 +13,7 @@ type Open struct {
 	Kind string // one of the kinds of agent/probe: limit, subclasses, ranks …; others are not shown
 	Name string // label of the entity concerned, if the kind has one
 	ID   string `json:",omitempty"` // its ID, shown as a link if it has no label
-	Come int    // number of rows that the other reading adds; 0: not stated
+	Come int    // number of rows that the other reading adds; not stated if 0
 	Gone int    // number of rows that it loses
 	More bool   // it adds more than Come rows
 

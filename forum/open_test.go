@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOpen checks that the line is in the reply's language, that external texts cannot become markup, and that kinds
+// TestOpen checks that the line is in the reply's language, that external text cannot become markup, and that kinds
 // without a sentence are omitted.
 func TestOpen(t *testing.T) {
 	all := []Open{{Kind: "subclasses", Name: "city [[x]]", Come: 3}, {Kind: "nothing"}, {Kind: "limit", Come: 500, More: true},

@@ -63,7 +63,7 @@ var (
 	blockReply = []string{"Spinachbot response end"}
 )
 
-// role is the role of a template's, namespace's or parameter's name.
+// role is the role of a template, namespace or parameter name.
 type role uint32
 
 const (
@@ -112,7 +112,7 @@ type userLink struct {
 	page bool
 }
 
-// of returns the name for a name as written.
+// of returns the canonical name and role of a name as written.
 func (n *names) of(written string) name {
 	if k, ok := n.asked[written]; ok {
 		return k

@@ -14,7 +14,7 @@ type parser struct {
 	n       *names
 	doc     *wikitext.Doc    // with careless query templates read as their authors intended
 	q       *queryReader     //
-	top     []*wikitext.Node // nodes that are opaque for signatures: tags, comments, templates; outermost only, in order
+	top     []*wikitext.Node // nodes that are opaque to signatures: tags, comments, templates; outermost only, in order
 	utc     []int            // offsets of "(UTC)"
 	ends    []int            // offsets of the ends of their lines
 	quot    []wikitext.Span  // quoted parts, in which signatures do not count
@@ -72,7 +72,7 @@ func Parse(title, text string, opts Options) *Page {
 // signature or a discussion.
 func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
-	hidden := make([]bool, len(nodes)) // inside something opaque
+	hidden := make([]bool, len(nodes)) // nodes inside an opaque node
 	clear := make([]bool, len(nodes))
 	p.top = make([]*wikitext.Node, 0, len(nodes))
 	var at []int // offsets of the headings
@@ -156,7 +156,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 	return p.top[i:j:j]
 }
 
-// threads makes a thread from each heading that opens one, and reads the text under it and its sub-headings.
+// threads creates a thread from each heading that opens one, and reads the text under it and its sub-headings.
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	p.page.Threads = make([]Thread, 0, len(heads))
@@ -191,7 +191,7 @@ func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
 	for _, r := range ranges(p.doc, roleOf, closedStartTemplate, closedEndTemplate, len(p.text)) {
 		if r.End <= reach {
-			continue // inside one that was handled before
+			continue // inside a part that was handled before
 		}
 		for len(threads) > 0 && threads[0].End <= r.Start {
 			threads = threads[1:]

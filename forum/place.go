@@ -11,12 +11,12 @@ import (
 
 // Reasons why a reply cannot be placed.
 var (
-	// ErrNoComment: the thread does not contain the comment to be answered, or no longer does.
+	// ErrNoComment means that the thread does not contain the comment to be answered, or no longer does.
 	ErrNoComment = errors.New("the comment is not in the thread")
-	// ErrClosed: people have closed or archived the discussion.
+	// ErrClosed means that people have closed or archived the discussion.
 	ErrClosed = errors.New("the discussion is closed")
-	// ErrUnplaceable: MediaWiki does not treat the position as running text of a section (broken braces around it), so an
-	// edit would do harm.
+	// ErrUnplaceable means that MediaWiki does not treat the position as running text of a section (broken braces around
+	// it), so an edit would do harm.
 	ErrUnplaceable = errors.New("no safe place for a reply")
 )
 
@@ -220,7 +220,7 @@ func FindMarker(text, marker string) int {
 	return strings.Index(text, markerComment(marker))
 }
 
-// Markers returns the markers that [Compose] wrote into a text, in order.
+// Markers returns the markers that [Compose] wrote into text, in order.
 func Markers(text string) []string {
 	var out []string
 	before, after, _ := strings.Cut(markerComment("\x00"), "\x00")
@@ -259,7 +259,7 @@ func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	return nil, nil
 }
 
-// SPARQL returns the texts of the comment's queries.
+// SPARQL returns the SPARQL text of each of the comment's queries.
 func (c *Comment) SPARQL() (out []string) {
 	for _, q := range c.Queries {
 		out = append(out, q.SPARQL)

@@ -14,7 +14,7 @@ const maxQuery = 100_000
 // found is a query and the part of the page that contains it.
 type found struct {
 	Query
-	label      string // of a link, without markup
+	label      string // label of a link, without markup
 	start, end int
 }
 
@@ -186,7 +186,7 @@ func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	return q, clean
 }
 
-// paramName reports whether a text can be the name of a template's parameter rather than a piece of a query.
+// paramName reports whether a string can be the name of a template's parameter rather than a piece of a query.
 func paramName(s string) bool {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 40 {
@@ -263,7 +263,7 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 	if r.budget <= 0 {
 		return 0, false
 	}
-	depth, parens, quiet := 0, 0, 0 // quiet: the offset at which a string, comment or IRI ends
+	depth, parens, quiet := 0, 0, 0 // quiet is the offset at which a string, comment or IRI ends
 	for i < limit {
 		if strings.HasPrefix(t[i:limit], "{{") {
 			if e, _ := escapeAt(t, i); e != "" {
@@ -384,7 +384,7 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	return decodeQuery(r.text[value : i+k+1]), i + k + 3, true
 }
 
-// decodeQuery turns a template's argument into the query that its author wrote. It replaces {{!}} by a pipe, removes
+// decodeQuery converts a template's argument to the query that its author wrote. It replaces {{!}} by a pipe, removes
 // nowiki tags and comments, and decodes entities for characters that an argument cannot contain, except where they are
 // SPARQL.
 func decodeQuery(s string) string {
@@ -428,7 +428,7 @@ var (
 		"&#123;", "{", "&#125;", "}", "&lcub;", "{", "&rcub;", "}", "&#61;", "=", "&quot;", `"`)
 )
 
-// hasEntity reports whether a text may contain an entity; "&" and "&&" are not entities.
+// hasEntity reports whether a string may contain an entity; "&" and "&&" are not entities.
 func hasEntity(s string) bool {
 	for {
 		k := strings.IndexByte(s, '&')

@@ -28,8 +28,8 @@ func (c *composer) found() string {
 	}
 }
 
-// result adds the query's result: a line for a single value, a list for a tree, and otherwise a table. Below the result
-// it says what was left out, and when and where the query ran.
+// result adds the query's result: a line for a single value, a list for a tree, and otherwise a table. Below the
+// result, it reports what was left out, and when and where the query ran.
 func (c *composer) result() error {
 	var below []string
 	rows, columns := min(len(c.r.Rows), MaxRows), c.columns()
@@ -75,7 +75,7 @@ func (c *composer) result() error {
 	return nil
 }
 
-// list returns the first names of columns as a list.
+// list returns the first column names as a list.
 func (c *composer) list(columns []string) string {
 	var names []string
 	for _, name := range columns[:min(len(columns), maxNamed)] {
@@ -87,8 +87,8 @@ func (c *composer) list(columns []string) string {
 	return strings.Join(names, c.t.Text("comma"))
 }
 
-// below returns the sentences below a result of which the given number of rows is shown. It adds to the sentences about
-// columns how many rows are not shown, what else the query shows, and when and where it ran.
+// below returns the sentences below a result, of which the given number of rows is shown. It adds to the sentences
+// about columns how many rows are not shown, what else the query shows, and when and where it ran.
 func (c *composer) below(columns []string, rows int) []string {
 	var said []string
 	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
@@ -220,8 +220,7 @@ const keepWords = `style="word-break:normal;overflow-wrap:normal"`
 // width returns the minimum width of a table with the first n columns.
 func (c *composer) width(n int) int { return c.measure(n, longestWord) }
 
-// measure returns the width of a table with the first n columns, in which each cell is as many characters wide as
-// letters returns for it.
+// measure returns the width of a table with the first n columns. letters returns the width of a cell in characters.
 func (c *composer) measure(n int, letters func(string) int) int {
 	px := margin * (1 + min(len(c.indent), maxLevels))
 	for i := range n {

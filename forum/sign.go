@@ -128,7 +128,7 @@ func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	return user, at
 }
 
-// looksLikeDate reports whether a text is a date in a form that cannot be parsed, such as "15:38:33", rather than a
+// looksLikeDate reports whether a string is a date in a form that cannot be parsed, such as "15:38:33", rather than a
 // name.
 func looksLikeDate(s string) bool {
 	digits, colons := 0, 0
@@ -167,8 +167,8 @@ func (p *parser) substituted(l *line) {
 	}
 }
 
-// OnlySignature reports whether a text consists only of a user's signature: links to the user's own pages, parentheses
-// around them, and one timestamp.
+// OnlySignature reports whether a string consists only of a user's signature: links to the user's own pages,
+// parentheses around them, and one timestamp.
 func OnlySignature(s, user string, opt Options) bool {
 	s = strings.TrimSpace(s)
 	at, ok := nextStamp(s, 0)

@@ -13,7 +13,7 @@ import (
 // (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
 const maxSignature = 100
 
-// stamp is a timestamp in a text.
+// stamp is a timestamp in a string.
 type stamp struct {
 	start, end int
 	time       time.Time
@@ -62,7 +62,7 @@ func quoted(s string, start, end int) bool {
 	return false
 }
 
-// back reads a text backward from its end.
+// back reads a string backward from its end.
 type back struct {
 	s string
 	i int
@@ -124,7 +124,7 @@ func stampBefore(s string, open int, zone string) (start int, t time.Time, ok bo
 	return foreignBefore(s, open, zone)
 }
 
-// englishBefore reads "H:i, j F Y " backwards. The elements are evaluated in this order, from the end.
+// englishBefore reads "H:i, j F Y " backward. The elements are evaluated in this order, from the end.
 func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	b := &back{s, open}
 	if !b.byte(' ') {
@@ -154,8 +154,8 @@ func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	return b.i, t, ok
 }
 
-// date makes a time from its parts. It reports whether the date exists. offset is the zone's, in minutes east of
-// Greenwich.
+// date returns the time built from its parts. It reports whether the date exists. offset is the zone's, in minutes east
+// of Greenwich.
 func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	t := time.Date(year, time.Month(month), day, hour, minute, 0, 0, time.UTC)
 	if year < 1990 || int(t.Month()) != month || t.Day() != day || hour > 23 || minute > 59 {

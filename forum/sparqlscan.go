@@ -102,7 +102,7 @@ func formLength(s string, i int) int {
 	return 0
 }
 
-// looksLikeQuery reports whether a text seems to be a SPARQL query: a query form, then a pattern in braces with a
+// looksLikeQuery reports whether a string seems to be a SPARQL query: a query form, then a pattern in braces with a
 // variable or a prefixed name.
 func looksLikeQuery(s string) bool {
 	i := formAt(s, 0)
@@ -113,7 +113,7 @@ func looksLikeQuery(s string) bool {
 	return k >= 0 && strings.ContainsAny(s, "?$:")
 }
 
-// startsQuery reports whether a text begins like a query: with a comment, the prologue or a query form.
+// startsQuery reports whether a string begins like a query: with a comment, the prologue or a query form.
 func startsQuery(s string) bool {
 	return strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") || formLength(s, 0) > 0
 }

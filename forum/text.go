@@ -62,7 +62,7 @@ type patch struct {
 	with       string // already shielded
 }
 
-// plain turns a part of the page into text as displayed. Patches replace queries and signatures; they must not overlap
+// plain converts a part of the page to text as displayed. Patches replace queries and signatures; they must not overlap
 // partially.
 func (p *parser) plain(start, end int, patches []patch) string {
 	nodes := p.nodesIn(start, end)
@@ -186,7 +186,7 @@ func strip(s string) string {
 	return string(t.text([]byte(s)))
 }
 
-// stripper turns wikitext into text as displayed. Its buffers are reused for the next text, so that a page needs few
+// stripper converts wikitext to text as displayed. Its buffers are reused for the next text, so that a page needs few
 // allocations.
 type stripper struct {
 	out   []byte // without markup
@@ -258,7 +258,7 @@ func lineStop(s []byte, i int) int {
 // special marks the bytes that may begin markup.
 var special = [256]bool{'[': true, '\'': true, '<': true, '{': true, '}': true, '|': true, '!': true}
 
-// lineStarts reports whether the line of i has only list characters and spaces before i.
+// lineStarts reports whether the line that contains i has only list characters and spaces before i.
 func lineStarts(s []byte, i int) bool {
 	for i > 0 && strings.IndexByte(":*# \t", s[i-1]) >= 0 {
 		i--
@@ -385,7 +385,7 @@ func appendLine(b, l []byte, tight bool) []byte {
 	return append(b, rest...)
 }
 
-// crowded reports whether a text has spaces that are not single spaces, or direction marks.
+// crowded reports whether a string has spaces that are not single spaces, or direction marks.
 func crowded(s []byte) bool {
 	return bytes.Contains(s, []byte("  ")) || bytes.IndexByte(s, '\t') >= 0 || bytes.IndexByte(s, '\r') >= 0 ||
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))

@@ -42,7 +42,7 @@ func TestYours(t *testing.T) {
 	}
 }
 
-// Like an editor, the reply first addresses the question: it says what was wrong with the poster's query before it
+// Like an editor, the reply first addresses the question: it explains what was wrong with the poster's query before it
 // shows the new one.
 func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
@@ -87,7 +87,7 @@ func TestColumnsLeftOut(t *testing.T) {
 	}
 }
 
-// A single value without a text about it is the answer and is shown once.
+// A single value without any text about it is the answer and is shown once.
 func TestSingleValue(t *testing.T) {
 	for _, tt := range []struct{ short, first, last string }{
 		{"", ":@A: Result: npr.org", ""},
@@ -115,7 +115,7 @@ func TestAskStep(t *testing.T) {
 	}
 }
 
-// An answer that says which bracket is missing has already explained the mistake.
+// An answer that names the missing bracket has already explained the mistake.
 func TestSyntaxSaidByTheAnswer(t *testing.T) {
 	for short, want := range map[string]bool{"Faltava fechar uma chaveta.": false, "A closing brace was missing.": false, "Here are the countries.": true} {
 		w, err := Compose(Reply{Language: "en", Short: short, Query: "ASK {}", Yours: Fault{Kind: FaultSyntax, Line: 6}, Signature: "~~~~"}, ":")

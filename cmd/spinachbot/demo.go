@@ -70,7 +70,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	if d.cfg.Origin("DATA_DIR") == "default" {
 		dir, err := os.MkdirTemp("", "spinachbot-demo-")
 		if err != nil {
-			return fmt.Errorf("a temporary folder cannot be made; set DATA_DIR: %w", err)
+			return fmt.Errorf("a temporary folder cannot be created; set DATA_DIR: %w", err)
 		}
 		defer os.RemoveAll(dir)
 		d.cfg.DataDir = dir

@@ -261,7 +261,7 @@ func ownFolder(dir string) error {
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil // if the folder cannot be made, store.Lock returns the reason
+		return nil // if the folder cannot be created, store.Lock returns the reason
 	}
 	return err
 }

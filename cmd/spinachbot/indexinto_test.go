@@ -47,7 +47,8 @@ func TestOpenSearch(t *testing.T) {
 		{environ, "index search --kg company --index x a", 2, []string{"--index DIR, or a graph"}},
 		{environ, "index build --into company --out x --entities t.tsv", 2, []string{"leave out --out"}},
 		{environ, "index build --into wikidata --entities t.tsv", 2, []string{"has no key opensearch"}},
-		{environ[:1], "index search --kg company berl", 1, []string{"needs user:password in the environment variable SEARCH_LOGIN"}},
+		{environ[:1], "index search --kg company berl", 1,
+			[]string{"requires user:password in the environment variable SEARCH_LOGIN"}},
 		{[]string{"KG_FILE=graphs.yaml", "SEARCH_LOGIN=reader:wrong"}, "index search --kg company berl", 1, []string{"status 401"}},
 		{[]string{"KG_FILE=bare.yaml"}, "index search --kg company a", 2, []string{"has no index"}},
 	}

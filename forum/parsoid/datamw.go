@@ -14,13 +14,13 @@ import (
 // be distinguished from their neighbors'.
 type dataMW struct {
 	Parts []json.RawMessage `json:"parts"`
-	Name  string            `json:"name"` // of an extension tag
+	Name  string            `json:"name"` // name of an extension tag
 	Attrs ordered           `json:"attrs"`
 	Body  struct {
 		Source *string `json:"extsrc"`
-		ID     string  `json:"id"` // of the element that contains a reference's text
+		ID     string  `json:"id"` // ID of the element that contains a reference's text
 	} `json:"body"`
-	Src string `json:"src"` // of <includeonly>
+	Src string `json:"src"` // source of <includeonly>
 }
 
 // transclusion is one template, parser function or parameter among the parts.
@@ -82,7 +82,7 @@ func (d *dataMW) wikitext(s *sources) string {
 		}
 		var part struct {
 			Template *transclusion `json:"template"`
-			Function *transclusion `json:"parserfunction"` // of newer versions
+			Function *transclusion `json:"parserfunction"` // in newer versions
 			Arg      *transclusion `json:"templatearg"`
 		}
 		err := json.Unmarshal(raw, &part)

@@ -31,7 +31,7 @@ func (u *unparser) link(n *dom.Node) {
 		}
 	case hasWord(attr(n, "class"), "mw-selflink"):
 		u.wikiLink(n, u.title)
-	case strings.HasPrefix(href, "./"): // of older versions
+	case strings.HasPrefix(href, "./"): // in older versions
 		u.wikiLink(n, pageOf(href))
 	default:
 		u.children(n)

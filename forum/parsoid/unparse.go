@@ -20,7 +20,7 @@ type unparser struct {
 	sections bool            // only headings that begin a section are headings; others were written as tags
 	refs     map[string]*dom.Node
 	inRef    bool
-	title    string // of the page, for links to itself
+	title    string // title of the page, for links to itself
 	doc      *goquery.Document
 	lists    []byte // list characters of the surrounding items
 	fresh    bool   // nothing but comments on this line yet

@@ -28,7 +28,7 @@ func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, err
 	return out, err
 }
 
-// Wikitext reads a page's source. A text that was hidden from public view counts as a missing page, because we must not
+// Wikitext reads a page's source. Text that was hidden from public view counts as a missing page, because we must not
 // keep it. So does a page that contains something other than wikitext.
 func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.Client.Page(ctx, title)

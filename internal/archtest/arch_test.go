@@ -1,4 +1,4 @@
-// Package archtest contains only tests. They keep the layers apart; every rule is listed with its reason.
+// Package archtest contains only tests. They enforce the layering; every rule is listed with its reason.
 package archtest
 
 import (

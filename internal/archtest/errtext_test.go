@@ -131,7 +131,7 @@ type textSearch struct {
 	changed   bool
 }
 
-// searching lists the functions and methods that search a text: those of package strings and of regular expressions.
+// searching lists the functions and methods that search a string: those of package strings and of regular expressions.
 var searching = map[string]bool{
 	"Contains": true, "ContainsAny": true, "HasPrefix": true, "HasSuffix": true, "Index": true, "LastIndex": true,
 	"EqualFold": true, "Cut": true,
@@ -246,7 +246,7 @@ func isText(texts map[string]bool, e ast.Expr) bool {
 	return false
 }
 
-// isEmpty reports whether e is "" or nil: code may check whether there is a text at all.
+// isEmpty reports whether e is "" or nil: code may check whether there is any text.
 func isEmpty(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -257,7 +257,8 @@ func isEmpty(e ast.Expr) bool {
 	return false
 }
 
-// isLineEnd reports whether e is a line break: code that searches for one cuts a text and decides nothing.
+// isLineEnd reports whether e is a line break: code that searches for one splits the text and makes no decision based
+// on it.
 func isLineEnd(e ast.Expr) bool {
 	l, ok := e.(*ast.BasicLit)
 	return ok && l.Value == `"\n"`

@@ -109,7 +109,7 @@ func TestArchitectureTable(t *testing.T) {
 // outside maps the documents of other repositories that comments cite to the name of the repository.
 var outside = map[string]string{"docs/topics/json.md": "Wikibase"}
 
-// document matches the name of a document in a text.
+// document matches the name of a document in text.
 var document = regexp.MustCompile(`[A-Za-z0-9_./*-]*[A-Za-z0-9_-]\.md\b`)
 
 // Comments and docs refer to documents of this repository only.

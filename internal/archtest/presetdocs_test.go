@@ -60,7 +60,7 @@ func TestDocsNameTests(t *testing.T) {
 var (
 	presetRow = regexp.MustCompile(`(?m)^\| ([^|]+?) \|(.*)\|$`)
 	rowOf     = regexp.MustCompile(`\b([SGI])([0-9]+)(?: to [SGI]([0-9]+))?\b`)
-	played    = regexp.MustCompile(`\brows (G[0-9]+)`) // headings of the table that TestGraspTools plays
+	played    = regexp.MustCompile(`\brows (G[0-9]+)`) // headings of the table that TestGraspTools runs
 	reason    = regexp.MustCompile("`([a-z]+\\.)?Test|\\brows G|`[a-z]+/[a-z/]+`|\\bnot\\b|\\bleft out\\b|review|packages|`eval |limits")
 )
 

@@ -31,7 +31,7 @@ import (
 )
 
 // Asker answers a question. It is implemented by [*agent.Engine] and by policies that ask several engines. Errors are
-// as for [agent.Engine.Ask].
+// those of [agent.Engine.Ask].
 type Asker interface {
 	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
@@ -63,7 +63,7 @@ type Service struct {
 	Log     *slog.Logger
 	Asker   Asker
 	Triager Triager    // only for Triage
-	Same    Recognizer // only for Asked; nil: no request counts as asked before
+	Same    Recognizer // only for Asked; if nil, no request counts as asked before
 	Limits  agent.Limits
 	Open    func(id string) (Trajectory, error) // creates the trajectory of a run; see [Folder]
 	Now     func() time.Time

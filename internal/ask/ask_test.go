@@ -102,8 +102,8 @@ func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	return h
 }
 
-// In whatever order things happen, each listener that stays gets every event after the one it named, once and in order.
-// The last event is the end. The run ends even if a listener is stuck.
+// Regardless of the order of events, each listener that stays gets every event after the one it named, once and in
+// order. The last event is the end. The run ends even if a listener is stuck.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { listenersOnce(t, seed) })

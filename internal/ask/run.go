@@ -187,7 +187,7 @@ func (r *Run) finish(err error) {
 		r.end = r.lastEvent(err)
 	}
 	if r.out != nil {
-		if used := r.allowance.Used(); used != (llm.Usage{}) { // if the model books nothing, the agent's own total is used
+		if used := r.allowance.Used(); used != (llm.Usage{}) { // if the model charges nothing, use the agent's total
 			r.out.Usage = used
 		}
 		if err != nil && r.out.Reason == agent.Answered {

@@ -41,7 +41,7 @@ const (
 type Manifest struct {
 	Format  string          `json:"format"`
 	Made    time.Time       `json:"made"`
-	Version string          `json:"version"` // of the program
+	Version string          `json:"version"` // version of the program
 	Files   map[string]File `json:"files"`   // by path, with slashes
 }
 
@@ -268,7 +268,7 @@ func vacant(dir string) error {
 	}
 	for _, e := range there {
 		if !strings.HasPrefix(e.Name(), restorePrefix) && e.Name() != "lost+found" {
-			return fmt.Errorf("%s is not empty (%s): name a new folder", dir, e.Name())
+			return fmt.Errorf("%s is not empty (%s): specify a new folder", dir, e.Name())
 		}
 	}
 	return err

@@ -39,7 +39,7 @@ func (news) Kind() string { return "news" }
 func Open(ctx context.Context, lg *slog.Logger, url string) (*Bell, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("bell: the address of the database cannot be read") // err may show its password
+		return nil, errors.New("bell: the address of the database cannot be read") // err may contain the password
 	}
 	cfg.MaxConns = 4
 	cfg.ConnConfig.RuntimeParams["application_name"] = "spinachbot bell"
@@ -58,7 +58,7 @@ func Open(ctx context.Context, lg *slog.Logger, url string) (*Bell, error) {
 // prepare creates River's tables. If several programs start at once, only one of them creates the tables.
 func (b *Bell) prepare(ctx context.Context) error {
 	err := pgx.BeginFunc(ctx, b.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(4838174922)"); err != nil { // an arbitrary number of our own
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(4838174922)"); err != nil { // an arbitrary lock ID
 			return err
 		}
 		m, err := rivermigrate.New(riverpgxv5.New(b.pool), &rivermigrate.Config{Logger: b.quiet()})

@@ -13,7 +13,7 @@ import (
 type Build struct {
 	Version string    // the module's version; empty if the program was built without one
 	Commit  string    // twelve hexadecimal digits; empty if unknown
-	Date    time.Time // of the commit; zero if unknown
+	Date    time.Time // date of the commit; zero if unknown
 	Dirty   bool      // the files differed from those of the commit
 	Go      string    // Go's version
 }

@@ -1,4 +1,4 @@
-// Package chart draws charts as SVG, without scripts or external addresses. It escapes all texts.
+// Package chart draws charts as SVG, without scripts or external addresses. It escapes all text.
 package chart
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Colors of a chart that has its own file.
+// Colors of a chart in a separate file.
 const (
 	Ink   = "#1f2933"
 	Quiet = "#5b6773" // less important text
@@ -45,7 +45,7 @@ func (s *SVG) Link(address string) { s.printf("<a href=\"%s\">", escape(address)
 // EndLink ends a link.
 func (s *SVG) EndLink() { s.printf("</a>\n") }
 
-// NewFile begins a drawing for a file of its own, with a size, a white background, a title and a subtitle.
+// NewFile begins a drawing for a separate file, with a size, a white background, a title and a subtitle.
 func NewFile(width, height float64, title, subtitle string) *SVG {
 	s := New(width, height, title+": "+subtitle, fmt.Sprintf(
 		`width="%g" height="%g" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="%s"`,
@@ -97,7 +97,7 @@ func (s *SVG) Path(d, attrs string) { s.printf("<path d=\"%s\"%s/>\n", d, blank(
 
 func (s *SVG) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
 
-// Text writes a text that begins at x. With the attribute text-anchor, it can end or be centered there instead.
+// Text writes text that begins at x. With the attribute text-anchor, it can end or be centered there instead.
 func (s *SVG) Text(x, y float64, what, attrs string) {
 	s.printf("<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, blank(attrs), escape(what))
 }

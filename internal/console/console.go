@@ -58,7 +58,7 @@ func wantsColor(tty bool, environ []string) bool {
 	return tty && value["TERM"] != "dumb"
 }
 
-// Terminal reports whether the output is a terminal, so that a person may be reading it.
+// Terminal reports whether the output is a terminal, so a person may be reading it.
 func (s *Screen) Terminal() bool { return s.tty }
 
 // Width returns the terminal's number of columns, or 0 if there is no terminal.
@@ -100,7 +100,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Progress sets the progress line of a terminal; an empty text removes it. Without a terminal, it does nothing.
+// Progress sets the progress line of a terminal; an empty string removes it. Without a terminal, it does nothing.
 func (s *Screen) Progress(text string) {
 	if text == "" {
 		s.Block(nil)
@@ -126,7 +126,7 @@ func (s *Screen) Block(lines []string) {
 	s.draw()
 }
 
-// Entered records that a person pressed Enter after a prompt, so that the cursor is at the start of a line.
+// Entered records that the user pressed Enter after a prompt, so that the cursor is at the start of a line.
 func (s *Screen) Entered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ const scissors = "------------------------ >8 ------------------------"
 // ErrBelow means that the read-only part of the text was changed in the editor.
 var ErrBelow = errors.New("only the text above the line can be changed; nothing was changed")
 
-// Edit lets a person change a text in an editor, and returns the new text. editor is a command with its arguments. The
+// Edit lets the user change text in an editor, and returns the new text. editor is a command with its arguments. The
 // text in below is shown under a line and is read-only. Edit returns an error if the editor failed, and [ErrBelow] if
 // the read-only text was changed.
 func Edit(ctx context.Context, editor, text, below string, in io.Reader, out, errs io.Writer) (string, error) {

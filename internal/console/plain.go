@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain returns the text of an error for people. Errors of the operating system and of Go's JSON reader become a
-// sentence that explains what to do.
+// Plain returns an error's message for users. Errors of the operating system and of Go's JSON reader become a sentence
+// that explains what to do.
 func Plain(err error) string {
 	said := err.Error()
 	var path *fs.PathError

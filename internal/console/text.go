@@ -7,11 +7,11 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Cells returns the number of terminal columns that a text without line breaks takes. A wide character takes two
+// Cells returns the number of terminal columns that a string without line breaks occupies. A wide character takes two
 // columns, a combining character none.
 func Cells(text string) int { return uniseg.StringWidth(text) }
 
-// Cut shortens a text to at most width columns and marks the cut with an ellipsis. A width of 0 cuts nothing.
+// Cut shortens a string to at most width columns and marks the cut with an ellipsis. A width of 0 cuts nothing.
 func Cut(text string, width int) string {
 	if width <= 0 || Cells(text) <= width {
 		return text
@@ -28,12 +28,12 @@ func Cut(text string, width int) string {
 	return strings.TrimRight(b.String(), " ") + "…"
 }
 
-// pad fills a text with spaces up to width columns.
+// pad pads a string with spaces to width columns.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Cells(text)))
 }
 
-// Wrap breaks a text at spaces into lines of at most width columns. A longer word gets its own line. Empty lines and
+// Wrap breaks text at spaces into lines of at most width columns. A longer word gets its own line. Empty lines and
 // lines that begin with a space are kept unchanged; the other lines of a paragraph are joined first.
 func Wrap(text string, width int) []string {
 	var out []string
@@ -67,8 +67,8 @@ func Wrap(text string, width int) []string {
 	return out
 }
 
-// Indent indents every line of a text. With a width above 0, longer lines are broken at spaces; continuation lines are
-// indented by two more columns. A word that is longer than a line is not broken, so that it can be copied.
+// Indent indents every line of a string. With a width above 0, longer lines are broken at spaces; continuation lines
+// are indented by two more columns. A word that is longer than a line is not broken, so that it can be copied.
 func Indent(text, indent string, width int) string {
 	var out []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Forget drops what a person typed at a terminal before being asked, so that an Enter that was meant for something else
+// Forget drops what the user typed at a terminal before being asked, so that an Enter that was meant for something else
 // does not answer the question. Other input, such as a file, is left unchanged.
 func Forget(in io.Reader) {
 	if f, ok := in.(*os.File); ok && Typed(in) {

@@ -53,7 +53,7 @@ type Crew struct {
 	Lease   time.Duration // how long the others wait after this process disappears
 	Now     func() time.Time
 	Workers int
-	Bell    Bell // nil: none
+	Bell    Bell // may be nil
 
 	Schedule func(ctx context.Context, l leader.Lease) error           // the scheduler's work, until ctx ends
 	Publish  func(l leader.Lease) (func(context.Context) error, error) // returns the publisher's step

@@ -54,7 +54,7 @@ func TestCrew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}, dead: map[string]bool{}}
 		var mu sync.Mutex
-		does := map[string]string{} // by role: who has it
+		does := map[string]string{} // who has each role
 		worked := map[string]int{}
 		play := func(ctx context.Context, role, who string) {
 			mu.Lock()
@@ -125,7 +125,7 @@ func TestCrew(t *testing.T) {
 	})
 }
 
-// A blocked account stops everything, and the error says why.
+// A blocked account stops everything, and the error explains why.
 func TestBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}}

@@ -43,7 +43,7 @@ func List(w io.Writer, r *registry.Registry) {
 	}
 }
 
-// mark returns remarks that a reader of the list needs about an entry.
+// mark returns remarks about an entry that a reader of the list needs.
 func mark(e *registry.Entry) string {
 	var out []string
 	if e.Unconfirmed {

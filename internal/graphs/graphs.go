@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Names of graphs that are not entries of a file.
+// Names of graphs that are not entries in a file.
 const (
 	Main     = "wikidata" // the services of the settings, unless KG_FILE has an entry of this name
 	Embedded = "embedded" // the built-in slice
@@ -45,10 +45,10 @@ type Opener struct {
 	Clock     politehttp.Clock
 	Random    func() float64 // in [0,1)
 	Budgets   remote.BudgetStore
-	Wrap      func(http.RoundTripper) http.RoundTripper // around each transport; nil: nothing
+	Wrap      func(http.RoundTripper) http.RoundTripper // wraps each transport; may be nil
 	Main      func() (tool.Graph, error)                // the services of the settings
 	Builtin   func() (*embedded.Graph, error)           // the built-in slice
-	Embed     lookup.Embedder                           // for searches by meaning; nil: by stems
+	Embed     lookup.Embedder                           // for searches by meaning; if nil, they use stems
 }
 
 // Check checks that each of the comma-separated names is the name of a graph, and that none is given twice.
@@ -119,15 +119,15 @@ func (o *Opener) open(ctx context.Context, name string) (*tool.Source, error) {
 	return o.complete(ctx, e, s), nil
 }
 
-// wikibaseSource makes a source of a graph that works like Wikidata.
+// wikibaseSource returns a source for a graph that works like Wikidata.
 func wikibaseSource(g tool.Graph, d kg.Description) *tool.Source {
 	s := agent.Wikibase(g)[0]
 	s.Explain = d
 	return &s
 }
 
-// Data makes a source of an in-memory graph. If the graph is not a Wikibase, Data examines it. builtin means that it is
-// the built-in slice.
+// Data returns a source for an in-memory graph. If the graph is not a Wikibase, Data examines it. builtin means that it
+// is the built-in slice.
 func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*tool.Source, error) {
 	kind, err := g.Query(ctx, "ASK { ?s wdt:P31 ?o }")
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*to
 	return o.shapes(s, o.shapesOf(g), nil), nil
 }
 
-// Service makes a client for an entry's query service. Errors are caused by the user's settings.
+// Service returns a client for an entry's query service. Errors are caused by the user's settings.
 func (o *Opener) Service(e *registry.Entry) (*remote.Service, error) {
 	headers, params, err := e.Secrets(o.Lookup)
 	if err != nil {
@@ -208,7 +208,7 @@ func loopback(address string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Entry makes a source of an entry, without shapes and measurements. Errors are caused by the user's settings.
+// Entry returns a source for an entry, without shapes and measurements. Errors are caused by the user's settings.
 func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	service, err := o.Service(e)
 	if err != nil {
@@ -238,7 +238,7 @@ func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	return out, nil
 }
 
-// Unindexed makes a source for the graph with this name. The source uses only queries, even if the entry names an
+// Unindexed returns a source for the graph with this name. The source uses only queries, even if the entry names an
 // index, since that index may be the one being built.
 func (o *Opener) Unindexed(name string) (*tool.Source, error) {
 	e, err := o.Registry.Named(name)
@@ -305,7 +305,7 @@ func (o *Opener) Index(e *registry.Entry) (lookup.Searcher, error) {
 	return o.File(e)
 }
 
-// plain makes a source that uses only queries, and the entry's index if it has one.
+// plain returns a source that uses only queries, and the entry's index if it has one.
 func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, error) {
 	opts := endpoint.Options{Log: o.Log, Graph: e.Description, Query: query, Embed: o.Embed, Now: o.Clock.Now}
 	if e.Indexed() {

@@ -113,7 +113,7 @@ type Recorder struct {
 }
 
 // Record creates the file at path and returns a transport that passes requests to next. The file must not exist yet, so
-// that an earlier recording, which cost money, is not overwritten. scrub removes secrets from a text (see
+// that an earlier recording, which cost money, is not overwritten. scrub removes secrets from text (see
 // politehttp.Scrubber) and must keep JSON valid. The caller must close the Recorder. After a crash, the file contains
 // everything that was recorded before.
 func Record(path string, next http.RoundTripper, scrub func(string) string) (*Recorder, error) {
@@ -227,7 +227,7 @@ func path(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// key returns the digest under which an exchange is found. It is made from the scrubbed texts, so that a replay with
+// key returns the digest under which an exchange is found. It is computed from the scrubbed text, so that a replay with
 // another API key finds the exchange.
 func key(req *http.Request, sent []byte, scrub func(string) string) string {
 	h := sha256.New()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// secretShapes match secrets, which must not appear in any file of the repository. They are deliberately separate from
+// secretShapes match secrets, which must not appear in any file in the repository. They are deliberately separate from
 // the scrubber, so that a gap in one is not a gap in the other.
 var secretShapes = []struct {
 	what string

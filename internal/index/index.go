@@ -101,8 +101,8 @@ func quality(h Hit, lang int) int {
 	return q<<8 | min(lang, 255)
 }
 
-// Search returns the first limit hits of a group for a text in the languages, best first, and whether there are more.
-// Each entity is found once, by its best name. An empty text finds nothing.
+// Search returns the first limit hits of a group for a search string in the languages, best first, and whether there
+// are more. Each entity is found once, by its best name. An empty string finds nothing.
 func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hit, more bool) {
 	text = Fold(text)
 	if text == "" || limit < 1 {

@@ -33,7 +33,7 @@ type world struct {
 	alice   *user
 	bob     *user
 	page    string
-	pages   int   // number of pages made by fresh
+	pages   int   // number of pages created by fresh
 	asked   asked // the posts that settled expects to have been answered
 }
 
@@ -114,7 +114,7 @@ func section(text, heading string) string {
 
 var signature = regexp.MustCompile(`\[\[User:SpinachBot\|[^\]]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
 
-// replies counts the bot's signed replies in a text.
+// replies counts the bot's signed replies in text.
 func replies(text string) int { return len(signature.FindAllString(text, -1)) }
 
 // The requests that the built-in script answers.

@@ -162,7 +162,7 @@ func (a *askSite) ask(p *tab, question string) {
 // answered is a JavaScript condition: an answer with rows is shown.
 const answered = `document.querySelector(".report") && document.querySelector("#rows")`
 
-// complaints collects errors from the page's scripts and violations of its policy.
+// complaints collects errors from the page's scripts and violations of its security policy.
 const complaints = `window.problems = window.problems ?? [], addEventListener("error", e => problems.push(e.message)), addEventListener("securitypolicyviolation", e => problems.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample)), true`
 
 func TestAskInTheBrowser(t *testing.T) {

@@ -64,7 +64,7 @@ func (w *wire) set(cut bool) {
 	}
 }
 
-// numbers returns the numbers of the steps on the page, in their order on the page.
+// numbers returns the numbers of the steps on the page, in page order.
 func numbers(p *tab) string {
 	return eval[string](p, `[...document.querySelectorAll("#steps .step h3 span:first-child")].map(s => s.textContent.trim()).join(" ")`)
 }
@@ -105,7 +105,7 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	}
 }
 
-// A server is killed in the middle of a run and restarted. The page notices this by itself, and the run continues.
+// A server is killed in the middle of a run and restarted. The page notices this automatically, and the run continues.
 func TestKilledServerInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)

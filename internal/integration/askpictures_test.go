@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// commons plays Wikimedia Commons: a file's address returns a small bitmap.
+// commons imitates Wikimedia Commons: a file's address returns a small bitmap.
 type commons struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string // names of the requested files
 }
 
-// crosses are flags with a cross, such as those of the Nordic countries. They are given by the colors of the field, the
-// cross, and the inner cross, which may be missing.
+// crosses are flags with a cross, such as those of the Nordic countries. They are defined by the colors of the field,
+// the cross, and the inner cross, which may be missing.
 var crosses = map[string][3]color.RGBA{
 	"Flag of Sweden.svg":  {{0, 106, 167, 255}, {254, 204, 2, 255}},
 	"Flag of Finland.svg": {{255, 255, 255, 255}, {0, 47, 108, 255}},

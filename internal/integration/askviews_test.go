@@ -90,7 +90,7 @@ func TestArabicInTheBrowser(t *testing.T) {
 	}
 }
 
-// Texts that strangers write into a graph stay text in every view: none of them runs code, links elsewhere or loads
+// Text that strangers write into a graph stays text in every view: it never runs code, links elsewhere or loads
 // anything.
 func TestHostileAnswerInTheBrowser(t *testing.T) {
 	t.Parallel()

@@ -18,8 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a page in its own Chromium. The test controls it over the DevTools protocol, in the way in which a person
-// would use the keyboard.
+// tab is a page in its own Chromium. The test controls it over the DevTools protocol, using the keyboard as a person
+// would.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -122,7 +122,7 @@ func (p *tab) press(keys ...string) {
 	}
 }
 
-// typeText types a text character by character.
+// typeText types text one character at a time.
 func (p *tab) typeText(text string) {
 	p.t.Helper()
 	for _, r := range text {

@@ -27,12 +27,12 @@ type wanted struct {
 	page    string
 	replies []string       // the bot's comments in page order: "level author of the parent"
 	edits   int            // number of the bot's edits
-	has     map[string]int // number of occurrences of each text on the page
+	has     map[string]int // number of occurrences of each string on the page
 	digest  bool           // the page is for the digest, and contains no replies
 	tools   bool           // DiscussionTools posts the reply, with a blank line before it
 }
 
-// wrong returns how the page differs from that, or "" if it does not differ.
+// wrong returns how the page differs from what is wanted, or "" if it does not differ.
 func (w wanted) wrong() string {
 	history := w.u.history(w.page)
 	if len(history) == 0 {
@@ -69,12 +69,12 @@ func (w wanted) wrong() string {
 	return ""
 }
 
-// dense returns a text without blank lines.
+// dense returns text without blank lines.
 func dense(text string) string {
 	return regexp.MustCompile(`\n{2,}`).ReplaceAllString(strings.TrimSpace(text), "\n")
 }
 
-// path is one of the ways in which the bot reads or writes. Its first function plays the people. After that, the
+// path is one of the ways in which the bot reads or writes. Its first function simulates the people. After that, the
 // program is killed while it does its part.
 type path struct {
 	name    string
@@ -258,7 +258,7 @@ func (s *scenes) spoiled() (undo func()) {
 
 // TestKilledOnEveryPath kills the program before each call to a wiki, and after each call that changes one, on every
 // path of docs/mentions.md. With CRASH_STEP greater than 1, it kills the program only after the path's characteristic
-// call. In the end, each question has one reply, people's texts are unchanged, nothing that they told the bot is lost,
+// call. In the end, each question has one reply, people's text is unchanged, nothing that they told the bot is lost,
 // and the bot is subscribed to the topics in which it replied.
 func TestKilledOnEveryPath(t *testing.T) {
 	t.Parallel()
@@ -281,7 +281,7 @@ func TestKilledOnEveryPath(t *testing.T) {
 	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
 			s.t = t
-			// once plays the path once, and kills the program at the first call that at selects.
+			// once runs the path once, and kills the program at the first call that at selects.
 			once := func(note string, at func(call) bool, after bool) {
 				number++
 				pages := p.prepare(number)

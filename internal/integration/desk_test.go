@@ -114,12 +114,12 @@ func click(p *tab, selector string) {
 	p.until(`!document.documentElement.dataset.old && document.readyState === "complete"`)
 }
 
-// fill sets the text of a field, like pasting.
+// fill sets the text of a field, as pasting does.
 func fill(p *tab, selector, text string) {
 	eval[bool](p, `(f => { f.value = `+quote(text)+`; f.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector(`+quote(selector)+`))`)
 }
 
-// This test plays a day at the desk in a real browser: logging in, reading a preview, editing, approving, rejecting
+// This test simulates a day at the desk in a real browser: logging in, reading a preview, editing, approving, rejecting
 // (also several replies at once), stopping and resuming the bot. Afterwards, the bot posts only the approved replies.
 func TestDesk(t *testing.T) {
 	t.Parallel()
@@ -227,7 +227,7 @@ func TestDesk(t *testing.T) {
 	click(p, `form[action="/logout"] button`)
 	p.until(`location.pathname === "/login"`)
 	phone.open(b.url + "/operator")
-	phone.until(`location.pathname === "/login"`) // the person's other login has ended, too
+	phone.until(`location.pathname === "/login"`) // the user's other session has ended, too
 }
 
 // decidesOnAPhone opens a reply whose decision buttons are below the preview. A bar with the buttons stays in view and

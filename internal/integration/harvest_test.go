@@ -305,7 +305,7 @@ func (s *harvestSite) compare(dir string) {
 	}
 }
 
-// firstDifference shows the position at which two texts start to differ.
+// firstDifference shows the position at which two strings start to differ.
 func firstDifference(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

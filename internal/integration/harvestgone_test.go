@@ -14,7 +14,7 @@ import (
 )
 
 // takenAway harvests a page from which a discussion and some words of another one are then removed, with their revision
-// hidden, and a page that is then deleted. None of the removed text may remain in any file of the folder.
+// hidden, and a page that is then deleted. None of the removed text may remain in any file in the folder.
 func (s *harvestSite) takenAway(t *testing.T) {
 	const prefix = "Wikidata:Request a query/Archive/"
 	thread := func(heading, words, query string) string {
@@ -76,7 +76,7 @@ func (s *harvestSite) takenAway(t *testing.T) {
 	}
 }
 
-// filesWith returns the files of a folder that contain a text.
+// filesWith returns the files in a folder that contain a string.
 func filesWith(t *testing.T, dir, text string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

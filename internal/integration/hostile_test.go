@@ -60,7 +60,7 @@ func TestHostilePosts(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin, "--script", script))
 	since := "ANSWER_SINCE=2026-03-04T00:00:00Z"
-	w.set("ANSWER_PRESET", "spinach") // since the script has texts, not tool calls
+	w.set("ANSWER_PRESET", "spinach") // since the script contains text, not tool calls
 	w.fresh()
 	for _, s := range testutil.Sections(h.Page) {
 		w.alice.edit(url.Values{"title": {w.page}, "section": {"new"}, "sectiontitle": {s.Heading}, "text": {s.Body}})
@@ -116,8 +116,8 @@ func checkCounts(t *testing.T, before, text string) {
 	}
 }
 
-// sight is what the wiki finds on the page: the number of occurrences of each thing, according to Parsoid and to the
-// old parser.
+// sight counts the elements, templates, links and so on that the wiki finds on the page, according to Parsoid and to
+// the old parser.
 type sight map[string]int
 
 var (
@@ -159,7 +159,7 @@ func look(w *world) sight {
 
 const parseProps = "templates|categories|links|langlinks|iwlinks|externallinks|images|sections|properties"
 
-// things lists what action=parse finds.
+// things lists the templates, categories, links and so on that action=parse finds.
 func things(t *testing.T, res map[string]any) map[string]bool {
 	t.Helper()
 	if dig(res, "parse") == nil {
@@ -187,12 +187,12 @@ func things(t *testing.T, res map[string]any) map[string]bool {
 	return out
 }
 
-// ownThing matches the things that a reply may add.
+// ownThing matches the templates and links that a reply may add.
 var ownThing = regexp.MustCompile(`^(?:templates Template:SPARQL|templates Template:!|links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot|User:SpinachBot/[^/]*)|` +
 	`externallinks https://query\.wikidata\.org/#[^ ]*|links Template:SPARQL)$`)
 
-// harmless lets the old parser read a reply by itself. The reply may contain only the bot's own links and the query's
-// template.
+// harmless parses a reply in isolation with the old parser. The reply may contain only the bot's own links and the
+// query's template.
 func (w *world) harmless(reply string) {
 	w.t.Helper()
 	res := w.alice.call(url.Values{"action": {"parse"}, "title": {w.page}, "text": {reply}, "contentmodel": {"wikitext"},
@@ -210,7 +210,7 @@ func (w *world) harmless(reply string) {
 	}
 }
 
-// ownHTML matches the things that replies may add to the page rendered by Parsoid.
+// ownHTML matches the entries of a sight that replies may add.
 var ownHTML = regexp.MustCompile(`^(?:parse templates Template:(?:SPARQL|!)|parse links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot)|` +
 	`parse externallinks https://query\.wikidata\.org/#.*|transclusion (?:SPARQL|!)|html a rel=mw:WikiLink href=\./(?:Q\d+|Property:P\d+|User_talk:Admin|User:SpinachBot|User_talk:SpinachBot)(?:\?action=edit&amp;redlink=1)?|` +
 	`html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|` +

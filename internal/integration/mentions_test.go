@@ -27,7 +27,7 @@ const (
 	name      = "[[User:SpinachBot]] "
 )
 
-// scenes plays people on pages where they mention the bot. Before each round, it plays one step of each scene.
+// scenes simulates people who mention the bot on pages. Before each round, it plays one step of each scene.
 type scenes struct {
 	*world
 	admin *user
@@ -200,7 +200,7 @@ func (u *user) move(from, to string) {
 	u.act(url.Values{"action": {"move"}, "from": {from}, "to": {to}, "reason": {"test"}})
 }
 
-// act does an API action that needs a token.
+// act performs an API action that requires a token.
 func (u *user) act(v url.Values) {
 	u.t.Helper()
 	v.Set("token", u.token)
@@ -212,7 +212,7 @@ func (u *user) act(v url.Values) {
 // marked matches a reply of the bot by its marker.
 var marked = regexp.MustCompile(`<!-- spinachbot:(sb-[0-9a-f]+) -->`)
 
-// withoutReplies removes the replies with new markers from a text.
+// withoutReplies removes the replies with new markers from text.
 func withoutReplies(text string, old []string) string {
 	for from := 0; ; {
 		m := marked.FindStringSubmatchIndex(text[from:])
@@ -445,7 +445,7 @@ func playOn(t *testing.T, wiki *realWiki, own bool) {
 }
 
 // pictures shows a reply on a phone and on a desktop, in both skins. No part of it may be wider than the screen, and
-// the steps must be folded.
+// the steps must be collapsed.
 func (s *scenes) pictures(t *testing.T) {
 	for _, skin := range []string{"vector", "minerva"} {
 		p := newTab(t, 390, 844)

@@ -60,7 +60,7 @@ func (u *user) revisions(page string) (times []string) {
 	return times
 }
 
-// ours counts the bot's replies in a text, no matter which name they are signed with.
+// ours counts the bot's replies in text, regardless of the name they are signed with.
 func ours(text string) int { return strings.Count(text, "<!-- spinachbot:") }
 
 // tries runs the bot once. If the page does not exist, the bot must fail with an error that reports this.

@@ -26,7 +26,7 @@ const benchQuestions = `{"id":"a","question":"What is the capital of Ivory Coast
 {"id":"c","question":"Which British monarchs are descendants of Queen Victoria, however many generations down?","sparql":"SELECT ?m WHERE { wd:Q9439 wdt:P40+ ?m . ?m wdt:P39 wd:Q9134365 }"}
 `
 
-// TestRunsInTheBrowser plays a person who finds a run, opens its tree, goes from a node to its turn, compares two runs,
+// TestRunsInTheBrowser acts as a user who finds a run, opens its tree, goes from a node to its turn, compares two runs,
 // and watches a benchmark run until it ends.
 func TestRunsInTheBrowser(t *testing.T) {
 	t.Parallel()

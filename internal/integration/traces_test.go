@@ -110,7 +110,8 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 		}
 	}
 
-	// When the page's time is over, the steps are removed. The page's history stays until an administrator deletes it.
+	// When the page's retention period ends, the steps are removed. The page's history stays until an administrator
+	// deletes it.
 	time.Sleep(time.Second)
 	w.set("KEEP_TRAJECTORIES", "0d")
 	for range 2 {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTwoPostsOfOneMinute plays a person who asks, gets an answer, and writes again in the same minute, each time in a
-// different part of the page.
+// TestTwoPostsOfOneMinute simulates a person who asks, gets an answer, and writes again in the same minute, each time
+// in a different part of the page.
 func TestTwoPostsOfOneMinute(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)

@@ -150,8 +150,8 @@ func (u *user) edit(v url.Values) {
 	}
 }
 
-// ask posts a new request in a new section, like a person. The heading is added to the end of each scripted request,
-// since the same words by the same person would be a repetition, which is not answered.
+// ask posts a new request in a new section, as a person would. The heading is added to the end of each scripted
+// request, since the same words by the same person would be a repetition, which is not answered.
 func (u *user) ask(page, heading, text string) {
 	u.t.Helper()
 	if text == capital || text == landlocked {

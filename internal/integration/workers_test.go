@@ -86,7 +86,7 @@ func (w *world) slowModel(d time.Duration) {
 
 // TestThreeWorkers runs three processes that share a database. While people ask, one process is killed, one is
 // suspended for longer than its lease, and the database is restarted. What each process is doing at these moments is
-// random. The page's history shows whether the test passes.
+// random. The page's history determines whether the test passes.
 func TestThreeWorkers(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)

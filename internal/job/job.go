@@ -20,7 +20,7 @@ const (
 	Waiting State = "waiting" // will be done when it is due
 	Running State = "running" // a worker has claimed it
 	Done    State = "done"
-	Failed  State = "failed" // given up; Reason says why
+	Failed  State = "failed" // given up; Reason explains why
 )
 
 // States lists all states in the order of a job's life.

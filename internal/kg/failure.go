@@ -32,7 +32,7 @@ type Error struct {
 	Message    string
 	Line       int           // 1-based position of a syntax error; 0 if unknown
 	Column     int           // 1-based, in characters
-	RetryAfter time.Duration // of RateLimited and Banned
+	RetryAfter time.Duration // set for RateLimited and Banned
 	Err        error         // cause, may be nil
 }
 

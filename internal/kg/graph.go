@@ -21,13 +21,13 @@ const (
 // Description describes a graph and how to use it. It consists of the registry's entry and measurements.
 type Description struct {
 	Name     string // as in --kg: wikidata, dbpedia …
-	Title    string // for people and models: "DBpedia"
+	Title    string // title for people and models, such as "DBpedia"
 	About    string // one or two sentences; may be empty
 	Endpoint string // URL of the query service, without secrets
 
-	Dialect      string            // of the endpoint: wdqs, qlever or standard
+	Dialect      string            // dialect of the endpoint: wdqs, qlever or standard
 	Statements   Statements        //
-	Prefixes     map[string]string // prefix without colon to IRI; queries may use them undeclared
+	Prefixes     map[string]string // maps prefixes without the colon to IRIs; queries may use them undeclared
 	Labels       []string          // properties of labels, best first, as prefixed names or IRIs
 	Aliases      []string          // properties of alternative names
 	Descriptions []string          // properties of descriptions
@@ -42,7 +42,7 @@ type Description struct {
 // IsWikibase reports whether items and properties are identified by Q and P numbers, as on Wikidata.
 func (d *Description) IsWikibase() bool { return d.Statements == Wikibase }
 
-// Named returns a pattern that finds a thing by its name, such as rdfs:label "Name"@en, with the graph's own property
+// Named returns a pattern that finds an entity by its name, such as rdfs:label "Name"@en, with the graph's own property
 // for names and their most frequent language.
 func (d *Description) Named() string {
 	property, language := "rdfs:label", ""
@@ -59,7 +59,7 @@ func (d *Description) Named() string {
 }
 
 // Compact returns an IRI as a prefixed name if one of the graph's prefixes leaves a plain local name, and otherwise
-// "<IRI>". If several prefixes do, the one with the longest IRI is used.
+// "<IRI>". If several prefixes qualify, the prefix with the longest IRI is used.
 func (d *Description) Compact(iri string) string {
 	best, name := "", ""
 	for p, ns := range d.Prefixes {
@@ -96,7 +96,7 @@ func (d *Description) Expand(name string) (iri string, ok bool) {
 	return ns + local, true
 }
 
-// plainLocal reports whether a local name needs no escape in SPARQL. It may not end in a dot.
+// plainLocal reports whether a local name does not need an escape in SPARQL. It may not end in a dot.
 func plainLocal(s string) bool {
 	for _, r := range s {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' ||
@@ -120,7 +120,7 @@ type FindQuery struct {
 	Offset   int        // hits to skip
 	Meaning  bool       // rank by similarity of meaning if the index can, else by words
 	External bool       // include properties that contain external IDs
-	Among    []rdf.Term // only these are found; nil: everything. Blank nodes are never found
+	Among    []rdf.Term // only these are found; everything if nil. Blank nodes are never found
 }
 
 // Shape describes a class's members (SHACL calls such a description a shape): their predicates by how many members have
@@ -128,12 +128,12 @@ type FindQuery struct {
 type Shape struct {
 	Class    PropertyRef      // ID and label of the class
 	Members  int64            // direct members; -1 if unknown
-	Sample   int64            // members that were examined; 0: all of them
-	Out      []ShapePredicate // from a member, most covered first
-	In       []ShapePredicate // to a member
+	Sample   int64            // members that were examined; all of them if 0
+	Out      []ShapePredicate // predicates from a member, those with the highest coverage first
+	In       []ShapePredicate // predicates to a member
 	MoreOut  int              // predicates that were left out
 	MoreIn   int              //
-	Rest     []string         // IDs of the outgoing ones that were left out; complete if there are MoreOut of them
+	Rest     []string         // IDs of the outgoing predicates that were left out; complete if there are MoreOut IDs
 	Declared []PropertyRef    // properties that the graph itself names for the class (Wikidata's P1963)
 	Source   string           // "void", "endpoint", "sample"
 	Notes    []string         // what could not be measured, one sentence each
@@ -143,7 +143,7 @@ type Shape struct {
 // ShapePredicate is one predicate of a [Shape].
 type ShapePredicate struct {
 	Property PropertyRef
-	Variants []string      // of Wikidata's properties: wdt, p, ps …, those that occur
+	Variants []string      // for Wikidata's properties, the prefixes that occur: wdt, p, ps …
 	Coverage float64       // share of the members that have it, 0 to 1; negative if unknown
 	Mean     float64       // mean number of values of a member that has any
 	Targets  []ShapeTarget // classes and datatypes of the values, most frequent first

@@ -36,15 +36,15 @@ type Hit struct {
 	Type          Type
 	Label         string // in the requested language or a fallback; "" if there is none
 	Description   string
-	Datatype      string // of a property, in the API's notation: wikibase-item, time, external-id …
+	Datatype      string // datatype of a property in the API's notation: wikibase-item, time, external-id …
 	Aliases       []string
 	MatchType     string
 	MatchText     string
 	MatchLanguage string
 
-	// Only a Finder sets the following fields: the IRI, or the text of a literal; the number of its uses in the graph (-1:
-	// unknown); additional facts, such as its class; and, for a property on Wikidata, the variants that occur (wdt, p, ps
-	// …).
+	// Only a Finder sets the following fields: the IRI, or the text of a literal; the number of its uses in the graph (-1
+	// if unknown); additional facts, such as its class; and, for a property on Wikidata, the variants that occur (wdt, p,
+	// ps …).
 	Term     *rdf.Term `json:",omitempty"`
 	Uses     int64     `json:",omitempty"`
 	Info     []string  `json:",omitempty"`
@@ -76,10 +76,10 @@ const (
 type Value struct {
 	Term      rdf.Term // IRI of an entity, literal, URL
 	Label     string   // label of an entity value in the requested language
-	Precision int      // of a time value, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 if unknown or not a time
-	Unit      string   // of a quantity: ID of the unit, or ""
+	Precision int      // precision of a time, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 if unknown or not a time
+	Unit      string   // ID of the unit of a quantity, or ""
 	UnitLabel string
-	ID        string `json:",omitempty"` // of an entity without a Q or P number, as in [Hit]
+	ID        string `json:",omitempty"` // ID of an entity without a Q or P number, as in [Hit]
 	Unknown   bool   // somevalue
 	None      bool   // novalue
 }
@@ -118,7 +118,7 @@ type Entity struct {
 	Label       string
 	Description string
 	Aliases     []string
-	Datatype    string // of a property
+	Datatype    string // datatype of a property
 	Sitelinks   int
 	Claims      []PropertyStatements
 }

@@ -1,4 +1,4 @@
-// Package kindtest is for tests that run presets on graphs of every kind. A reader that makes no mistakes plays the
+// Package kindtest is for tests that run presets on graphs of every kind. A reader that makes no mistakes acts as the
 // model, and graphs are added to KG_FILE and opened as by the commands kg add and ask --kg.
 package kindtest
 
@@ -38,7 +38,7 @@ func Opener(dir string) *graphs.Opener {
 }
 
 // Add adds the graph at an address to a new KG_FILE in dir, as kg add does, and opens it. entry is the content of the
-// file afterwards.
+// file afterward.
 func Add(ctx context.Context, dir, address string) (s *tool.Source, entry string, err error) {
 	o, file := Opener(dir), filepath.Join(dir, "graphs.yaml")
 	var out bytes.Buffer
@@ -63,7 +63,7 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// Check asks the questions with each of the presets and returns one text for each problem with the answers. differ
+// Check asks the questions with each of the presets and returns one message for each problem with the answers. differ
 // describes how an answer's rows differ from the right ones; it returns "" if they are the same. Besides wrong rows, it
 // is a problem if there is no answer, if a step fails, or if hardly anything was looked up.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,

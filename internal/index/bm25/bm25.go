@@ -1,4 +1,4 @@
-// Package bm25 ranks texts by the words they share with a question, using Okapi BM25 (Robertson and Zaragoza, The
+// Package bm25 ranks documents by the words they share with a question, using Okapi BM25 (Robertson and Zaragoza, The
 // Probabilistic Relevance Framework, 2009, section 3.2, with k1 1.2 and b 0.75). It is language-independent: the caller
 // decides what counts as a word.
 package bm25
@@ -14,8 +14,8 @@ const (
 	b  = 0.75
 )
 
-// Index is a set of texts, numbered from 0 in the order in which they were added. The zero value is empty. It is safe
-// for concurrent reading as long as no texts are added.
+// Index is a set of documents, numbered from 0 in the order in which they were added. The zero value is empty. It is
+// safe for concurrent reading as long as no documents are added.
 type Index struct {
 	length   []float64
 	mean     float64
@@ -27,7 +27,7 @@ type posting struct {
 	n   float64
 }
 
-// Add adds a text as a map from its words to how often each occurs; a higher number gives a word more weight.
+// Add adds a document as a map from its words to how often each occurs; a higher number gives a word more weight.
 func (x *Index) Add(words map[string]float64) {
 	if x.postings == nil {
 		x.postings = map[string][]posting{}
@@ -41,19 +41,19 @@ func (x *Index) Add(words map[string]float64) {
 	x.length = append(x.length, n)
 }
 
-// Len returns the number of texts.
+// Len returns the number of documents.
 func (x *Index) Len() int { return len(x.length) }
 
-// Match is a text that shares words with a question.
+// Match is a document that shares words with a question.
 type Match struct {
-	Doc   int     // the text's number
+	Doc   int     // the document's number
 	Score float64 // above 0
 	Words int     // different words that it shares with the question
 	Cover float64 // these words' share of the question's weight, above 0 and at most 1; rare words weigh more
 }
 
-// Rank returns the texts that share a word with a question, best first; among equals, the one added first. A word
-// that no text has counts in [Match.Cover] like one that occurs once.
+// Rank returns the documents that share a word with a question, best first; among equals, the one added first. A word
+// that no document has counts in [Match.Cover] like one that occurs once.
 func (x *Index) Rank(words []string) []Match {
 	words = slices.Clone(words)
 	slices.Sort(words)

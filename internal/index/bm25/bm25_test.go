@@ -24,8 +24,9 @@ func TestRank(t *testing.T) {
 	if len(got) != 2 || got[0].Doc != 0 || got[1].Doc != 1 {
 		t.Fatalf("%+v", got)
 	}
-	// idf(river) = ln(1 + (3-2+.5)/(2+.5)) = 0.470, idf of a word in one text or none = ln(1 + 2.5/1.5) = 0.981. The mean
-	// length is 3. For the first text both words count 2.2/2.2 = 1; for the second 2 * 2.2/(2 + 1.2 * 0.75) = 1.517.
+	// idf(river) = ln(1 + (3-2+.5)/(2+.5)) = 0.470, idf of a word in one document or none = ln(1 + 2.5/1.5) = 0.981. The
+	// mean length is 3. For the first document, both words count 2.2/2.2 = 1; for the second 2 * 2.2/(2 + 1.2 * 0.75) =
+	// 1.517.
 	for i, want := range []Match{{Doc: 0, Score: 1.451, Words: 2, Cover: 1.451 / 2.432}, {Doc: 1, Score: 0.713, Words: 1,
 		Cover: 0.470 / 2.432}} {
 		g := got[i]

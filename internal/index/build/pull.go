@@ -23,9 +23,9 @@ type Graph struct {
 	Name      string // for messages, and to check whether earlier data is from the same graph
 	Query     Query
 	Describe  kg.Description // Prefixes, Labels, Aliases, Descriptions, Types and Statements are used
-	Languages []string       // of names; empty: all
+	Languages []string       // languages of names; all if empty
 	Page      int            // entries per page; 0 means DefaultPage
-	Limit     int            // maximum number of entries of each type; 0: all
+	Limit     int            // maximum number of entries of each type; all if 0
 }
 
 // DefaultPage is the number of entries requested at once. At most that many are lost if a pull is interrupted.
@@ -38,7 +38,7 @@ const batch = 200
 type puller struct {
 	Graph
 	kind   lookup.Type
-	scores map[string]score // of properties, requested once
+	scores map[string]score // scores of properties, requested once
 }
 
 type score struct {
@@ -47,7 +47,7 @@ type score struct {
 	external bool
 }
 
-// page returns the entries from a position on, and the number of positions that they occupy. If that is less than a
+// page returns the entries starting at a position, and the number of positions that they occupy. If that is less than a
 // page, it is the last page.
 func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, places int, err error) {
 	ids, scores, err := p.ids(ctx, offset, n)
@@ -87,7 +87,7 @@ func (p *puller) ids(ctx context.Context, offset, n int) ([]string, map[string]s
 	return ids, nil, nil
 }
 
-// path returns an alternative of properties, written as prefixed names or IRIs.
+// path returns a property path of alternatives, written as prefixed names or IRIs.
 func (p *puller) path(properties []string) string {
 	var out []string
 	for _, name := range properties {
@@ -171,7 +171,7 @@ func number(t rdf.Term) int64 {
 // names has the results of the query for names for one IRI in one language.
 type names struct{ labels, aliases, infos []string }
 
-// entries requests the names of some IRIs and makes an entry for each language.
+// entries requests the names of some IRIs and returns an entry for each language.
 func (p *puller) entries(ctx context.Context, ids []string, scores map[string]score) ([]lookup.Entry, error) {
 	values := "<" + strings.Join(ids, "> <") + ">"
 	found := map[string]map[string]*names{}
@@ -269,7 +269,7 @@ func (p *puller) mentions(ctx context.Context, values string) (map[string]score,
 	return out, nil
 }
 
-// entriesOf makes an entry of each language's names.
+// entriesOf returns an entry for each language's names.
 func (p *puller) entriesOf(id string, by map[string]*names, s score) (out []lookup.Entry) {
 	languages := make([]string, 0, len(by))
 	for l, n := range by {

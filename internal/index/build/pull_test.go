@@ -155,7 +155,7 @@ func TestPullGoesOn(t *testing.T) {
 		if !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
-		// As if the program had been killed while it was writing the next page.
+		// This is the state after the program was killed while it was writing the next page.
 		f, ferr := os.OpenFile(pulledFile(dir, lookup.Entity), os.O_APPEND|os.O_WRONLY, 0)
 		if ferr != nil {
 			t.Fatal(ferr)

@@ -60,7 +60,7 @@ func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress f
 	return nil
 }
 
-// Done removes the files that pulls stored in dir. Call it after the index is made from them.
+// Done removes the files that pulls stored in dir. Call it after the index is built from them.
 func Done(dir string) error {
 	for _, kind := range []lookup.Type{lookup.Entity, lookup.Property} {
 		if err := os.Remove(pulledFile(dir, kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {

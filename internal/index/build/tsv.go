@@ -36,7 +36,7 @@ const neededColumns = 5
 // separated by tabs: label, score, synonyms, id and infos, in any order (the program and the paper differ), then
 // possibly language, uses, external and noise. Synonyms and infos are lists separated by ";;;"; id is an IRI, with or
 // without angle brackets; external and noise are 1 or 0. An empty score is 0. An empty label becomes the first synonym
-// or is made from the IRI. If there are no columns for external and noise, they are guessed from the label and the
+// or is derived from the IRI. If there are no columns for external and noise, they are guessed from the label and the
 // infos. Errors include the line number.
 func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add func(lookup.Entry) error) error {
 	t := table{kind: kind}
@@ -159,7 +159,7 @@ func (t *table) entry(line string) (e lookup.Entry, err error) {
 	}
 	if s := text("uses"); s != "" {
 		if e.Uses, err = strconv.ParseInt(s, 10, 64); err != nil || e.Uses < 0 {
-			return e, fmt.Errorf("uses %q is not a number of uses", clip(s))
+			return e, fmt.Errorf("the number of uses %q is not a number", clip(s))
 		}
 	}
 	Complete(&e)
@@ -198,7 +198,7 @@ func Complete(e *lookup.Entry) {
 	e.Noise = e.Noise || unnamed || seemsNoise(e)
 }
 
-// NameOf makes a name from an IRI: the part after the last slash or hash sign, decoded and split at punctuation and
+// NameOf derives a name from an IRI: the part after the last slash or hash sign, decoded and split at punctuation and
 // capitals.
 func NameOf(iri string) string {
 	rest := iri[strings.LastIndexAny(iri, "/#")+1:]

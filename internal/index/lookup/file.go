@@ -21,9 +21,9 @@ const FileName = "labels.idx"
 
 // Options control how an index file is written. The zero value is usable.
 type Options struct {
-	Source   string   // where the entries are from, for people
+	Source   string   // where the entries are from, for display
 	Built    string   // when, RFC 3339
-	Embedder Embedder // makes vectors of property names, and of entity names if there are few; nil: no vectors
+	Embedder Embedder // computes vectors of property names, and of entity names if there are few; no vectors if nil
 	Memory   uint64   // bytes of postings that are sorted at once; 0 means DefaultMemory
 	// Progress is called to report progress. In each stage, done counts from 0 to of, which is 0 if unknown.
 	Progress func(stage string, done, of int)
@@ -31,8 +31,8 @@ type Options struct {
 
 // Create writes an index file of the entries that rows adds. The file is written next to path, synced, and renamed when
 // it is complete: readers of an earlier file are not affected, and the earlier file still exists after a failure or a
-// crash. It needs space on disk for about two and a half times the index. The caller must make sure that only one
-// Create at a time runs for a path. Errors: those of rows, ctx and the file system.
+// crash. It requires disk space of about two and a half times the size of the index. The caller must make sure that
+// only one Create at a time runs for a path. The errors are those of rows, ctx and the file system.
 func Create(ctx context.Context, path string, o Options, rows func(add func(Entry) error) error) (h Header, err error) {
 	temps := &tempFiles{dir: filepath.Dir(path), base: filepath.Base(path)}
 	temps.sweep()
@@ -125,8 +125,8 @@ type File struct {
 var _ Searcher = (*File)(nil)
 
 // Open opens an index file, or the one in a folder. embedder turns queries into vectors, and may be nil; it must be the
-// model that the file was built with, or the file's vectors are not used. Errors: ErrCorrupt, with advice on what to
-// do, and errors of the file system.
+// model that the file was built with, or the file's vectors are not used. The errors are ErrCorrupt, with advice on
+// what to do, and errors of the file system.
 func Open(path string, embedder Embedder) (*File, error) {
 	if i, err := os.Stat(path); err == nil && i.IsDir() {
 		path = filepath.Join(path, FileName)

@@ -70,8 +70,8 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestReplacedWhileRead checks that readers see either the old or the new names, never an error, and that they see the
-// new names in the end.
+// TestReplacedWhileRead checks that readers see either the old or the new names, never an error, and eventually see the
+// new names.
 func TestReplacedWhileRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	generation := func(n int) []Entry {

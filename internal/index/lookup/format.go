@@ -35,7 +35,7 @@ import (
 //	exact      uint32: names by the hash of their words' numbers
 //	iriAt      the same for
 //	iri        uint32: entries by the hash of their IRI
-//	vectors    see vectors.go; only when the index was made with an embedding model
+//	vectors    see vectors.go; only if the index was built with an embedding model
 //
 // Everything is read in place, so opening a file of any size takes milliseconds.
 const (
@@ -174,7 +174,7 @@ const (
 )
 
 // encodeRecord appends: a byte of bits, v first name, the score (v or 8 bytes), v uses+1 unless the same, v namespace,
-// the rest of the IRI, v language, label, v number of aliases and the aliases, v number of infos and the infos; texts
+// the rest of the IRI, v language, label, v number of aliases and the aliases, v number of infos and the infos; strings
 // are v length and bytes.
 func encodeRecord(b []byte, r *record, namespace, language int) []byte {
 	var bits byte
@@ -267,7 +267,7 @@ func (c *cursor) text() string { return string(c.take(c.uvarint())) }
 
 func (c *cursor) texts() []string {
 	n := c.uvarint()
-	if n > uint64(len(c.b)) { // every text has a length
+	if n > uint64(len(c.b)) { // every string has a length
 		panic(errVarint)
 	}
 	if n == 0 {

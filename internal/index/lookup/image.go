@@ -64,7 +64,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	for want := q.Offset + q.Limit + 1; ; want *= 2 {
 		var all, held []placed
 		only := true
-		var last []found // of each part that may have more hits
+		var last []found // last hit of each part that may have more hits
 		for _, p := range im.parts {
 			if q.Type != Any && q.Type != p.kind {
 				continue
@@ -110,7 +110,7 @@ func (im *image) in(iri, language string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// get returns the entry of an IRI in the language that [Prefer] prefers; among equally good ones, the first.
+// get returns the entry of an IRI in the language that [Prefer] prefers; among equally good entries, the first.
 func (im *image) get(iri, language string) (e Entry, ok bool) {
 	for _, p := range im.parts {
 		p.entriesOf(iri, func(i uint32) {

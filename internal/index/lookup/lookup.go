@@ -9,17 +9,17 @@
 //
 // Names are compared as folded words ([Words]): in lower case, without diacritics or punctuation, and in any order. A
 // word of the query matches a word of a name that equals it or begins with it. The names that match all words come
-// first; among these, the ones with more equal words; among these, the ones with the higher score. This is the ranking
-// of the GRASP paper (section 3.4): each label and alias is ranked on its own, and an entity takes the rank of its best
-// name. A name that equals the whole query comes before all of these. If no name equals the query and fewer than three
-// names have all its words, they are followed by names that have them once a letter is changed, removed, added or
-// swapped with its neighbor. If there are still fewer than three hits, names that have only some of the words follow.
+// first; among these, names with more equal words; among these, names with the higher score. This is the ranking of the
+// GRASP paper (section 3.4): each label and alias is ranked separately, and an entity takes the rank of its best name.
+// A name that equals the whole query comes before all of these. If no name equals the query and fewer than three names
+// have all its words, they are followed by names that have them once a letter is changed, removed, added or swapped
+// with its neighbor. If there are still fewer than three hits, names that have only some of the words follow.
 //
 // # By meaning
 //
-// The stems of the words in names and descriptions are compared, and groups of three letters. With an [Embedder], the
-// query's vector is also compared with the vectors of names, which counts as much; a label's vector includes the
-// description. This works for properties and for candidates, up to a few hundred thousand.
+// The stems and the trigrams of the words in names and descriptions are compared. With an [Embedder], the query's
+// vector is also compared with the vectors of names, which counts as much; a label's vector includes the description.
+// This works for properties and for candidates, up to a few hundred thousand.
 //
 // # What is held back
 //
@@ -49,13 +49,13 @@ type Entry struct {
 	IRI      string // without angle brackets
 	Type     Type   // Any counts as Entity
 	Label    string
-	Language string   // of label, aliases and infos: "en"; "" when unknown
+	Language string   // language of label, aliases and infos, such as "en"; "" if unknown
 	Aliases  []string // other names
-	Infos    []string // descriptions, classes and similar texts by which people distinguish entities
+	Infos    []string // descriptions, classes and similar text that helps people tell entities apart
 	Score    float64  // orders equally good matches: number of uses, of sitelinks, …
 	Uses     int64    // how often the graph uses it; -1 if unknown
 	External bool     // a property that contains identifiers of another database
-	Noise    bool     // rarely wanted: a category, a scholarly article, a thing without a label
+	Noise    bool     // rarely wanted: a category, a scholarly article, an entity without a label
 }
 
 // Query is a search query.
@@ -65,7 +65,7 @@ type Query struct {
 	Language string   // language of the hits' labels and descriptions, if the index has it, see [Prefer]
 	Offset   int      // number of hits to skip, for paging
 	Limit    int      // 1 to MaxHits with Offset; 0 means DefaultLimit
-	Among    []string // only these IRIs; nil means all, an empty list none; unknown ones are ignored
+	Among    []string // only these IRIs; nil means all, and an empty list none; unknown IRIs are ignored
 	Meaning  bool     // rank by meaning, not by words, if the searcher can; see Page.Ranked
 	External bool     // include external identifiers and noise, which are otherwise held back
 }
@@ -73,8 +73,8 @@ type Query struct {
 // Limits of a query.
 const (
 	DefaultLimit = 10
-	MaxHits      = 1000 // of offset and limit together
-	MaxText      = 1000 // bytes of a query's text that are used
+	MaxHits      = 1000 // maximum of offset and limit together
+	MaxText      = 1000 // maximum number of bytes of a query's text that are used
 )
 
 // Match is the way in which a name matched.
@@ -94,7 +94,7 @@ type Hit struct {
 	Entry
 	Name       string  // the name that matched: the label or an alias
 	Match      Match   // how
-	Similarity float64 // with Meaning: 0 to 1 among the hits of one query
+	Similarity float64 // for Meaning, 0 to 1 among the hits of one query
 }
 
 // How a page was ranked.
@@ -107,20 +107,20 @@ const (
 // Page is a part of the hits, best first.
 type Page struct {
 	Hits   []Hit
-	More   bool   // there are hits after these
+	More   bool   // there are more hits after these
 	Ranked string // ByWords, ByVectors, ByStems
 	Note   string // what the user should know, for example that the embedding model failed and stems were used; usually ""
 }
 
 // Searcher finds entries. [Memory] and [File] implement it.
 type Searcher interface {
-	// Search returns a page of hits. An empty text finds nothing. Errors: ErrQuery, ErrCorrupt, and the error of ctx.
+	// Search returns a page of hits. An empty string finds nothing. The errors are ErrQuery, ErrCorrupt, and that of ctx.
 	Search(ctx context.Context, q Query) (Page, error)
 	// Get returns the entry of an IRI in the language that [Prefer] prefers.
 	Get(ctx context.Context, iri, language string) (entry Entry, found bool, err error)
 }
 
-// Embedder turns each text into a vector. All vectors have the same length.
+// Embedder converts each string into a vector. All vectors have the same length.
 type Embedder interface {
 	Model() string // name of the model: vectors of two models cannot be compared
 	Embed(ctx context.Context, texts []string) ([][]float32, error)

@@ -155,7 +155,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// edits returns all texts that result from changing, removing, adding or swapping one letter of a word, as in the
+// edits returns all strings that result from changing, removing, adding or swapping one letter of a word, as in the
 // definition.
 func edits(w string, letters string) map[string]bool {
 	out := map[string]bool{}

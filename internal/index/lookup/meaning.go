@@ -163,10 +163,10 @@ func cosine(a, b []byte) float64 {
 	return float64(ab) / math.Sqrt(float64(aa)*float64(bb))
 }
 
-// embedBatch is the number of texts that are embedded in one call.
+// embedBatch is the number of strings that are embedded in one call.
 const embedBatch = 64
 
-// texts returns the texts of an entry to embed: the label with its first info, and each alias.
+// texts returns the strings of an entry to embed: the label with its first info, and each alias.
 func (e *Entry) texts() []string {
 	label := e.Label
 	if len(e.Infos) > 0 {
@@ -175,7 +175,7 @@ func (e *Entry) texts() []string {
 	return append([]string{label}, e.Aliases...)
 }
 
-// embed makes the vectors of entries in batches.
+// embed computes the vectors of entries in batches.
 func embed(ctx context.Context, by Embedder, entries []Entry, progress func(done int)) (out []vector, err error) {
 	var texts []string
 	var of []vector

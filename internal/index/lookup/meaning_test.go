@@ -54,7 +54,7 @@ func TestByStems(t *testing.T) {
 	}
 }
 
-// themes is a model for tests. It embeds texts by the themes that they mention.
+// themes is a model for tests. It embeds strings by the themes that they mention.
 type themes struct {
 	name  string
 	words [][]string

@@ -13,8 +13,8 @@ type Memory struct {
 	names   [][]name
 	byIRI   map[string][]int32
 
-	image    func() *image    // if there are many entries; made when it is first needed
-	meaning  func() *semantic // also made when it is first needed
+	image    func() *image    // if there are many entries; built when it is first needed
+	meaning  func() *semantic // also built when it is first needed
 	embedder Embedder
 	mu       sync.Mutex
 	vectors  []vector
@@ -78,7 +78,7 @@ func (m *Memory) makeImage() *image {
 // maxEmbedded is the maximum number of names that a Memory embeds for searches by meaning.
 const maxEmbedded = 5000
 
-// Embed makes searches by meaning use vectors. The first such search makes the names' vectors. With more than a few
+// Embed makes searches by meaning use vectors. The first such search computes the names' vectors. With more than a few
 // thousand names, stems are used instead. Call it before the first search.
 func (m *Memory) Embed(e Embedder) *Memory {
 	m.embedder = e
@@ -177,7 +177,7 @@ func (m *Memory) candidates(q Query) []int32 {
 	return slices.Compact(out)
 }
 
-// best returns the entry's rank by its best name, the first among equally good ones.
+// best returns the entry's rank by its best name, the first among equally good names.
 func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	for j, n := range m.names[i] {
 		if r, matches := a.rankName(n.text, n.words); matches && (!ok || r.compare(f.rank) < 0) {
@@ -197,7 +197,7 @@ func (m *Memory) hold(all []found) []found {
 	})
 }
 
-// weak leaves out weak matches if there are good ones of the same type.
+// weak leaves out weak matches if there are good matches of the same type.
 func (m *Memory) weak(a *asked, all []found) []found {
 	type sums struct{ exact, full, typo int }
 	n := map[Type]*sums{Entity: {}, Property: {}}
@@ -244,7 +244,7 @@ func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 
 const tooManyForMeaning = "there are too many names to rank by meaning; they are ranked by words"
 
-// embed makes the vectors once. The note describes what went wrong.
+// embed computes the vectors once. The note describes what went wrong.
 func (m *Memory) embed(ctx context.Context) (vs []vector, note string) {
 	if m.embedder == nil {
 		return nil, ""

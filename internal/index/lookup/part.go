@@ -83,7 +83,7 @@ func (p *part) least(in rng, text string) uint32 {
 	return lo
 }
 
-// afterAll is greater than every continuation of a text: no UTF-8 has this byte.
+// afterAll is greater than every continuation of a string: no UTF-8 has this byte.
 const afterAll = "\xff"
 
 // begun returns the words of a range that begin with the text.
@@ -104,7 +104,7 @@ func (p *part) all() rng { return rng{0, p.size.Words} }
 func (p *part) total(r rng) uint64 { return u64(p.count, r.hi) - u64(p.count, r.lo) }
 
 // near returns the words that are near a word, as defined by the function near, and the ranges of words that begin with
-// a text near it.
+// a string near it.
 func (p *part) near(word string) (whole []uint32, begun []rng) {
 	w := []rune(word)
 	if len(w) < minTypo {
@@ -131,7 +131,7 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 	for i := 0; i <= len(w) && in.lo < in.hi; i++ {
 		head := string(w[:i])
 		if i < len(w) {
-			if i+1 == len(w) || w[i] != w[i+1] { // of a run of equal letters, only the last
+			if i+1 == len(w) || w[i] != w[i+1] { // only the last letter of a run of equal letters
 				try(in, head, w[i+1:])
 			}
 			if i+1 < len(w) && w[i] != w[i+1] {
@@ -308,7 +308,7 @@ type union struct {
 type node struct {
 	name uint32
 	word uint32
-	of   rng   // with list -1: the words whose lowest first name this is
+	of   rng   // if list is -1, the words whose lowest first name this is
 	list int32 // its index in lists
 }
 

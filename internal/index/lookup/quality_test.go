@@ -101,8 +101,8 @@ type labelled struct {
 	want       []string
 }
 
-// written lists ways in which people write an item's name, other than the label itself. A function returns "" if the
-// label does not allow its way.
+// written lists ways in which people write an item's name, other than the label itself. A function returns "" if it
+// does not apply to the label.
 var written = []struct {
 	kind  string
 	write func(r *rand.Rand, e *lookup.Entry) string
@@ -178,7 +178,7 @@ func misspell(r *rand.Rand, label string) string {
 
 const perKind = 80
 
-// itemQueries makes queries of items that are the best known of their name.
+// itemQueries returns queries for items that are the best known with their name.
 func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	best := map[string]bool{}
 	var known []*lookup.Entry

@@ -21,7 +21,7 @@ const (
 	tiers
 )
 
-// few is the number of hits that makes weaker ones superfluous.
+// few is the number of hits that makes weaker hits superfluous.
 const few = 3
 
 // enough reports whether there are enough hits of better tiers to leave out the hits of tier. Those that count are
@@ -57,7 +57,7 @@ type asked struct {
 	text  string   // case-folded, without white space at the ends
 	words []string // at most maxAsked, each word once
 	all   []string // in the order of the text
-	weak  []bool   // for each word: it means nothing by itself, such as "of", while other words do
+	weak  []bool   // for each word, whether it has no meaning on its own, such as "of", while other words do
 	held  bool     // include entries that are held back
 }
 
@@ -79,7 +79,7 @@ func prepare(q Query) asked {
 	return a
 }
 
-// Weak marks the words of a query that mean nothing by themselves, such as "of". If all words are like that, it marks
+// Weak marks the words of a query that have no meaning on their own, such as "of". If all words are like that, it marks
 // none.
 func Weak(words []string) []bool {
 	out := make([]bool, len(words))

@@ -18,9 +18,9 @@ type bounds struct {
 	meet  int // in lists of whole words, for names that have all of them
 	scan  int // for matches of all words, whole or begun
 	typo  int // for matches with a wrong letter, in all words together
-	some  int // for matches of some words, shared out among them: half to the rarest, half of the rest to the next, …
+	some  int // for matches of some words, divided among them: half to the rarest, half of the rest to the next, …
 	equal int // for the same words
-	texts int // of these, names whose letters are also compared
+	texts int // number of these names whose letters are also compared
 }
 
 var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
@@ -35,7 +35,7 @@ type slot struct {
 
 	looked    bool     // near was looked up
 	nearWhole []uint32 // words that differ from it by one letter
-	nearBegun []rng    // words that begin with, or are, a text that differs from it by one letter
+	nearBegun []rng    // words that begin with, or are, a string that differs from it by one letter
 	nearTotal uint64
 }
 
@@ -194,7 +194,7 @@ func (s *scan) take(r rank, entry, name uint32) {
 	}
 }
 
-// takeTop adds a hit that is at least as good as all later ones of its search, and records its entry.
+// takeTop adds a hit that is at least as good as all later hits of its search, and records its entry.
 func (s *scan) takeTop(r rank, entry, name uint32, have map[uint32]bool) {
 	s.take(r, entry, name)
 	if s.ask.held || !s.p.isHeld(entry) {

@@ -13,7 +13,7 @@ import (
 var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish",
 	"nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
 
-// stems returns the words of a text without their endings.
+// stems returns the words of a string without their endings.
 func stems(text, language string) []string {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	with, ok := stemmers[base]
@@ -31,18 +31,18 @@ func stems(text, language string) []string {
 
 // Weights of the ranking by stems, chosen on the labelled queries of testdata/quality.golden.
 const (
-	weightName  = 0.55 // of how far the best name and the query cover each other
-	weightCover = 0.35 // of the share of the query that is in names and infos together
-	weightShape = 0.20 // of shared trigrams in the best name
-	inInfo      = 0.6  // of a word in an info; a word in a name counts 1
-	begun       = 0.7  // of a stem that is the beginning of another
-	wrong       = 0.8  // of a stem with a wrong letter
+	weightName  = 0.55 // weight of how far the best name and the query cover each other
+	weightCover = 0.35 // weight of the share of the query that is in names and infos together
+	weightShape = 0.20 // weight of shared trigrams in the best name
+	inInfo      = 0.6  // weight of a word in an info; a word in a name counts 1
+	begun       = 0.7  // weight of a stem that is the beginning of another stem
+	wrong       = 0.8  // weight of a stem with a wrong letter
 	common      = 0.1  // the weight of a word such as "of"; others are weighted by rareness
 	least       = 0.08 // entries less similar to the query do not match
 	popular     = 0.04 // added for the most popular entry, to break ties
 )
 
-// commonWords say little about what a query searches for.
+// commonWords reveal little about what a query searches for.
 var commonWords = strings.Fields("a an and are as at be been by did do does for from had has have he her his how i in is it its of on or she " +
 	"than that the their them they this to was were what when where which who whom whose why will with")
 
@@ -54,7 +54,7 @@ type stemmed struct {
 
 type stemmedName struct {
 	stems  []int32
-	weight float64  // of all its stems
+	weight float64  // weight of all its stems
 	grams  []uint32 // ascending
 }
 
@@ -65,7 +65,7 @@ type semantic struct {
 	stems   []string
 	number  map[string]int32
 	in      []int     // for each stem, the number of entries that have it
-	weights []float64 // of stems
+	weights []float64 // weights of stems
 	most    float64   // highest score
 	vectors []vector
 }
@@ -156,7 +156,7 @@ func (s *semantic) weight(stem string, in int) float64 {
 
 // stemQuery is a query that is split into stems.
 type stemQuery struct {
-	weights []float64 // of its stems
+	weights []float64 // weights of its stems
 	weight  float64
 	grams   []uint32
 	like    []float64 // for each stem of the entries, its similarity to the most similar stem of the query
@@ -237,7 +237,7 @@ func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	return likeness, name
 }
 
-// dice returns twice the number of shared groups divided by the total number of groups in both.
+// dice returns twice the number of shared trigrams divided by the total number of trigrams in both.
 func dice(a, b []uint32) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

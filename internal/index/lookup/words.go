@@ -8,13 +8,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWords is the maximum number of words of a text that are used; a longer name is truncated.
+// maxWords is the maximum number of words of a string that are used; a longer name is truncated.
 const maxWords = 64
 
-// Words returns the folded words of a text, the form in which names are compared: lower case, compatibility forms
+// Words returns the folded words of a string, the form in which names are compared: lower case, compatibility forms
 // decomposed, Latin, Greek and Cyrillic letters without diacritics (ß is ss, ø is o, æ is ae), apostrophes dropped,
-// split at everything except letters, digits and marks. Each Han character is a word. A text without any letter or
-// digit, such as "!!!", is one word as it is.
+// split at everything except letters, digits and marks. Each Han character is a word. A string without letters and
+// digits, such as "!!!", is one word as it is.
 func Words(text string) []string {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -58,7 +58,7 @@ func asciiWords(text string) []string {
 	return append([]string(nil), out...)
 }
 
-// symbols returns the single word of a text that has no letters or digits.
+// symbols returns the single word of a string that has no letters or digits.
 func symbols(text string) []string {
 	if w := strings.Join(strings.Fields(text), ""); w != "" {
 		return []string{w}
@@ -171,7 +171,7 @@ func sameScript(a, b rune) bool {
 	return a>>8 == b>>8
 }
 
-// scriptRange is the range of texts that begin with a letter of the same script.
+// scriptRange is the range of strings that begin with a letter of the same script.
 func scriptRange(r rune) (from, to string) {
 	if r < lastLatin {
 		return "", string(rune(lastLatin))

@@ -25,14 +25,14 @@ func jsonUnmarshal(b []byte, into any) error { return json.Unmarshal(b, into) }
 // DefaultMemory is the number of bytes of postings that a [writer] keeps at once.
 const DefaultMemory = 256 << 20
 
-// Limits of an entry; longer texts are truncated, and further aliases and infos are left out.
+// Limits of an entry; longer strings are truncated, and further aliases and infos are left out.
 const (
 	maxLabel = 4 << 10
 	maxInfo  = 8 << 10
 	maxList  = 1000
 )
 
-// writer makes an index. Entries are added in any order; only the distinct words and a bounded number of postings are
+// writer builds an index. Entries are added in any order; only the distinct words and a bounded number of postings are
 // in memory, so an index can be many times larger than memory. The rest is in temporary stores. A writer must be used
 // by one goroutine only.
 type writer struct {
@@ -54,13 +54,13 @@ type spool struct {
 	bytes  uint64
 }
 
-// newWriter returns a writer that puts temporary data in stores made by temp. The caller must remove them.
+// newWriter returns a writer that puts temporary data in stores created by temp. The caller must remove them.
 func newWriter(temp func() (store, error)) *writer {
 	return &writer{temp: temp, memory: DefaultMemory, spools: map[Type]*spool{}, progress: func(string, int, int) {}}
 }
 
-// Add adds an entry. Bytes of its texts that are not valid UTF-8 are replaced. It returns an error if the entry has no
-// IRI.
+// Add adds an entry. Bytes of its strings that are not valid UTF-8 are replaced. It returns an error if the entry has
+// no IRI.
 func (w *writer) Add(e Entry) error {
 	if e.IRI == "" {
 		return fmt.Errorf("%q has no IRI", e.Label)
@@ -88,7 +88,7 @@ func (w *writer) Add(e Entry) error {
 	return s.put(&e)
 }
 
-// clean truncates texts that are too long and drops empty ones.
+// clean truncates strings that are too long and drops empty ones.
 func (e *Entry) clean() {
 	tidy := func(t string, limit int) string {
 		t = strings.ToValidUTF8(t, "\ufffd")
@@ -110,7 +110,7 @@ func (e *Entry) clean() {
 	e.Infos = list(e.Infos, maxInfo, func(t string) bool { return t != "" })
 }
 
-// put writes an entry to the spool: its length, and its record with the whole IRI and the language as texts.
+// put writes an entry to the spool: its length, and its record with the whole IRI and the language as strings.
 func (s *spool) put(e *Entry) error {
 	b := appendText(nil, e.IRI)
 	b = appendText(b, e.Language)
@@ -259,14 +259,14 @@ type partWriter struct {
 	back  store // out, to read from
 	size  partSize
 
-	words    map[string]uint32 // to their numbers, by order of appearance
+	words    map[string]uint32 // maps words to numbers, by order of appearance
 	counts   []uint32          // number of names of each word, by the word's number
 	names    store             // names as word numbers
 	namesLen uint64
 	postings uint64
 	order    []string // words, sorted
 	final    []uint32 // maps a word's number to its position in sorted order
-	hashes   []uint32 // of IRIs
+	hashes   []uint32 // hashes of IRIs
 	forward  section
 }
 
@@ -329,7 +329,7 @@ func (p *partWriter) records() error {
 	return p.section("held", held)
 }
 
-// tableOf returns a function that numbers texts in the order of their first appearance.
+// tableOf returns a function that numbers strings in the order of their first appearance.
 func tableOf(list *[]string) func(string) int {
 	at := map[string]int{}
 	*list = []string{}

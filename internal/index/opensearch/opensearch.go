@@ -28,7 +28,7 @@ import (
 const MaxAmong = 65_536
 
 const (
-	bulkNames   = 2000 // documents of a bulk request
+	bulkNames   = 2000 // documents per bulk request
 	maxResponse = 32 << 20
 )
 

@@ -38,7 +38,7 @@ func any1(parts ...dsl) dsl {
 	return dsl{"bool": dsl{"should": parts, "minimum_should_match": 1}}
 }
 
-// query returns the search for a text. If held is true, hits that are usually held back are included.
+// query returns the search for a string. If held is true, hits that are usually held back are included.
 func query(q lookup.Query, held bool) dsl {
 	words := lookup.Words(q.Text)
 	whole := dsl{"term": dsl{"whole": strings.Join(words, " ")}}
@@ -81,7 +81,7 @@ func query(q lookup.Query, held bool) dsl {
 	return dsl{"bool": dsl{"filter": filter, "should": should, "minimum_should_match": 1}}
 }
 
-// results is the used part of a response.
+// results is the part of a response that is used.
 type results struct {
 	TimedOut bool `json:"timed_out"`
 	Hits     struct {
@@ -92,7 +92,7 @@ type results struct {
 	} `json:"hits"`
 }
 
-// Search returns a page of hits. Errors: [lookup.ErrQuery], *[Error], and those of ctx and the network.
+// Search returns a page of hits. The errors are [lookup.ErrQuery], *[Error], and those of ctx and the network.
 func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error) {
 	p := lookup.Page{Ranked: lookup.ByWords}
 	if q.Limit == 0 {
@@ -181,7 +181,7 @@ func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []loo
 	return out, nil
 }
 
-// few is the number of hits that make weaker ones superfluous.
+// few is the number of hits that makes weaker hits superfluous.
 const few = 3
 
 // strong leaves out weak matches that follow good ones.

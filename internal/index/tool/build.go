@@ -16,14 +16,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Build is one call of "index build", from tables or from a graph.
+// Build is one run of "index build", from tables or from a graph.
 type Build struct {
 	Entities   string // path of a table; "" for none
 	Properties string
-	Graph      *build.Graph // nil: tables only
+	Graph      *build.Graph // if nil, only tables are read
 	Out        string       // folder
-	Into       Server       // receives the names, so that the folder stores only pulled entries; nil: the folder
-	IntoName   string       // for people
+	Into       Server       // stores the names, so that the folder keeps only pulled entries; if nil, the folder does
+	IntoName   string       // name for messages
 	Embedder   lookup.Embedder
 	Now        time.Time
 	// Lock locks a folder for this process.
@@ -35,7 +35,7 @@ type Build struct {
 
 // Server stores an index elsewhere, like opensearch.Client.
 type Server interface {
-	// Rebuild makes a new index from the entries that rows adds, and replaces the earlier one.
+	// Rebuild builds a new index from the entries that rows adds, and replaces the earlier one.
 	Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error
 }
 
@@ -43,7 +43,7 @@ type Server interface {
 // pulled from a graph are kept for the next call with the same folder.
 func (b *Build) Run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(b.Out, 0o755); err != nil {
-		return fmt.Errorf("the folder for the index cannot be made: %w", err)
+		return fmt.Errorf("the folder for the index cannot be created: %w", err)
 	}
 	release, err := b.Lock(b.Out)
 	if err != nil {

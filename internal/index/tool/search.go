@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Search is one call of "index search".
+// Search is one run of "index search".
 type Search struct {
 	Index lookup.Searcher
 	Query lookup.Query // settings for each text; its Text is not used
@@ -122,14 +122,14 @@ func hitOf(h *lookup.Hit) hit {
 	return out
 }
 
-// Limits of a hit as shown to people.
+// Limits on a hit as displayed.
 const (
 	shownAliases = 5
 	shownName    = 64
 	shownInfo    = 128
 )
 
-// print writes the hits for people: label, further names, IRI, uses, and description.
+// print writes the hits in readable form: label, further names, IRI, uses, and description.
 func (s *Search) print(query string, p lookup.Page) error {
 	if p.Note != "" {
 		fmt.Fprintln(s.Err, "spinachbot: index search:", p.Note)
@@ -168,5 +168,5 @@ func (s *Search) print(query string, p lookup.Page) error {
 	return nil
 }
 
-// clean returns a text from the graph on one line, shortened and without control characters.
+// clean returns text from the graph on one line, shortened and without control characters.
 func clean(t string, n int) string { return text.Clip(text.OneLine(text.Clean(t)), n) }

@@ -23,7 +23,7 @@ type vocabulary struct {
 	byObject  map[rdf.Term][]triple
 }
 
-// newVocabulary makes a vocabulary from the rows ?s ?p ?o of a graph.
+// newVocabulary returns a vocabulary from the rows ?s ?p ?o of a graph.
 func newVocabulary(t *kg.Table) *vocabulary {
 	v := &vocabulary{bySubject: map[rdf.Term][]triple{}, byObject: map[rdf.Term][]triple{}}
 	for _, r := range t.Rows {

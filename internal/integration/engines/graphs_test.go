@@ -71,7 +71,7 @@ func libraryFile(t *testing.T) (l *kgtest.Library, file string) {
 }
 
 // TestAnyGraph checks that forty questions about 200,000 triples with their own vocabulary return the same rows on the
-// embedded graph, Oxigraph and Virtuoso. The entries are made from each engine's own answers.
+// embedded graph, Oxigraph and Virtuoso. The entries are created from each engine's own answers.
 func TestAnyGraph(t *testing.T) {
 	l, file := libraryFile(t)
 	mine, err := embedded.Load(embedded.Options{}, file)

@@ -86,7 +86,7 @@ func date(s string) string {
 type result struct {
 	vars []string
 	rows []string   // each row's cells joined, in the order of the answer
-	keys [][]string // for a query with ORDER BY over its own columns: those cells of each row
+	keys [][]string // for a query ordered by its own columns, those cells of each row
 	ask  string
 }
 

@@ -20,13 +20,13 @@ type aggregation struct {
 	aggs    []aggregate
 }
 
-// groupKey is a key: either a variable's own place, or an expression and the place to which its value is bound.
+// groupKey is a key: either the place of a variable, or an expression and the place to which its value is bound.
 type groupKey struct {
 	slot int
 	fn   evalFn // nil for a plain variable
 }
 
-// aggregate is one call of an aggregate function with the place of its result.
+// aggregate is one call to an aggregate function and the place of its result.
 type aggregate struct {
 	op        string
 	distinct  bool
@@ -91,7 +91,7 @@ func (a *aggregation) plainKeys() varSet {
 // certainKeys returns the keys that have a value in every group.
 func (a *aggregation) certainKeys(cert varSet) varSet { return a.plainKeys().intersect(cert) }
 
-// accumulator computes one aggregate of one group.
+// accumulator computes one aggregate for one group.
 type accumulator struct {
 	count  int64
 	sum    value.Value
@@ -173,7 +173,7 @@ func (r *grouper) group() (int, error) {
 }
 
 func (r *grouper) take() error {
-	if !r.ex.Work(len(r.a.keys) + len(r.a.aggs)) { // one solution may have thousands of them
+	if !r.ex.Work(len(r.a.keys) + len(r.a.aggs)) { // one solution may have thousands of keys and aggregates
 		return r.ex.Err
 	}
 	for i, k := range r.a.keys {
@@ -266,7 +266,7 @@ func (r *grouper) replace(at *value.Value, v value.Value) error {
 	return r.hold(n)
 }
 
-// concat appends a text to a group's text. While its buffer grows, the old buffer also counts.
+// concat appends a string to a group's string. While its buffer grows, the old buffer also counts.
 func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	s := function.Str(&r.ex.Env, v)
 	if s.Kind == value.KindNone {

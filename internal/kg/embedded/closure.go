@@ -81,7 +81,7 @@ func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]va
 type closureOp struct {
 	s, o     place
 	fwd, bwd reacher
-	sGiven   int // inside EXISTS: places with the values that the ends have on entry, or -1
+	sGiven   int // inside EXISTS, places with the values that the ends have on entry, or -1
 	oGiven   int
 	inf      info
 	ends     estimate // number of nodes connected to a constant end, counted while planning
@@ -193,7 +193,7 @@ func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
 	got := &reached{list: list}
 	if ex.Mem < ex.Max/memoRoom {
 		m[n] = got
-		return got, ex.Alloc(4*len(list) + 100) // for sorted, which may be built later, and for the map's entry
+		return got, ex.Alloc(4*len(list) + 100) // includes sorted, which may be built later, and the map's entry
 	}
 	ex.Free(4 * cap(list))
 	return got, nil

@@ -26,7 +26,7 @@ type node interface {
 	plan(c *compiler, bound varSet, rows float64) op
 }
 
-// op is an operator of a plan. Plans never change; each run of a query builds its own chain of runners from its plan.
+// op is an operator in a plan. Plans never change; each run of a query builds its own chain of runners from its plan.
 type op interface {
 	build(ex *exec, next runner) runner
 }
@@ -44,7 +44,7 @@ type plan struct {
 	width   int
 	root    op
 	columns []string
-	slots   []int // of the columns
+	slots   []int // places of the columns
 	named   map[string]*namedPlan
 	tmpl    *template
 }
@@ -99,15 +99,15 @@ func (c *compiler) bookPart(in *info) bool {
 }
 
 // scope maps names to places of the row. A scope inside another one shares the names that denote the same variable in
-// both, and has its own places for other names.
+// both, and has separate places for other names.
 type scope struct {
 	c       *compiler
 	names   map[string]int
 	parent  *scope
 	shared  func(name string) (int, bool) // the parent's place for a name that denotes the same variable
-	ambient varSet                        // inside EXISTS: variables that get their values from outside
-	given   varSet                        // those of ambient that certainly have a value
-	exists  *existsScope                  // of the surrounding EXISTS, or nil
+	ambient varSet                        // inside EXISTS, variables that get their values from outside
+	given   varSet                        // variables in ambient that certainly have a value
+	exists  *existsScope                  // scope of the surrounding EXISTS, or nil
 	labels  []string                      // columns of the surrounding query, for the label service
 }
 

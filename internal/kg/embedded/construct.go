@@ -10,7 +10,7 @@ import (
 // template produces triples from a solution: CONSTRUCT's template, or the resources of DESCRIBE.
 type template struct {
 	triples   [][3]templatePlace
-	resources []place // of DESCRIBE
+	resources []place // resources of DESCRIBE
 	describe  bool
 }
 

@@ -18,7 +18,7 @@ wd:Q999999 wdt:P31 wd:Q515 .
 wd:Q405 wdt:P625 "<http://www.wikidata.org/entity/Q405> Point(13.38333 52.51667)"^^geo:wktLiteral .
 `
 
-// TestLabelService checks the language chain, the automatic and the manual mode, and missing texts.
+// TestLabelService checks the language chain, the automatic and the manual mode, and missing text.
 func TestLabelService(t *testing.T) {
 	label := func(langs string) string {
 		return `SERVICE wikibase:label { bd:serviceParam wikibase:language "` + langs + `" . }`

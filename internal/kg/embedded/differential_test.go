@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// generator makes random queries that use only a few names.
+// generator generates random queries that use only a few names.
 type generator struct {
 	r    *rand.Rand
 	next int
@@ -145,7 +145,7 @@ func (g *generator) element(depth int, exists bool) string {
 
 func (g *generator) query() string { return "SELECT * WHERE " + g.group(3, false) }
 
-// data makes a small random graph.
+// data returns a small random graph.
 func (g *generator) data() string {
 	var b strings.Builder
 	for range 5 + g.r.IntN(10) {

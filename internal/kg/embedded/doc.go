@@ -25,7 +25,7 @@
 // An operator receives the bindings that are already known, and must yield those of its solutions that are compatible
 // with them. This is not the bottom-up order of the algebra. The two differ if a part reads a variable that it does not
 // bind in every solution (OPTIONAL, MINUS, FILTER, BIND). Therefore, each part records the variables for which it must
-// not receive a binding ([info.unsafe]). If such a variable is already bound, the part is evaluated once, by itself,
+// not receive a binding ([info.unsafe]). If such a variable is already bound, the part is evaluated once, separately,
 // and joined by hash. The same is done if it is less work, and for parts that are connected only by a filter such as ?a
 // = ?b (hashjoin.go). Rows with unbound cells are also found by hash (tableindex.go). EXISTS caches its answers
 // (exists.go).

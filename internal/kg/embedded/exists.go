@@ -11,7 +11,7 @@ type existsExpr struct {
 	plan  op
 	not   bool
 	scope *existsScope
-	memo  []int // places that determine the answer, if there are few enough of them to cache it; nil: do not cache
+	memo  []int // places that determine the answer, if there are few enough to cache it, or nil
 }
 
 // existsRun is an EXISTS in one run of a query.
@@ -20,7 +20,7 @@ type existsRun struct {
 	found bool
 	stop  *stopError
 	save  []value.ID
-	known map[uint64]bool // answers, by the cells of memo
+	known map[uint64]bool // cached answers by the cells of memo
 }
 
 // memoSize is the size of a cached answer in bytes.

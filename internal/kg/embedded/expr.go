@@ -20,7 +20,7 @@ type condFn func(ex *exec) value.Truth
 type exprEnv struct {
 	sc      *scope
 	visible varSet
-	cert    varSet       // those of visible that certainly have a value
+	cert    varSet       // variables in visible that certainly have a value
 	uses    *varSet      // collects the places that the expression reads
 	agg     *aggregation // collects aggregates; nil if they are not allowed
 }

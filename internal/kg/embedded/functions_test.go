@@ -186,8 +186,8 @@ func TestDecimalLaws(t *testing.T) {
 	}
 }
 
-// TestCalendarLaws checks that the conversions between days and dates are inverse to each other, and that the day after
-// the last day of a month is the first day of the next.
+// TestCalendarLaws checks that the conversions between days and dates are inverses of each other, and that the day
+// after the last day of a month is the first day of the next.
 func TestCalendarLaws(t *testing.T) {
 	law := func(days int32) bool {
 		var m value.Moment
@@ -206,8 +206,8 @@ func TestCalendarLaws(t *testing.T) {
 	}
 }
 
-// FuzzLiteral passes arbitrary texts to the readers of typed literals. None may panic, and a value that is read must be
-// written as a text that is read as the same value.
+// FuzzLiteral passes arbitrary strings to the readers of typed literals. None may panic, and a value that is read must
+// be written as a string that is read as the same value.
 func FuzzLiteral(f *testing.F) {
 	for _, s := range []string{"1", "-0.50", "1e5", "2024-02-29T24:00:00Z", "-0001-01-01", "P1Y2M3DT4H5M6.7S",
 		"12:00:00+14:00", "INF", "1999", "2000-12Z"} {

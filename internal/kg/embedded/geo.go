@@ -192,7 +192,7 @@ func (b *groupBuilder) slice(s *sparql.Service) {
 	b.join(n)
 }
 
-// sliceNode implements bd:slice and bd:sample. It is both a node and an operator, and is always evaluated by itself.
+// sliceNode implements bd:slice and bd:sample. It is both a node and an operator, and is always evaluated separately.
 type sliceNode struct {
 	inner         *groupNode
 	op            op

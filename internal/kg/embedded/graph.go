@@ -12,14 +12,14 @@ import (
 // default limits.
 type Options struct {
 	Name string           // the graph's name in results and errors; "embedded graph" if empty
-	Now  func() time.Time // for NOW() and Elapsed; nil: NOW() is an error and Elapsed is 0
-	// for RAND(), UUID(), STRUUID() and samples; must be safe for concurrent use; nil: those are errors
+	Now  func() time.Time // used by NOW() and Elapsed; if nil, NOW() is an error and Elapsed is 0
+	// used by RAND(), UUID(), STRUUID() and samples; must be safe for concurrent use; if nil, these are errors
 	Random func() uint64
 	// time limit of one query; 0 means 60 s, the query service's own limit; negative means no limit
 	Timeout   time.Duration
 	MaxMemory int64 // bytes that one query may use; 0 means 256 MB
 	MaxRows   int64 // rows that [Graph.Query] collects before it fails; 0 means 1,000,000
-	MaxResult int64 // maximum bytes of a streamed answer (package httpapi), which is then cut off; 0 means 256 MB
+	MaxResult int64 // maximum size of a streamed answer (package httpapi) in bytes; 0 means 256 MB
 
 	// MaxTotalMemory is the memory in bytes that all concurrent queries may use together; 0 means 1 GB. A query that
 	// cannot get more memory ends with kg.TooGreedy. The first megabyte of each query is free, so that small queries can

@@ -21,10 +21,10 @@ const (
 // barrier is an OPTIONAL, a MINUS, a BIND or the label service.
 type barrier struct {
 	kind      barrierKind
-	inner     *groupNode // of OPTIONAL and MINUS
-	bind      extend     // of BIND
+	inner     *groupNode // group of OPTIONAL and MINUS
+	bind      extend     // expression of BIND
 	label     *labelService
-	shared    varSet // of MINUS: the variables bound before it that its group reads
+	shared    varSet // for MINUS, the variables bound before it that its group reads
 	sensitive varSet // a join that binds one of these may not move before it
 }
 
@@ -59,7 +59,7 @@ type filterPart struct {
 type groupNode struct {
 	segs    []segment
 	filters []filterPart
-	conds   []filterPart // of the group of an OPTIONAL: filters that read variables from outside the group
+	conds   []filterPart // in an OPTIONAL, filters that read variables from outside the group
 	inf     info
 	sc      *scope
 	memo    map[string]estimate

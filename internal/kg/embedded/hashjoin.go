@@ -10,7 +10,7 @@ import (
 )
 
 // A filter ?a = ?b (or sameTerm, with any expressions instead of the variables) between parts that share no variable,
-// or only an unselective one, is a join in disguise. In that case, one part is evaluated by itself into a table with
+// or only an unselective one, is a join in disguise. In that case, one part is evaluated separately into a table with
 // the hash of its side as an additional column, and the other side is looked up there (tableOp.equal). The hash only
 // finds candidates: equal values have equal hashes, and the filter itself still decides. Therefore, errors, NaN and
 // numeric promotions do not need special rules here.

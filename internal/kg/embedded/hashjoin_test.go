@@ -26,8 +26,8 @@ func equalityData() string {
 }
 
 // TestJoinByEquality checks filters that join parts without a common variable. The data has 30 numbers, one float, two
-// more fives, -0 and 0, a text with a language, and a point in time in two zones; NaN and unknown types are equal to
-// nothing.
+// more fives, -0 and 0, a string with a language tag, and a point in time in two zones; NaN and unknown types are equal
+// to nothing.
 func TestJoinByEquality(t *testing.T) {
 	for _, tune := range []tuning{defaultTuning, {}, {scan: 1e9, scanOnce: 1e9, linkRows: 1e9, favor: 1e9}} {
 		g := graphOf(t, equalityData())

@@ -10,10 +10,10 @@ import (
 )
 
 // labelService implements SERVICE wikibase:label. It runs after everything else in its group except the filters. For
-// each output, it uses the first language of the chain that has a text; if no language has a label, the label is the
-// end of the IRI (the Q or P number). In automatic mode (without its own patterns) it binds the columns of the
-// surrounding query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User
-// Manual, section Label service.
+// each output, it uses the first language of the chain that has text; if no language has a label, the label is the end
+// of the IRI (the Q or P number). In automatic mode (without its own patterns) it binds the columns of the surrounding
+// query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User Manual, section
+// Label service.
 type labelService struct {
 	langs []string
 	items []labelItem
@@ -130,7 +130,7 @@ func (l *labelService) outputs() varSet {
 	return v
 }
 
-// build binds the outputs that are unbound and for which there is a text.
+// build binds the outputs that are unbound and for which there is text.
 func (l *labelService) build(ex *exec, next runner) runner {
 	set := make([]bool, len(l.items))
 	return func() error {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// denseGraph returns a graph of n nodes. Each has an edge to every other node, a number and a text.
+// denseGraph returns a graph of n nodes. Each has an edge to every other node, a number and a string.
 func denseGraph(t testing.TB, n int, opts Options) *Graph {
 	t.Helper()
 	b := NewBuilder()

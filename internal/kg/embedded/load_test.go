@@ -37,7 +37,7 @@ func TestFormats(t *testing.T) {
 		runCases(t, g, []queryCase{{name, "SELECT ?v { <x:a> <x:p> [ <x:q> ?v ] }", "1"}})
 		paths = append(paths, path)
 	}
-	// Blank nodes in different texts are different nodes.
+	// Blank nodes in different documents are different nodes.
 	if g, err := Load(Options{}, paths...); err != nil || g.Len() != 8 {
 		t.Errorf("all together: %v", err)
 	}

@@ -67,7 +67,7 @@ func peakHeap(f func()) int64 {
 	return peak - base
 }
 
-// replaceChain makes a text 29 times longer at each step.
+// replaceChain makes a string 29 times longer at each step.
 func replaceChain(steps int) string {
 	var b strings.Builder
 	b.WriteString(`BIND("aaaaaaaaaa" AS ?x0) `)
@@ -108,7 +108,7 @@ func hungryQueries() map[string]string {
 }
 
 // TestPeakMemory checks that the heap stays close to MaxMemory whatever a query does. It allows half as much again for
-// the allocator and garbage, and a few megabytes for the runtime and for a text in transit.
+// the allocator and garbage, and a few megabytes for the runtime and for a string in transit.
 func TestPeakMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory distorts the measurement; run go test without -race")
@@ -207,10 +207,10 @@ func TestMemoryGivenBack(t *testing.T) {
 	}
 }
 
-// TestReplaceSizes checks that the size of a replacement is computed in advance: a text that fits is created,
+// TestReplaceSizes checks that the size of a replacement is computed in advance: a string that fits is created,
 // regardless of its pattern, and one that does not fit is refused.
 func TestReplaceSizes(t *testing.T) {
-	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // texts up to 1 MB
+	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // strings up to 1 MB
 	for _, c := range []struct {
 		expr string
 		want string // "" for refused

@@ -63,7 +63,7 @@ func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	return n
 }
 
-// negated adds !(…): any predicate except those listed, forwards, backwards or both.
+// negated adds !(…): any predicate except those listed, forward, backward or both.
 func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 	fwd, bwd := b.c.negatedSets(p)
 	one := func(s, o place, not []value.ID) *groupNode {
@@ -85,8 +85,8 @@ func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 	}
 }
 
-// negatedSets returns the predicates that are excluded forwards and backwards; a set is nil if its direction does not
-// occur.
+// negatedSets returns the predicates that are excluded in the forward and backward directions; a set is nil if its
+// direction does not occur.
 func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 	for _, a := range p.Args {
 		t, set := a, &fwd
@@ -110,7 +110,7 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 // walk visits the nodes that are one path away from n. It may visit a node more than once.
 type walk func(ex *exec, n value.ID, visit func(value.ID) error) error
 
-// walker compiles a path for walking, backwards if back is true.
+// walker compiles a path for walking, backward if back is true.
 func (c *compiler) walker(p *sparql.Path, back bool) walk {
 	if !c.tick() || !c.book(partSize) {
 		return func(*exec, value.ID, func(value.ID) error) error { return nil }
@@ -225,7 +225,7 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 	}
 }
 
-// repetition returns the minimum and the maximum number of times to follow a path (-1: no maximum).
+// repetition returns the minimum and the maximum number of times to follow a path (-1 if there is no maximum).
 func repetition(p *sparql.Path) (lo, hi int) {
 	switch p.Kind {
 	case sparql.PathStar:

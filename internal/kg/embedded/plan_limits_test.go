@@ -85,7 +85,7 @@ func hugePlans() map[string]string {
 	}
 }
 
-// TestPlanningLimits checks that parsing and planning observe the limits of time and memory, and report them like
+// TestPlanningLimits checks that parsing and planning observe the limits on time and memory, and report them like
 // execution.
 func TestPlanningLimits(t *testing.T) {
 	if raceDetector {

@@ -300,7 +300,7 @@ func ready(n node, all []node, bound varSet) bool {
 	return true
 }
 
-// greedyFrom arranges joins, beginning with the one at index first (-1: any) and returns the work of that order.
+// greedyFrom arranges joins, beginning with the one at index first (any if -1) and returns the work of that order.
 func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float64) ([]node, float64) {
 	if !c.book(32 * len(joins)) {
 		return joins, 0

@@ -10,10 +10,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Sink receives a result as it is found. An error of any method ends the query.
+// Sink receives a result as it is found. An error from any method ends the query.
 type Sink interface {
-	// Head is called once, before all rows, with the names of the columns. If ask is true, the result is a truth value,
-	// passed to Boolean.
+	// Head is called once, before all rows, with the column names. If ask is true, the result is a truth value, passed to
+	// Boolean.
 	Head(vars []string, ask bool) error
 	// Row is called for each solution; a zero Term means an unbound variable. The slice is reused.
 	Row(row []rdf.Term) error
@@ -27,7 +27,7 @@ type TripleSink interface {
 	Triples()
 }
 
-// parse parses a query. It turns a syntax error into a *kg.Error of kind SyntaxError with its position.
+// parse parses a query. It converts a syntax error to a *kg.Error of kind SyntaxError with its position.
 func (g *Graph) parse(query string) (*sparql.Query, error) {
 	q, err := sparql.Parse(query)
 	if err == nil {
@@ -46,7 +46,7 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 }
 
 // Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy,
-// TooLarge, QueryFailed. If the caller canceled, the error is the context's own.
+// TooLarge, QueryFailed. If the caller canceled, the error is the context's.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
 	c := &collector{max: g.opts.MaxRows}

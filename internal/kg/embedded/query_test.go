@@ -57,7 +57,7 @@ func cell(t rdf.Term) string {
 	}
 }
 
-// rowsOf returns the rows as texts, sorted unless the query has an order.
+// rowsOf returns the rows as strings, sorted unless the query has an order.
 func rowsOf(tab *kg.Table, sorted bool) string {
 	if tab.Ask {
 		if tab.Boolean {

@@ -13,7 +13,7 @@ import (
 
 // This file contains the plain, slow evaluator with which the fast one is compared. It evaluates SPARQL's algebra from
 // the inside out on lists of maps, as section 18 of the recommendation defines it, without indexes, join ordering or
-// pushing of bindings. It compares values by the same functions as the fast one; these have their own tests.
+// pushing of bindings. It compares values with the same functions as the fast one; these have their own tests.
 
 // solution maps names to terms. The names of the query's blank nodes begin with "_:".
 type solution map[string]rdf.Term
@@ -21,8 +21,8 @@ type solution map[string]rdf.Term
 // slow evaluates queries over a list of triples.
 type slow struct {
 	triples [][3]rdf.Term
-	given   solution // inside EXISTS: the values substituted for variables
-	fresh   int      // counts variables made for sequences
+	given   solution // inside EXISTS, the values substituted for variables
+	fresh   int      // counts variables created for sequences
 }
 
 func slowGraph(g *Graph) *slow {

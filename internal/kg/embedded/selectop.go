@@ -141,11 +141,11 @@ func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 type sorter struct {
 	ex    *exec
 	sel   *selectNode
-	keep  int // -1: all
+	keep  int // all if -1
 	cells rows[value.ID]
 	keys  rows[value.Value]
-	order []int32 // made for sorting
-	texts int     // number of bytes of the keys' own texts
+	order []int32 // created for sorting
+	texts int     // number of bytes in the keys' strings
 	spare struct {
 		cells rows[value.ID]
 		keys  rows[value.Value]

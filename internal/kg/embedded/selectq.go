@@ -18,7 +18,7 @@ type selectNode struct {
 	extends  []extend
 	keys     []orderKey
 	distinct bool
-	limit    int64 // -1: none
+	limit    int64 // none if -1
 	offset   int64
 	names    []string
 	project  []int

@@ -78,7 +78,7 @@ func checkGold(t *testing.T, g *Graph, line []byte) {
 		t.Errorf("%s in the dialect: %v", q.ID, err)
 		return
 	}
-	for _, r := range own.Rows { // if there is no label, the service returns the ID, and the standard form nothing
+	for _, r := range own.Rows { // without a label, the service returns the ID, and the standard form nothing
 		for i, c := range r {
 			if c.IsLiteral() && rdf.ValidID(c.Value) {
 				r[i] = rdf.Term{}
@@ -112,7 +112,7 @@ func goldTable(t *testing.T, result json.RawMessage, vars []string) *kg.Table {
 	return &tab
 }
 
-// byValue returns the rows as sorted texts, with columns by name, numbers by value, and without languages.
+// byValue returns the rows as sorted strings, with columns by name, numbers by value, and without languages.
 func byValue(tab *kg.Table) []string {
 	if tab.Ask {
 		return []string{fmt.Sprint(tab.Boolean)}

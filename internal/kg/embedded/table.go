@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// table contains the rows of a part that was evaluated by itself. A cell with 0 is unbound. tableindex.go contains the
+// table contains the rows of a part that was evaluated separately. A cell with 0 is unbound. tableindex.go contains the
 // code that finds rows.
 type table struct {
 	rows[value.ID]
@@ -32,7 +32,7 @@ func (t *table) drop(ex *exec) {
 	t.classes, t.lists = nil, 0
 }
 
-// tableOp joins the row with the rows of a table that is built once per query: from a part evaluated by itself, from
+// tableOp joins the row with the rows of a table that is built once per query: from a part evaluated separately, from
 // VALUES, or from a named subquery.
 type tableOp struct {
 	inner   op              // a part; or
@@ -50,7 +50,7 @@ type tableOp struct {
 // differ if the group itself may have bound the first place since then.
 type ambientPlace struct{ to, from int }
 
-// table wraps a part that is evaluated by itself.
+// table wraps a part that is evaluated separately.
 func (c *compiler) table(n node) *tableOp {
 	in := n.info()
 	t := &tableOp{inner: n.plan(c, varSet{}, 1), slots: in.vars.slots()}
@@ -156,7 +156,7 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 	return tab, ex.Err
 }
 
-// collect evaluates a part by itself, with a row that is empty except for the ambient places. If there are equalities,
+// collect evaluates a part separately, with a row that is empty except for the ambient places. If there are equalities,
 // an additional last column contains their key, and rows for which they cannot be true are left out.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
 	before := ex.Mem

@@ -10,8 +10,8 @@ import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 
 // tableClass contains the rows of a table that have the same bound columns.
 type tableClass struct {
-	mask    uint64  // bit i: column i is bound; columns from maskBits on are not included
-	rows    []int32 // nil: all rows of the table
+	mask    uint64  // bit i means that column i is bound; columns from maskBits on are not included
+	rows    []int32 // nil for all rows of the table
 	indexes []*tableIndex
 }
 

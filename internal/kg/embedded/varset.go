@@ -144,7 +144,7 @@ func (s varSet) slots() []int {
 	return out
 }
 
-// key returns a text that is the same for equal sets: the number of the first nonempty word, and the words from it to
+// key returns a string that is the same for equal sets: the number of the first nonempty word, and the words from it to
 // the last nonempty one.
 func (s varSet) key() string {
 	for len(s.words) > 0 && s.words[len(s.words)-1] == 0 {

@@ -39,9 +39,9 @@ type Options struct {
 	Log      *slog.Logger
 	Graph    kg.Description
 	Query    Query
-	Index    lookup.Searcher  // names of entities and properties; nil: the graph is searched with queries
-	Embed    lookup.Embedder  // for searches by meaning among candidates; nil: by stems
-	Now      func() time.Time // nil: cached values do not expire
+	Index    lookup.Searcher  // names of entities and properties; if nil, the graph is searched with queries
+	Embed    lookup.Embedder  // for searches by meaning among candidates; if nil, they use stems
+	Now      func() time.Time // if nil, cached values do not expire
 	Federate []string         // endpoint URLs that a query may use in SERVICE
 }
 
@@ -122,7 +122,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	}
 	t, err := g.o.Query(ctx, res.Text)
 	var ke *kg.Error
-	if errors.As(err, &ke) && ke.Line > 0 { // the position is in a text that the asker has not seen
+	if errors.As(err, &ke) && ke.Line > 0 { // the position is in text that the asker has not seen
 		moved := *ke
 		moved.Line, moved.Column = 0, 0
 		return nil, &moved
@@ -230,7 +230,7 @@ func (g *Graph) chain(lang string) []string {
 	return out
 }
 
-// quoted writes texts as literals.
+// quoted writes strings as literals.
 func quoted(texts []string) string {
 	out := make([]string, len(texts))
 	for i, t := range texts {

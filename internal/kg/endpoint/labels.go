@@ -17,9 +17,9 @@ const mostTexts = 20_000
 
 type labelKey struct{ iri, languages string }
 
-// Labels returns the labels of entities and properties, each in the first of the languages that has one. On a graph
-// that is not a Wikibase, a label without a language is used as a last resort. IDs are those of [kg.Hit], or IRIs. IDs
-// without a label, and invalid IDs, are absent.
+// Labels returns the labels of entities and properties, each in the first of the languages in which it has one. On a
+// graph that is not a Wikibase, a label without a language is used as a last resort. IDs are those of [kg.Hit], or
+// IRIs. IDs without a label, and invalid IDs, are absent.
 func (g *Graph) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (g *Graph) labelsOf(ctx context.Context, iris, langs []string) (map[string]
 	return out, nil
 }
 
-// texts returns the literals that are values of the properties for the IRIs, in one of the languages (nil: any), sorted
-// by the order of the languages and then of the properties.
+// texts returns the literals that are values of the properties for the IRIs, in one of the languages (any if nil),
+// sorted by the order of the languages and then of the properties.
 func (g *Graph) texts(ctx context.Context, iris, properties, langs []string) (map[string][]rdf.Term, error) {
 	out := map[string][]rdf.Term{}
 	if len(iris) == 0 || len(properties) == 0 {

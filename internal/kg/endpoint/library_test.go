@@ -49,7 +49,7 @@ func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpo
 	return l, e, g
 }
 
-// TestQuestions checks that forty rewritten queries over 200,000 triples in a vocabulary of their own return over HTTP
+// TestQuestions checks that forty rewritten queries over 200,000 triples with a separate vocabulary return over HTTP
 // what the graph in memory returns.
 func TestQuestions(t *testing.T) {
 	l, e, g := libraryGraph(t, books)

@@ -30,11 +30,11 @@ const (
 // tolerated, and a search in a large graph may run out of time.
 type names struct {
 	g       *Graph
-	entries *cache.Cache[string, []lookup.Entry] // by IRI; empty: it is not in the graph
+	entries *cache.Cache[string, []lookup.Entry] // entries by IRI; empty if the IRI is not in the graph
 
 	mu         sync.Mutex
 	properties []lookup.Entry
-	byName     *lookup.Memory // of properties; nil: not listed yet
+	byName     *lookup.Memory // searcher over properties; nil if not listed yet
 	listed     time.Time      // when they were listed
 }
 
@@ -119,7 +119,7 @@ func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) erro
 	return nil
 }
 
-// words returns the words of a text in a form for which a query can search.
+// words returns the words of a string in a form that a query can search for.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) &&

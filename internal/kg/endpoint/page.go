@@ -16,7 +16,7 @@ const (
 	mostPredicates = 300
 	mostValues     = 50   // values shown of a predicate; the others are only counted
 	mostWhole      = 2000 // triples of an entity requested at once
-	mostFields     = 30   // of a node without a name
+	mostFields     = 30   // maximum number of fields of a node without a name
 	mostExamples   = 5
 )
 
@@ -25,7 +25,8 @@ type pageKey struct{ iri, language string }
 // Entity returns an entity's page with labels in lang, then English, then the graph's languages. On a Wikibase, the ID
 // is a number; elsewhere, it is a prefixed name, <IRI> or a URL. More than 50 values of a property are counted but not
 // shown (PropertyStatements.Total). If a value is a node without a name, its own properties become qualifiers. The page
-// is shared with later callers and must not be changed. Errors: BadID, NotFound, and the failures of the service.
+// is shared with later callers and must not be changed. The errors are BadID, NotFound, and the failures of the
+// service.
 func (g *Graph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func (f *fetched) entity(ctx context.Context, iri string, langs []string) error 
 	return nil
 }
 
-// names fetches the labels, aliases and descriptions of entities, and the other texts that a hit shows.
+// names fetches the labels, aliases and descriptions of entities, and the other text that a hit shows.
 func (f *fetched) names(ctx context.Context, iris []string, predicates []string, langs []string) error {
 	for part := range slices.Chunk(iris, labelBatch) {
 		q := fmt.Sprintf("SELECT ?s ?p ?o WHERE { VALUES ?s { %s } VALUES ?p { %s } ?s ?p ?o . FILTER(!isLiteral(?o) || LANG(?o) IN (\"\", %s)) } LIMIT %d",

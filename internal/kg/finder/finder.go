@@ -1,4 +1,4 @@
-// Package finder searches a graph's label index for the agent: it turns a kg.FindQuery into a search of
+// Package finder searches a graph's label index for the agent: it converts a kg.FindQuery to a search of
 // internal/index/lookup and its hits into those of kg. Candidates of the query that are not in the index (literals,
 // entities without an entry) are searched in an index that is built for that query.
 //
@@ -23,9 +23,9 @@ import (
 type Finder struct {
 	Index lookup.Searcher
 	Graph *kg.Description
-	// Properties returns the facts about Wikidata's properties, by ID; nil: nothing is known.
+	// Properties returns the facts about Wikidata's properties, by ID; nil if nothing is known.
 	Properties func(ctx context.Context, ids []string) (map[string]Facts, error)
-	// Embed ranks candidates that are not in the index by meaning; nil: by stems.
+	// Embed ranks candidates that are not in the index by meaning; if nil, by stems.
 	Embed lookup.Embedder
 }
 
@@ -33,7 +33,7 @@ type Finder struct {
 type Facts struct {
 	Datatype string   // in the API's notation: wikibase-item, time …
 	Variants []string // prefixes with which it is a predicate: wdt, p, ps …
-	Uses     int64    // number of triples with the most used variant; -1: unknown
+	Uses     int64    // number of triples with the most used variant; -1 if unknown
 }
 
 // Many is implemented by indexes that are slow to query one IRI at a time.
@@ -48,8 +48,8 @@ const MostHits = lookup.MaxHits
 // maxInfos is the maximum number of additional facts in a hit.
 const maxInfos = 4
 
-// Find returns a page of hits, best first. Without a text, the page is empty or, with Among, contains the most used
-// candidates. Errors: Refused for a page beyond [MostHits], and those of the index and ctx.
+// Find returns a page of hits, best first. Without text, the page is empty or, with Among, contains the most used
+// candidates. The errors are Refused for a page beyond [MostHits], and those of the index and ctx.
 func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -90,9 +90,9 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 type candidates struct {
 	indexed  []string // IRIs of entries in the index
 	entries  map[string]lookup.Entry
-	other    []lookup.Entry      // entries made for terms that are not in the index; the IRI is the term in N-Triples
-	terms    map[string]rdf.Term // by the IRI of an entry in other
-	variants map[string][]string // of Wikidata's properties, by ID
+	other    []lookup.Entry      // entries created for terms that are not in the index; the IRI is the term in N-Triples
+	terms    map[string]rdf.Term // terms by the IRI of an entry in other
+	variants map[string][]string // variants of Wikidata's properties, by ID
 	typ      kg.Type             // the type that the query requests
 }
 

@@ -106,7 +106,7 @@ func testFindAmong(t *testing.T, g Finder) {
 	}
 }
 
-// testFindByUse checks that, without a text, the candidates are sorted by use, and those that are not in the index are
+// testFindByUse checks that, without text, the candidates are sorted by use, and those that are not in the index are
 // left out.
 func testFindByUse(t *testing.T, g Finder) {
 	among := []rdf.Term{rdf.IRI(rdf.Prefixes["ps"] + "P36"), rdf.IRI(rdf.RDFSLabel), rdf.IRI(rdf.Direct + "P31"),

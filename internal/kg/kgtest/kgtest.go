@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Data is a Turtle text with a few facts in Wikidata's RDF model: statements with ranks and qualifiers, labels in
+// Data is a Turtle document with a few facts in Wikidata's RDF model: statements with ranks and qualifiers, labels in
 // English, German, French and mul, an unknown value, a novalue, an external identifier, a quantity with a unit, and a
 // date BCE.
 //

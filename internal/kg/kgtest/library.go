@@ -16,8 +16,8 @@ const (
 // LibraryPrefixes declares the prefixes of [LibraryQuestions], for graphs that do not define them.
 const LibraryPrefixes = "PREFIX v: <" + LibraryVocabulary + "> PREFIX thing: <" + LibraryThings + "> "
 
-// Library is a graph that differs greatly from Wikidata: it consists of books, authors, publishers and towns in a
-// vocabulary of their own. Half of the things have names in English and German, with v:called instead of rdfs:label.
+// Library is a graph that differs greatly from Wikidata: it consists of books, authors, publishers and towns with a
+// separate vocabulary. Half of the entities have names in English and German, with v:called instead of rdfs:label.
 // Loans are blank nodes.
 type Library struct {
 	Books   []Book
@@ -26,7 +26,7 @@ type Library struct {
 	Towns   []Named
 }
 
-// Named is a thing with its number and its names, which may be "".
+// Named is an entity with its number and its names, which may be "".
 type Named struct {
 	N           int
 	Name, NameD string // English, German
@@ -74,7 +74,7 @@ func NewLibrary(seed uint64, books int) *Library {
 	l := &Library{}
 	name := func(n int, en, de string) Named {
 		x := Named{N: n}
-		switch r.IntN(8) { // half of the things have a name, in one language or both
+		switch r.IntN(8) { // half of the entities have a name, in one language or both
 		case 0:
 			x.Name = en
 		case 1:

@@ -45,7 +45,7 @@ func testQuery(t *testing.T, g Graph) {
 				t.Errorf("got %v\n%s\nwant %v\n%s", table.Vars, strings.Join(got, "\n"), tt.vars, strings.Join(tt.rows, "\n"))
 			}
 			if table.Source == "" {
-				t.Error("the table does not say where it is from")
+				t.Error("the table does not name its source")
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func testCanceled(t *testing.T, g Graph) {
 	check("Labels", err)
 }
 
-// RowTexts returns a table as texts that do not depend on the order of its rows. For an ASK, it returns the truth
+// RowTexts returns a table as strings that do not depend on the order of its rows. For an ASK, it returns the truth
 // value.
 func RowTexts(t *kg.Table) string {
 	if t.Ask {

@@ -57,7 +57,7 @@ func (l *lacking) say(format string, args ...any) {
 	l.out = append(l.out, fmt.Sprintf(format, args...))
 }
 
-// ask runs a query. If the service did not answer the first one, it runs no more.
+// ask runs a query. If the service did not answer the first query, ask does not run any more.
 func (l *lacking) ask(query string) (*kg.Table, bool) {
 	if l.answered == 0 && kg.KindOf(l.err) == kg.Down {
 		return nil, false
@@ -94,7 +94,7 @@ func column(t *kg.Table) (iris []string) {
 	return iris
 }
 
-// labels checks a sample of things for names.
+// labels checks a sample of entities for names.
 func (l *lacking) labels() {
 	types, labels := l.iris(l.d.Types), l.iris(l.d.Labels)
 	if types == "" || labels == "" {

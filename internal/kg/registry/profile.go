@@ -1,4 +1,4 @@
-// This file has over 500 lines: it makes one profile, question by question, and each question builds on the answers
+// This file has over 500 lines: it builds one profile, question by question, and each question builds on the answers
 // before it.
 
 package registry
@@ -43,7 +43,7 @@ const (
 	mostPredicates = 500
 	mostTexts      = 40  // predicates whose values are examined
 	sampled        = 300 // values examined of each
-	sampledThings  = 300 // things that are checked for labels
+	sampledThings  = 300 // entities that are checked for labels
 	askTime        = 20 * time.Second
 )
 
@@ -223,7 +223,7 @@ type text struct {
 	tagged    float64 // share of the values that have a language
 	length    float64 // mean length in characters
 	different float64 // share of distinct values
-	each      float64 // number of values in one language per thing
+	each      float64 // number of values in one language per entity
 	local     string  // local name in lower case
 }
 
@@ -255,7 +255,7 @@ func (a *asker) texts(ctx context.Context) []text {
 	return out
 }
 
-// measureText measures the values of a predicate; if they are not texts, ok is false.
+// measureText measures the values of a predicate; if they are not text, ok is false.
 func measureText(c Count, rows []map[string]rdf.Term) (t text, ok bool) {
 	t = text{iri: c.IRI, uses: c.N, local: strings.ToLower(localName(c.IRI))}
 	values, things := map[string]bool{}, map[string]bool{}
@@ -302,7 +302,7 @@ var (
 	descriptionWords = []string{"description", "comment", "abstract", "definition", "summary", "note"}
 )
 
-// wellKnown returns 0 for a predicate of a shared vocabulary that may contain texts, 1 for one whose name suggests so,
+// wellKnown returns 0 for a predicate of a shared vocabulary that may contain text, 1 for one whose name suggests so,
 // and 2 for all others.
 func wellKnown(iri string) int {
 	switch local := strings.ToLower(localName(iri)); {
@@ -314,7 +314,7 @@ func wellKnown(iri string) int {
 	return 2
 }
 
-// Limits of a name: longer texts are descriptions, and texts that repeat often are values, not names.
+// Limits on a name: longer strings are descriptions, and strings that are often repeated are values, not names.
 const (
 	longestName  = 80.0
 	leastNames   = 0.3 // share of distinct values
@@ -335,7 +335,7 @@ func (a *asker) vocabulary(texts []text) {
 	d.Aliases = choose(rest, aliasIRIs, aliasWords, func(t text) bool { return t.length <= longestName }, false)
 	rest = slices.DeleteFunc(rest, func(t text) bool { return slices.Contains(d.Aliases, t.iri) })
 	d.Descriptions = choose(rest, descriptionIRIs, descriptionWords, func(t text) bool { return true }, false)
-	if len(d.Descriptions) == 0 { // long texts with a language
+	if len(d.Descriptions) == 0 { // long strings with a language tag
 		for _, t := range rest {
 			if t.tagged > 0.5 && t.length > longestName/2 {
 				d.Descriptions = append(d.Descriptions, t.iri)
@@ -417,7 +417,7 @@ func (a *asker) languages(ctx context.Context) {
 	a.p.Description.Languages = all[:min(len(all), 10)]
 }
 
-// compound recognizes values that are nodes without a name and have their own values.
+// compound recognizes values that are nodes without a name and themselves have values.
 func (a *asker) compound(ctx context.Context) {
 	if a.p.Description.IsWikibase() {
 		return
@@ -444,7 +444,7 @@ func namespace(iri string) string {
 	return iri[:i+1]
 }
 
-// prefixes gives names to the namespaces of predicates, classes and things.
+// prefixes assigns names to the namespaces of predicates, classes and entities.
 func (a *asker) prefixes(ctx context.Context) {
 	uses := map[string]int64{}
 	for _, cs := range [][]Count{a.p.Predicates, a.p.Classes} {
@@ -453,7 +453,7 @@ func (a *asker) prefixes(ctx context.Context) {
 		}
 	}
 	d := &a.p.Description
-	if !d.IsWikibase() { // there, things have numbers, and articles need no prefix
+	if !d.IsWikibase() { // there, entities have numbers, and articles do not need a prefix
 		rows, _ := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000")
 		for _, r := range rows {
 			uses[namespace(r["x"].Value)] += 10

@@ -29,12 +29,12 @@ import (
 // Entry is one graph. Its description does not contain measurements; see [Recall].
 type Entry struct {
 	kg.Description
-	Address     string            // of the query service; Description.Endpoint is the same without secrets
+	Address     string            // address of the query service; Description.Endpoint is the same without secrets
 	EntityAPI   string            // URL of a Wikibase's api.php; "" if there is none
 	Index       string            // folder or file of a label index; "" if there is none
 	OpenSearch  *OpenSearch       // index of the names, instead of Index; nil if not used
 	VoID        string            // URL or file of the graph's description of itself; "": the standard location
-	Timeout     time.Duration     // for one query; 0: the program's default
+	Timeout     time.Duration     // for one query; the program's default if 0
 	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
 	Params      map[string]string // parameter to its value, or to "$NAME" for the value of an environment variable
 	Text2SPARQL []string          // names of the graph in the TEXT2SPARQL challenge

@@ -97,7 +97,7 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 	get := func(name string) string {
 		v, ok := lookup(name)
 		if !ok || v == "" {
-			missing = append(missing, fmt.Errorf("the graph %s needs the environment variable %s, which is not set", e.Name,
+			missing = append(missing, fmt.Errorf("the graph %s requires the environment variable %s, which is not set", e.Name,
 				name))
 		}
 		return v
@@ -124,7 +124,7 @@ func (e *Entry) SearchLogin(lookup func(name string) (string, bool)) (user, pass
 	v, _ := lookup(name)
 	user, password, ok := strings.Cut(v, ":")
 	if !ok {
-		return "", "", fmt.Errorf("the graph %s needs user:password in the environment variable %s", e.Name, name)
+		return "", "", fmt.Errorf("the graph %s requires user:password in the environment variable %s", e.Name, name)
 	}
 	return user, password, nil
 }

@@ -20,11 +20,11 @@ const (
 	longestMessage = 600            // maximum number of characters of a message
 	tailBytes      = 256 << 10      // number of bytes at the end of a broken result that are searched for a stack trace
 	DefaultAfter   = time.Minute    // wait after a 429 that does not specify one
-	defaultBan     = 24 * time.Hour // a ban by the query service without an end
-	unknownBan     = time.Hour      // a 403 with neither a reason nor an end
+	defaultBan     = 24 * time.Hour // a ban by the query service without an end time
+	unknownBan     = time.Hour      // a 403 with neither a reason nor an end time
 )
 
-// queryFailure turns an error response (status 300 and above) to a query into a failure that may be shown.
+// queryFailure converts an error response (status 300 and above) to a query to a failure that may be shown.
 func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	switch a.Status {
 	case http.StatusTooManyRequests:
@@ -136,7 +136,7 @@ func Forbidden(a Answer, now time.Time) *kg.Error {
 
 const echoStart = "SPARQL-QUERY: queryStr="
 
-// withoutEcho removes the query that the service repeats before its error text.
+// withoutEcho removes the query that the service repeats before its error message.
 func withoutEcho(text, query string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	query = strings.ReplaceAll(query, "\r\n", "\n")
@@ -236,7 +236,7 @@ func qleverFailure(body []byte) *kg.Error {
 	return e
 }
 
-// Tidy returns a text as one line of printable characters of bounded length.
+// Tidy returns text as one line of printable characters of bounded length.
 func Tidy(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {

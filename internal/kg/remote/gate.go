@@ -15,12 +15,12 @@ import (
 // implements it; [MemoryStore] is for tests and single runs.
 type BudgetStore interface {
 	// Change replaces the value under key with the result of f. f receives nil if there is no value, and returns nil to
-	// keep the value. The value cannot change in between, and the change is durable when Change returns. f may be called
-	// more than once. If it fails, Change returns its error and changes nothing.
+	// keep the value. The replacement is atomic, and the change is durable when Change returns. f may be called more than
+	// once. If it fails, Change returns its error and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
-// Pace describes the budgets for query time and errors that an endpoint gives its users, as token buckets. The zero
+// Pace describes the budgets for query time and errors that an endpoint allows its users, as token buckets. The zero
 // Pace has no buckets.
 type Pace struct {
 	Time      time.Duration // capacity of the time bucket; each query uses up its running time
@@ -38,7 +38,7 @@ func DefaultPace() Pace {
 	return Pace{Time: 120 * time.Second, TimeRate: 50 * time.Second, Errors: 60, ErrorRate: 25}
 }
 
-// longestQuery is booked for a query until it ends, so that processes that share an account do not spend the time
+// longestQuery is reserved for a query until it ends, so that processes that share an account do not spend the time
 // twice, and so that the time counts even if the process dies before the query ends.
 const longestQuery = 60 * time.Second
 
@@ -60,7 +60,7 @@ type account struct {
 	At          time.Time `json:"at"`           // time at which the buckets had these contents
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
-	Running     bool      `json:"running"`      // from earlier versions: a query was running that was not booked
+	Running     bool      `json:"running"`      // from earlier versions: a query ran without reserved time
 }
 
 func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clock) *gate {
@@ -73,8 +73,8 @@ func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clo
 // to the store and one of them may be a secret.
 func (g *gate) key() string { return "endpoint " + politehttp.ShownURL(g.endpoint) }
 
-// enter waits for its turn and for the budgets. On success the caller must call leave. Errors: Banned and RateLimited
-// with RetryAfter, and that of ctx.
+// enter waits for its turn and for the budgets. On success the caller must call leave. The errors are Banned and
+// RateLimited with RetryAfter, and that of ctx.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -82,7 +82,7 @@ func (g *gate) enter(ctx context.Context) error {
 	case <-g.turn:
 	}
 	admitted := false
-	defer func() { // even after a panic of the store
+	defer func() { // even after a panic in the store
 		if !admitted {
 			g.turn <- struct{}{}
 		}
@@ -151,7 +151,7 @@ func (g *gate) load(data []byte, now time.Time) {
 	}
 	g.st = account{}
 	if json.Unmarshal(data, &g.st) != nil {
-		g.st = fresh // an unreadable account is replaced by a new one; the endpoint also keeps its own
+		g.st = fresh // an unreadable account is replaced by a new one; the endpoint keeps an account, too
 		return
 	}
 	g.refill(now)
@@ -170,7 +170,7 @@ func (g *gate) refill(now time.Time) {
 	g.st.At = now
 }
 
-// wait returns the time until a request may be sent. A second of query time, one error and one call must be left.
+// wait returns the time until a request may be sent. A second of query time, one error and one call must remain.
 func (g *gate) wait(now time.Time) time.Duration {
 	wait := max(g.st.NotBefore.Sub(now), 0)
 	if g.pace.TimeRate > 0 && g.st.TimeLeft < 1 {

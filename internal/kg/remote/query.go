@@ -20,7 +20,7 @@ import (
 // only answers to GET (for 5 minutes).
 const longestGET = 1500
 
-// Query runs a query by the SPARQL 1.1 protocol. A temporary failure (connection, 5xx, 429 with an acceptable
+// Query runs a query using the SPARQL 1.1 protocol. A temporary failure (connection, 5xx, 429 with an acceptable
 // Retry-After) is retried. Table.Source is the endpoint's URL, without the values of its parameters. QLever's integers,
 // which arrive as xsd:int, are returned as xsd:integer. If QLever's answer is too large, the error contains the number
 // of rows.
@@ -145,7 +145,7 @@ func dropContext(t *kg.Table) {
 	}
 }
 
-// virtuosoASK turns the table that Virtuoso returns for ASK in some of its releases into a truth value.
+// virtuosoASK converts the table that some releases of Virtuoso return for ASK to a truth value.
 func virtuosoASK(t *kg.Table) {
 	if slices.Equal(t.Vars, []string{"__ASK_RETVAL"}) {
 		*t = kg.Table{Ask: true, Boolean: len(t.Rows) == 1 && t.Rows[0][0].Value == "1"}

@@ -149,7 +149,7 @@ func stalls(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// TestGoodAnswers checks that results are accepted whose types and forms deviate from the standard but are clear.
+// TestGoodAnswers checks that results whose types and forms deviate from the standard but are unambiguous are accepted.
 func TestGoodAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ kind, body, want string }{
 		"the standard's":      {resultsJSON + ";charset=utf-8", oneRow, "[[<http://www.wikidata.org/entity/Q42>]]"},
@@ -342,7 +342,7 @@ func (panicking) Change(context.Context, string, func([]byte) ([]byte, error)) e
 }
 
 // TestPanic checks that a panic that ends one question leaves the gate open for the next one, and that the maximum cost
-// of the query is booked.
+// of the query stays reserved.
 func TestPanic(t *testing.T) {
 	s, _ := serve(t, answering(resultsJSON, oneRow), func(c *Config) { c.Pace = DefaultPace() })
 	faulty := func(change func()) {

@@ -13,7 +13,7 @@
 //
 // A response with status 200 is a result only if its type is JSON and the whole body is JSON, because services report a
 // timeout in mid-stream by appending a stack trace to a partial result. Responses that exceed the size limit are cut
-// off while streaming. The stack trace, the echo of the query and all secrets are removed from error texts
+// off while streaming. The stack trace, the echo of the query and all secrets are removed from error messages
 // (failure.go).
 //
 // Sources: SPARQL 1.1 Protocol (W3C); RDF repository of Wikidata's query service (ThrottlingFilterConfig); QLever's
@@ -45,7 +45,7 @@ const (
 
 // Config configures a [Service]. All fields except Address and UserAgent have defaults.
 type Config struct {
-	Address   string      // of the service; its parameters may contain a key, which is never shown
+	Address   string      // address of the service; its parameters may contain a key, which is never shown
 	UserAgent string      // with a contact, see politehttp.UserAgent
 	Header    http.Header // sent with every request; the values are never shown
 	Params    url.Values  // sent with every query; the values are never shown
@@ -64,7 +64,7 @@ type Service struct {
 	clock politehttp.Clock
 	rnd   func() float64
 	gate  *gate
-	scrub *politehttp.Scrubber // removes the keys in the address, the header and the parameters from texts
+	scrub *politehttp.Scrubber // removes the keys in the address, the header and the parameters from text
 }
 
 // New returns a service. rt sends requests to its host (see politehttp.NewTransport); rnd returns random numbers in

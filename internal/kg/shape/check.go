@@ -31,16 +31,16 @@ const (
 type Hint struct {
 	Kind      HintKind
 	Subject   string           // as in the query, such as ?city; "" for a node without a name, such as a step of a path
-	Classes   []kg.PropertyRef // of the subject; for UnknownClass, the one that is unknown
+	Classes   []kg.PropertyRef // classes of the subject; for UnknownClass, the class that is unknown
 	Inferred  bool             // the classes are not in the query, but are inferred from From
-	From      string           // for an inferred class: ID of the predicate that leads to the subject
+	From      string           // for an inferred class, ID of the predicate that leads to the subject
 	Predicate string           // ID of the predicate
 	Wide      bool             // the query also includes members of narrower classes, which were not examined
 	Looked    int64            // number of members of all classes that were examined; -1 if unknown
-	Sampled   bool             // they are a sample
-	Points    bool             // the predicate does lead to members: it is used in the wrong direction
+	Sampled   bool             // the members are a sample
+	Points    bool             // the predicate does lead to members, so it is used in the wrong direction
 	Frequent  []kg.ShapePredicate
-	Known     []kg.PropertyRef // for UnknownClass: classes that are in the graph
+	Known     []kg.PropertyRef // for UnknownClass, classes that are in the graph
 }
 
 // Schema is a graph with its shapes, against which a query is checked.
@@ -90,12 +90,12 @@ type checker struct {
 	service func(iri string) *Schema
 	edges   []edge
 	order   []string            // subjects as they appear
-	types   map[string][]typing // by subject
+	types   map[string][]typing // classes of each subject
 	byVar   map[string][]string // type variables of a subject
 	values  map[string][]string // IRIs that VALUES assigns to a variable
-	inner   []*checker          // of services
+	inner   []*checker          // checkers of services
 	helpers int
-	shapes  map[string]*kg.Shape // nil: not found
+	shapes  map[string]*kg.Shape // nil if not found
 	asked   int
 }
 
@@ -233,7 +233,7 @@ func (c *checker) typed(subject, class string, wide bool) {
 	}
 }
 
-// typePath reports whether a path leads from a thing to its class. wide means that it includes narrower classes.
+// typePath reports whether a path leads from a resource to its class. wide means that it includes narrower classes.
 func (c *checker) typePath(p *sparql.Path) (wide, ok bool) {
 	steps := []*sparql.Path{p}
 	if p.Kind == sparql.PathSeq {

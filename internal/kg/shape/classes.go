@@ -18,7 +18,7 @@ import (
 type classList struct {
 	mu     sync.Mutex
 	at     time.Time
-	counts map[string]int64 // by IRI; nil: not requested yet
+	counts map[string]int64 // counts by IRI; nil if not requested yet
 	byLang map[string]*lookup.Memory
 }
 

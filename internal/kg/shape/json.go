@@ -10,7 +10,7 @@ import (
 type View struct {
 	Class    Ref         `json:"class"`
 	Members  *int64      `json:"members"`
-	Sample   int64       `json:"sample"` // number of members that were examined; 0: all
+	Sample   int64       `json:"sample"` // number of members that were examined; all if 0
 	Source   string      `json:"source"` // void, endpoint or sample
 	At       *time.Time  `json:"at"`
 	Out      []Predicate `json:"out"`
@@ -42,9 +42,9 @@ type Predicate struct {
 
 // Target is a class or datatype of a predicate's values.
 type Target struct {
-	ID       string  `json:"id,omitempty"` // of the class; "[]" for nodes without a name
+	ID       string  `json:"id,omitempty"` // ID of the class; "[]" for nodes without a name
 	Label    string  `json:"label,omitempty"`
-	Datatype string  `json:"datatype,omitempty"` // of literals
+	Datatype string  `json:"datatype,omitempty"` // datatype of literals
 	Share    float64 `json:"share"`
 }
 

@@ -14,7 +14,7 @@ import (
 // labelBatch is the number of labels that one query requests.
 const labelBatch = 150
 
-// Labels requests the labels of IRIs from a graph, each in the first of the languages that has one, or otherwise
+// Labels requests the labels of IRIs from a graph, each in the first of the languages in which it has one, or otherwise
 // without a language. A label in another language has a language tag, such as "Straße@de". IRIs without any label are
 // absent.
 func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string]string, error) {
@@ -132,7 +132,7 @@ func labelQuery(ctx context.Context, query Query, iris, paths, languages []strin
 	return nil
 }
 
-// labelRank orders languages: first the requested ones, then none, then all others.
+// labelRank orders languages: first the requested languages, then no language, then all others.
 func labelRank(lang string, languages []string) int {
 	if i := slices.Index(languages, lang); i >= 0 {
 		return i

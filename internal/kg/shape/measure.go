@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Query runs a query on the graph. Errors are *kg.Error values or that of ctx.
+// Query runs a query on the graph. Errors are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
 // Limits bounds what is requested and kept. For fields that are zero, the defaults of [DefaultLimits] are used.
@@ -26,7 +26,7 @@ type Limits struct {
 	Query   time.Duration // time limit for one query
 	Whole   int64         // maximum number of members up to which all are examined
 	Sample  int           // number of members examined if there are more
-	Classes int           // number of the largest classes that FindClasses lists; negative: none
+	Classes int           // number of the largest classes that FindClasses lists; none if negative
 }
 
 // DefaultLimits returns GRASP's limits for predicates, classes and queries (from its repository, files of 2026), and
@@ -45,7 +45,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Members describes the things from which a shape is measured.
+// Members describes the resources from which a shape is measured.
 type Members struct {
 	Pattern string // a SPARQL pattern without braces
 	Var     string // the pattern's variable for the members, without the question mark
@@ -74,15 +74,15 @@ func TypePath(d *kg.Description) string {
 	return strings.Join(types, "|")
 }
 
-// Measure measures the shape of the things that members.Pattern finds. The shape's Class and labels are empty. The
-// error kg.NotFound means that there are no such things.
+// Measure measures the shape of the resources that members.Pattern finds. The shape's Class and labels are empty. The
+// error kg.NotFound means that there are no such resources.
 func Measure(ctx context.Context, d *kg.Description, query Query, members Members, l Limits) (*kg.Shape, error) {
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
 	return m.shape(ctx, members)
 }
 
-// Classes counts the classes of things. It returns the most frequent ones first, and at most limit of them. If there
-// are many things, it uses a sample, like [Measure]. Labels are empty, and Share refers to the things that were
+// Classes counts the classes of resources. It returns the most frequent ones first, and at most limit of them. If there
+// are many resources, it uses a sample, like [Measure]. Labels are empty, and Share refers to the resources that were
 // examined.
 func Classes(ctx context.Context, d *kg.Description, query Query, members Members, s *kg.Shape, limit int,
 	l Limits) ([]kg.ShapeTarget, error) {
@@ -242,7 +242,7 @@ func (m *measurer) on(ctx context.Context, members Members, size int64, sample i
 // found contains the counts of one predicate. On a Wikibase, the predicate is a property with all its namespaces.
 type found struct {
 	kg.ShapePredicate
-	iri    string // of the predicate whose values are examined: wdt: on a Wikibase, if there is one
+	iri    string // IRI of the predicate whose values are examined: the wdt: predicate on a Wikibase, if there is one
 	values int64
 	nodes  int64 // number of values without a name
 	hidden bool  // an external ID
@@ -372,7 +372,7 @@ func (m *measurer) targets(ctx context.Context, group string, ps []kg.ShapePredi
 	return nil
 }
 
-// sources finds the classes of the things that lead to the members.
+// sources finds the classes of the resources that lead to the members.
 func (m *measurer) sources(ctx context.Context, group string, ps []kg.ShapePredicate, all map[string]*found) error {
 	if len(ps) == 0 {
 		return nil

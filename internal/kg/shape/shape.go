@@ -43,17 +43,17 @@ type Options struct {
 	Log   *slog.Logger
 	Graph kg.Description
 	Query Query
-	// Labels returns the labels of IDs, each in the first of the languages that has one; nil: they are requested with
-	// Query.
+	// Labels returns the labels of IDs, each in the first of the languages in which it has one; if nil, they are requested
+	// with Query.
 	Labels func(ctx context.Context, ids, languages []string) (map[string]string, error)
-	// Find finds entities by words or meaning, for FindClasses; nil: only the largest classes are found, by words.
+	// Find finds entities by words or meaning, for FindClasses; if nil, only the largest classes are found, by words.
 	Find func(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 	// VoID returns queries over the graph's description of itself, from a file or from /.well-known/void; see package
-	// void. nil: only the endpoint is asked for a description. It is called only once.
+	// void. If nil, only the endpoint is asked for a description. It is called only once.
 	VoID   func(ctx context.Context) (Query, error)
-	Store  Store            // keeps shapes across restarts; nil: they are kept in memory
+	Store  Store            // keeps shapes across restarts; if nil, they are kept in memory
 	MaxAge time.Duration    // 0 means DefaultMaxAge
-	Now    func() time.Time // nil: shapes have no date and do not expire
+	Now    func() time.Time // if nil, shapes have no date and do not expire
 	Limits Limits
 }
 
@@ -84,8 +84,8 @@ func New(o Options) (*Maker, error) {
 	return &Maker{o: o, known: map[string]*entry{}}, nil
 }
 
-// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. Errors: kg.BadID for an
-// invalid name, kg.NotFound for a class without direct members, and the graph's own errors.
+// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. The errors are kg.BadID for
+// an invalid name, kg.NotFound for a class without direct members, and the graph's own errors.
 func (m *Maker) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
 	iri, ok := Expand(&m.o.Graph, class)
 	if !ok {
@@ -164,7 +164,8 @@ func (m *Maker) Schema(ctx context.Context, lang string) Schema {
 	}}
 }
 
-// Measured returns the shape of the things that a pattern finds, with labels in lang; see [Measure]. It is not cached.
+// Measured returns the shape of the resources that a pattern finds, with labels in lang; see [Measure]. It is not
+// cached.
 func (m *Maker) Measured(ctx context.Context, members Members, lang string) (*kg.Shape, error) {
 	s, err := Measure(ctx, &m.o.Graph, m.o.Query, members, m.o.Limits)
 	if err != nil {

@@ -26,7 +26,7 @@ var plain = kg.Description{Name: "firms", Statements: kg.Plain,
 	Types:    []string{"rdf:type"}, Labels: []string{"rdfs:label"}, Languages: []string{"de", "en"}}
 
 // firms is a graph of four firms. Each has one boss, two of them have three seats in total, and one has an address
-// without a name. Two persons work for firms.
+// without a name. Two people work for firms.
 const firms = `
 @prefix c: <http://example.org/c/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 c:Firm rdfs:label "Firma"@de , "firm"@en . c:boss rdfs:label "Chef"@de . c:seat rdfs:label "seat" .
@@ -138,7 +138,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestLabelOfAnotherLanguage checks that such a label has its language tag.
+// TestLabelOfAnotherLanguage checks that a label in another language has a language tag.
 func TestLabelOfAnotherLanguage(t *testing.T) {
 	g := load(t, firms)
 	labels, err := shape.Labels(context.Background(), &plain, g.Query, []string{"http://example.org/c/Firm",
@@ -464,7 +464,7 @@ left out: 1 property of members`
 	}
 }
 
-// TestMeasure measures the shape of the things that a pattern finds.
+// TestMeasure measures the shape of the resources that a pattern finds.
 func TestMeasure(t *testing.T) {
 	s, err := shape.Measure(context.Background(), &wikibase, load(t, cities).Query,
 		shape.Members{Pattern: "?p <http://www.wikidata.org/prop/direct/P36> ?city", Var: "city"}, shape.Limits{})

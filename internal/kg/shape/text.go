@@ -22,8 +22,8 @@ import (
 //
 // The percentage is the share of the members. The mark after it is the cardinality (see
 // [kg.ShapePredicate.Cardinality]). The classes and datatypes of the values follow with their shares, or the classes of
-// the things that lead to the members. out and in limit the number of predicates that are written; 0 means all. For a
-// shape from [Measure], there is no class in the first line.
+// the resources that lead to the members. out and in limit the number of predicates that are written; 0 means all. For
+// a shape from [Measure], there is no class in the first line.
 func Text(s *kg.Shape, out, in int) string {
 	lines := []string{named(s.Class) + ": " + membersText(s)}
 	if s.Class.ID == "" {
@@ -66,7 +66,7 @@ func properties(n int) string {
 	return text.Thousands(n) + " properties"
 }
 
-// first returns the first n elements of a list (0: all), and the total number of those left out.
+// first returns the first n elements of a list (all if 0), and the total number of those left out.
 func first(ps []kg.ShapePredicate, n, more int) ([]kg.ShapePredicate, int) {
 	if n <= 0 || n >= len(ps) {
 		return ps, more

@@ -115,7 +115,7 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 			targets[id] = append(targets[id], target{kg.ShapeTarget{Datatype: data.Value}, n})
 		}
 	}
-	for _, f := range out { // turn the number of subjects into a share
+	for _, f := range out { // convert the number of subjects to a share
 		if f.Coverage > 0 && size > 0 {
 			f.Coverage = min(1, f.Coverage/float64(size))
 		} else {
@@ -133,7 +133,7 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 	return s, m.voidIn(ctx, s, class, prefixes)
 }
 
-// voidIn reads the data about things that lead to members of a class: partitions of other classes with values of the
+// voidIn reads the data about resources that lead to members of a class: partitions of other classes with values of the
 // class, and linksets.
 func (m *measurer) voidIn(ctx context.Context, s *kg.Shape, class, prefixes string) error {
 	t, err := m.ask(ctx, prefixes+`SELECT ?p ?type (SUM(?part) AS ?n) WHERE {

@@ -14,20 +14,20 @@ const (
 	MaxWider    = 60     // total number of wider classes
 	MaxNarrower = 200    // number of narrower classes
 	CountUpTo   = 10_000 // direct members are counted up to this number
-	maxTypes    = 20     // number of classes of a thing
+	maxTypes    = 20     // number of classes of a resource
 )
 
-// Classes are the classes of a thing, by IRI.
+// Classes are the classes of a resource, by IRI.
 type Classes struct {
-	Types    []string            // of the thing itself
-	Wider    map[string][]string // the next wider classes of each class, and of the thing if it is a class
+	Types    []string            // classes of the resource itself
+	Wider    map[string][]string // the next wider classes of each class, and of the resource if it is a class
 	Cut      bool                // there are more wider classes than [MaxWider]
 	Narrower []string            // the next narrower classes, at most [MaxNarrower]
 	Members  int64               // number of direct members, at most [CountUpTo]
 }
 
-// Hierarchy returns the classes of a thing, the wider classes up to depth steps and, for a class, the narrower classes
-// and the number of direct members. Errors are those of query.
+// Hierarchy returns the classes of a resource, the wider classes up to depth steps and, for a class, the narrower
+// classes and the number of direct members. Errors are those of query.
 func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start string, depth int) (*Classes, error) {
 	h := classTree{d: d, query: query, asked: map[string]bool{}, Classes: Classes{Wider: map[string][]string{}}}
 	if err := h.up(ctx, start, depth); err != nil {
@@ -39,7 +39,7 @@ func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start 
 	return &h.Classes, nil
 }
 
-// classTree contains the classes above a thing.
+// classTree contains the classes above a resource.
 type classTree struct {
 	d     *kg.Description
 	query shape.Query
@@ -56,7 +56,7 @@ func (h *classTree) paths() (types, subclass string) {
 	return shape.TypePath(d), subclass
 }
 
-// up reads the classes of a thing and the wider classes, with one query per step.
+// up reads the classes of a resource and the wider classes, with one query per step.
 func (h *classTree) up(ctx context.Context, start string, depth int) error {
 	types, subclass := h.paths()
 	if types != "" {

@@ -27,10 +27,10 @@ const (
 	Reference Kind = "reference" // statements with a reference
 )
 
-// Kinds lists all kinds, in the order in which they are shown to people.
+// Kinds lists all kinds, in the order in which they are shown to users.
 var Kinds = []Kind{Value, Rank, Special, Precision, Unit, Qualifier, Reference}
 
-// Facet is the number of statements with a certain feature, such as a rank. Key is an IRI or a text.
+// Facet is the number of statements with a certain feature, such as a rank. Key is an IRI or a string.
 type Facet struct {
 	Kind Kind
 	Key  rdf.Term

@@ -1,6 +1,6 @@
-// Package survey reads a graph's data about a thing, for people who explore it: all statements of a property with all
-// their details, the classes of a thing, and statistics of a property's statements. It needs only a function that runs
-// queries and the graph's description.
+// Package survey reads a graph's data about a resource, for people who explore it: all statements of a property with
+// all their details, the classes of a resource, and statistics of a property's statements. It needs only a function
+// that runs queries and the graph's description.
 package survey
 
 import (

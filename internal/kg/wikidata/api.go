@@ -26,8 +26,7 @@ func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 	}, func(a remote.Answer, now time.Time) *kg.Error { return readAPI(a, now, out) })
 }
 
-// readAPI decodes an answer of the API, or returns its failure. Errors of the API have status 200 and an "error"
-// member.
+// readAPI decodes a response from the API, or returns its failure. API errors have status 200 and an "error" member.
 func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 	if e := readStatus(a, now); e != nil {
 		return e
@@ -52,7 +51,7 @@ func decode(a remote.Answer, out any) *kg.Error {
 	return nil
 }
 
-// readList decodes the answer of a service that returns lists, and reports errors only by the status.
+// readList decodes the response from a service that returns lists, and reports errors only by the status.
 func readList(a remote.Answer, now time.Time, out any) *kg.Error {
 	if e := readStatus(a, now); e != nil {
 		return e
@@ -60,7 +59,7 @@ func readList(a remote.Answer, now time.Time, out any) *kg.Error {
 	return decode(a, out)
 }
 
-// readStatus returns the failure that the status of an answer means, or the failure if there is no answer.
+// readStatus returns the failure that a response's status means, or the failure if there is no response.
 func readStatus(a remote.Answer, now time.Time) *kg.Error {
 	var ke *kg.Error
 	switch {
@@ -82,7 +81,7 @@ func readStatus(a remote.Answer, now time.Time) *kg.Error {
 	return nil
 }
 
-// apiError is the error member of an answer of MediaWiki's API.
+// apiError is the error member of a response from MediaWiki's API.
 type apiError struct {
 	Code string `json:"code"`
 	Info string `json:"info"`

@@ -38,13 +38,13 @@ func (m *lenient[V]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*map[string]V)(m))
 }
 
-// entitiesAnswer is the answer of wbgetentities, keyed by the requested IDs. Source: Wikibase, docs/topics/json.md.
+// entitiesAnswer is the response to wbgetentities, keyed by the requested IDs. Source: Wikibase, docs/topics/json.md.
 type entitiesAnswer struct {
 	Entities lenient[rawEntity] `json:"entities"`
 }
 
 type rawEntity struct {
-	ID           string                   `json:"id"` // after a redirect, the target's
+	ID           string                   `json:"id"` // after a redirect, the target's ID
 	Type         string                   `json:"type"`
 	Missing      json.RawMessage          `json:"missing"`
 	Datatype     string                   `json:"datatype"`
@@ -64,7 +64,7 @@ type rawStatement struct {
 
 // Entity returns an entity's page: all statements with ranks and qualifiers, and labels in lang or its fallbacks.
 // Statements and qualifiers with external identifiers are left out. The page is shared with later callers: do not
-// modify it. Errors: BadID, NotFound, and the failures of the service.
+// modify it. The errors are BadID, NotFound, and the failures of the service.
 func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	key := entityKey{id, language(lang)}
 	if e, ok := c.entities.Get(key); ok {

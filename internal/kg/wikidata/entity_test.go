@@ -18,7 +18,7 @@ func item(id string) string {
 	return fmt.Sprintf(`{"snaktype":"value","datatype":"wikibase-item","datavalue":{"type":"wikibase-entityid","value":{"entity-type":"item","id":%q}}}`, id)
 }
 
-// page is an answer of wbgetentities in the form of Wikibase's docs/topics/json.md: ranks out of order, properties out
+// page is a response to wbgetentities in the form of Wikibase's docs/topics/json.md: ranks out of order, properties out
 // of order, empty maps as [], an external identifier, somevalue, novalue, a deprecated statement, qualifiers in the
 // page's order.
 var page = `{"entities":{"Q42":{"pageid":138,"ns":0,"title":"Q42","type":"item","id":"Q42",

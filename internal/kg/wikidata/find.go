@@ -19,8 +19,8 @@ const mostCandidates = 500
 
 // Find finds entities by name, by words in the middle of names, and, if the vector database is configured, by meaning:
 // the rankings are merged. Given candidates, it fetches their labels and aliases and ranks by them. It has no data on
-// how often entities are used. Errors: kg.Refused for more than 500 candidates, and the failures of the API. If the
-// vector database fails, it is left out.
+// how often entities are used. The errors are kg.Refused for more than 500 candidates, and the failures of the API. If
+// the vector database fails, it is left out.
 func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	q.Text = strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(q.Text); len(r) > longestFor {
@@ -124,7 +124,7 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 	return out[:min(len(out), want)], nil
 }
 
-// fullText finds entities by words anywhere in their names, for texts without a prefix match. It uses the wiki's own
+// fullText finds entities by words anywhere in their names, for strings without a prefix match. It uses the wiki's own
 // search. If the wiki's API does not support that, it finds nothing.
 func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit int) ([]string, error) {
 	namespace, prefix := "0", ""
@@ -169,7 +169,7 @@ func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[s
 		var a entitiesAnswer
 		err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(part, "|")},
 			"props": {"labels|descriptions|aliases|datatype"}, "languages": {strings.Join(chain(lang), "|")}}, &a)
-		if kg.KindOf(err) == kg.NotFound && len(part) > 1 { // one of them makes the whole call fail
+		if kg.KindOf(err) == kg.NotFound && len(part) > 1 { // one missing ID makes the whole call fail
 			for _, id := range part {
 				one, err := c.describe(ctx, []string{id}, lang)
 				if err != nil {

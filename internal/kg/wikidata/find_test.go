@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// searched returns an answer of wbsearchentities with these hits.
+// searched returns a response to wbsearchentities with these hits.
 func searched(hits ...string) reply {
 	var list []string
 	for _, h := range hits {
@@ -27,7 +27,7 @@ func searched(hits ...string) reply {
 	return reply{status: 200, body: `{"search":[` + strings.Join(list, ",") + `],"success":1}`}
 }
 
-// describing returns an answer of wbgetentities with entities such as "P57 director wikibase-item".
+// describing returns a response to wbgetentities with entities such as "P57 director wikibase-item".
 func describing(entities ...string) reply {
 	var list []string
 	for _, e := range entities {

@@ -20,9 +20,9 @@ const largestNumber = 1<<31 - 1
 
 type labelKey struct{ id, language string }
 
-// Labels returns the labels of items and properties, each in the first of the languages that has one. IDs that are
-// unknown or malformed, or without a label in these languages, are left out. Labels requests 50 at a time and caches
-// the answers.
+// Labels returns the labels of items and properties, each in the first of the languages in which it has one. IDs that
+// are unknown or malformed, or without a label in these languages, are left out. Labels requests 50 at a time and
+// caches the answers.
 func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	langs := make([]string, 0, len(languages))
 	for _, l := range languages {

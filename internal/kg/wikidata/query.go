@@ -11,7 +11,7 @@ import (
 // Query runs a SPARQL query. [AUTO_LANGUAGE] must already be replaced. A temporary failure (connection, 5xx, 429 with
 // an acceptable Retry-After) is retried. If the endpoint is down, timed out, or accepts no more queries for now, the
 // query is sent to the fallback, if there is one. Table.Source is the URL of the endpoint that answered, without the
-// values of its parameters. Errors are a *kg.Error or that of ctx.
+// values of its parameters. The error is a *kg.Error or that of ctx.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
 	if c.fallback != nil && c.elsewhere(kg.KindOf(err)) && ctx.Err() == nil {

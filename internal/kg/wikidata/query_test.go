@@ -15,7 +15,7 @@ import (
 
 const trace = "\n\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat com.bigdata.rdf.sail.webapp.BigdataServlet.submitApiTask(BigdataServlet.java:292)\nCaused by: java.lang.RuntimeException: x\n\tat y\n"
 
-// javaError is an error body in the form of the query service: the echo, the exception, and a stack trace.
+// javaError is an error body in the query service's format: the echo, the exception, and a stack trace.
 func javaError(query, exception string) string {
 	return "SPARQL-QUERY: queryStr=" + query + "\n" + exception + trace
 }
@@ -237,8 +237,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// A service that accepts no queries for now, or none at all, is not used until that has passed. A second service on
-// another host is used instead, also for the next query.
+// A service that accepts no queries for now, or none at all, is not used until that time has passed. A second service
+// on another host is used instead, also for the next query.
 func TestFallbackElsewhere(t *testing.T) {
 	for _, first := range []reply{{status: 403, body: "banned"}, {status: 429, header: map[string]string{"Retry-After": "7200"}}} {
 		s, other := newService(t).on("/sparql", first), newService(t).on("/sparql", reply{status: 200, body: oneRow},

@@ -51,11 +51,11 @@ func restMissing(a remote.Answer, id string) *kg.Error {
 	return kg.Errorf(kg.Down, "the REST API is not at its address (404)")
 }
 
-// restEntity is an entity in the form of the REST API.
+// restEntity is an entity in the REST API's format.
 type restEntity struct {
 	ID           string                   `json:"id"`
 	Type         string                   `json:"type"`
-	DataType     string                   `json:"data_type"` // of a property
+	DataType     string                   `json:"data_type"` // datatype of a property
 	Labels       lenient[string]          `json:"labels"`
 	Descriptions lenient[string]          `json:"descriptions"`
 	Aliases      lenient[[]string]        `json:"aliases"`
@@ -82,7 +82,7 @@ type restStatement struct {
 	Qualifiers []restSnak `json:"qualifiers"`
 }
 
-// raw returns the entity in the form of the Action API, which the rest of the package reads.
+// raw returns the entity in the Action API's format, which the rest of the package reads.
 func (e *restEntity) raw() *rawEntity {
 	r := &rawEntity{ID: e.ID, Type: e.Type, Datatype: e.DataType, Labels: lenient[langValue]{},
 		Descriptions: lenient[langValue]{}, Aliases: lenient[[]langValue]{}, Claims: lenient[[]rawStatement]{},
@@ -113,7 +113,7 @@ func (e *restEntity) raw() *rawEntity {
 	return r
 }
 
-// raw returns a snak in the form of the Action API.
+// raw returns a snak in the Action API's format.
 func (s *restSnak) raw() rawSnak {
 	r := rawSnak{Snaktype: s.Value.Type, Datatype: s.Property.DataType}
 	r.Datavalue.Value = s.Value.Content

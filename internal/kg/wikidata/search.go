@@ -13,10 +13,10 @@ import (
 
 const (
 	mostHits   = 50  // hits of one search, for users without higher limits
-	longestFor = 250 // maximum number of characters of a search text that are sent
+	longestFor = 250 // maximum number of characters of a search string that are sent
 )
 
-// searchAnswer is the answer of wbsearchentities.
+// searchAnswer is the response to wbsearchentities.
 type searchAnswer struct {
 	Search []struct {
 		ID          string `json:"id"`
@@ -43,7 +43,7 @@ type langValue struct {
 }
 
 // Search finds entities by label or alias in one language and its fallbacks (wbsearchentities: a prefix match, no
-// full-text search). An empty text finds nothing.
+// full-text search). An empty string finds nothing.
 func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	text := strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(text); len(r) > longestFor {
@@ -80,7 +80,7 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	return res, nil
 }
 
-// search makes one call of wbsearchentities.
+// search makes one call to wbsearchentities.
 func (c *Client) search(ctx context.Context, text, lang string, typ kg.Type, limit int) (*searchAnswer, error) {
 	a := &searchAnswer{}
 	err := c.get(ctx, url.Values{
@@ -90,7 +90,7 @@ func (c *Client) search(ctx context.Context, text, lang string, typ kg.Type, lim
 	return a, err
 }
 
-// first returns the first text that is not empty.
+// first returns the first nonempty string.
 func first(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {

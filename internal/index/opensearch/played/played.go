@@ -21,7 +21,7 @@ type Server struct {
 	mu      sync.Mutex
 	Indices map[string][]map[string]any
 	Alias   map[string]string
-	Broken  func(w http.ResponseWriter, r *http.Request) bool // answers instead of the server; false: it did not answer
+	Broken  func(w http.ResponseWriter, r *http.Request) bool // answers instead of the server unless it returns false
 	Login   string                                            // user:password that requests must contain; "": none
 }
 

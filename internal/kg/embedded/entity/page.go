@@ -59,7 +59,7 @@ func (r *Reader) resolve(num string) (string, value.ID, error) {
 	return num, n, nil
 }
 
-// Names contains the texts of an entity by language.
+// Names contains the names and descriptions of an entity by language.
 type Names struct {
 	Labels, Descriptions map[string]string
 	Aliases              map[string][]string

@@ -20,7 +20,7 @@ import (
 // Reader reads entities from a store. Its methods are safe for concurrent use.
 type Reader struct {
 	store *store.Store
-	name  string // of the graph, for error messages
+	name  string // name of the graph, for error messages
 	names *index.Index
 	ids   wellKnown
 
@@ -164,7 +164,7 @@ func (r *Reader) entity(num string) value.ID {
 	return n
 }
 
-// best returns the text of a subject's predicate in the first of the languages that has one.
+// best returns the text of a subject's predicate in the first of the languages in which it has one.
 func (r *Reader) best(sub, pred value.ID, langs []string) string {
 	text, at := "", len(langs)
 	for _, po := range r.store.Objects(sub, pred) {
@@ -204,7 +204,7 @@ func (r *Reader) datatype(prop value.ID) string {
 // Datatype returns the datatype of a property in the API's notation, or "" if it is unknown.
 func (r *Reader) Datatype(num string) string { return r.datatype(r.entity(num)) }
 
-// apiDatatype turns the ontology's name of a datatype into the API's name, such as WikibaseItem into wikibase-item.
+// apiDatatype converts the ontology's name of a datatype to the API's name, such as WikibaseItem into wikibase-item.
 func apiDatatype(name string) string {
 	switch name {
 	case "CommonsMedia":
@@ -229,8 +229,8 @@ func apiDatatype(name string) string {
 	return b.String()
 }
 
-// Labels returns the labels of entities each in the first of the languages that has one. IDs without a label, and
-// invalid IDs, are left out.
+// Labels returns the labels of entities, each in the first of the languages in which the entity has one. IDs without a
+// label, and invalid IDs, are left out.
 func (r *Reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type Env struct {
 
 	Solution int                      // counts the solutions for which functions are called
 	blanks   int                      // number of blank nodes created so far
-	byName   map[blankKey]value.Value // of BNODE(text)
+	byName   map[blankKey]value.Value // blank nodes of BNODE(text)
 	regex    map[string]*regex
 }
 
@@ -32,13 +32,13 @@ func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base stri
 	return e
 }
 
-// blankKey identifies a blank node by its text within a solution.
+// blankKey identifies a blank node by its string within a solution.
 type blankKey struct {
 	text     string
 	solution int
 }
 
-// NamedBlank returns the blank node for a text in the current solution.
+// NamedBlank returns the blank node for a string in the current solution.
 func (e *Env) NamedBlank(text string) value.Value {
 	k := blankKey{text, e.Solution}
 	if v, ok := e.byName[k]; ok {

@@ -92,7 +92,7 @@ func sameTerm(a, b value.Value) bool {
 }
 
 // Variadic returns the function with the given name that takes other numbers of arguments, with the minimum and the
-// maximum number (-1: no maximum).
+// maximum number (-1 if there is no maximum).
 func Variadic(name string) (f N, least, most int) {
 	switch name {
 	case "CONCAT":
@@ -150,7 +150,7 @@ func fnDatatype(_ *Env, a value.Value) value.Value {
 	return value.IRI(a.Datatype())
 }
 
-// fnIRI returns an IRI. The text must be absolute, because there is no base at this point.
+// fnIRI returns an IRI. A string must be an absolute IRI, because there is no base at this point.
 func fnIRI(e *Env, a value.Value) value.Value {
 	switch a.Kind {
 	case value.KindIRI:
@@ -342,7 +342,7 @@ func fnHash(e *Env, name string, a value.Value) value.Value {
 	return value.String(hex.EncodeToString(sum))
 }
 
-// fnBnode returns the same blank node for the same text within one solution, so there is one node for each text and
+// fnBnode returns the same blank node for the same string within one solution, so there is one node for each string and
 // solution number.
 func fnBnode(e *Env, a value.Value) value.Value {
 	if a.Kind != value.KindString {

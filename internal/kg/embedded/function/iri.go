@@ -172,7 +172,7 @@ func ByIRI(iri string) (f N, least, most int) {
 	return nil, 0, 0
 }
 
-// fnDecodeURI decodes the percent escapes in a text or IRI. A text with malformed escapes is returned unchanged.
+// fnDecodeURI decodes the percent escapes in a string or IRI. A string with malformed escapes is returned unchanged.
 func fnDecodeURI(e *Env, a []value.Value) value.Value {
 	s := a[0].Text
 	if !isText(a[0]) && a[0].Kind != value.KindIRI || !e.Text(len(s)) {
@@ -259,8 +259,8 @@ func fnPointPart(part string, a value.Value) value.Value {
 	return value.IRI(a.Part(p.Globe))
 }
 
-// resolveIRI makes an IRI absolute against a base (RFC 3986). An IRI that is already absolute or that cannot be
-// resolved is returned unchanged.
+// resolveIRI resolves an IRI against a base (RFC 3986). An IRI that is already absolute or that cannot be resolved is
+// returned unchanged.
 func resolveIRI(base, iri string) string {
 	if base == "" || hasScheme(iri) {
 		return iri

@@ -133,7 +133,7 @@ func (e *Env) regexFor(pattern, flags string) *regex {
 // slowMatch is the product of the sizes of text and pattern above which a match checks the limits while it runs.
 const slowMatch = 1 << 20
 
-// matches reports whether the pattern occurs in a text. A long match checks the limits as it proceeds.
+// matches reports whether the pattern occurs in a string. A long match checks the limits as it proceeds.
 func (e *Env) matches(r *regex, s string) bool {
 	if len(s)*r.size < slowMatch {
 		return e.Work(1+len(s)*r.size/256) && r.re.MatchString(s)
@@ -141,7 +141,7 @@ func (e *Env) matches(r *regex, s string) bool {
 	return r.re.MatchReader(&watchedText{env: e, s: s, every: max(1, (1<<18)/r.size)})
 }
 
-// watchedText passes a text to the engine rune by rune and ends early when a limit is reached.
+// watchedText passes a string to the engine rune by rune and ends early when a limit is reached.
 type watchedText struct {
 	env   *Env
 	s     string
@@ -186,7 +186,7 @@ func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	return r
 }
 
-// Replace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in
+// Replace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty string is an error, as in
 // XPath.
 func Replace(e *Env, args []value.Value) value.Value {
 	var r *regex

@@ -106,7 +106,7 @@ func dataValue(datatype string, v kg.Value) (kind, found string, value any) {
 	return "string", "string", t.Value
 }
 
-// timeValue turns an RDF time into Wikibase's: with a leading sign, and without a year 0, so that years before the
+// timeValue converts an RDF time to Wikibase's: with a leading sign, and without a year 0, so that years before the
 // common era differ (RDF's -0043 is Wikibase's -0044).
 func timeValue(s string, precision int) object {
 	if precision == 0 {

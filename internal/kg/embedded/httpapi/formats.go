@@ -28,7 +28,7 @@ type response struct {
 	buf    bytes.Buffer
 	sent   bool
 
-	ctx   context.Context // of the query
+	ctx   context.Context // context of the query
 	slots chan struct{}   // limits the server's queries; this query occupies a slot, except while it waits for its client
 	gone  bool            // the query has released its slot
 	stall time.Duration
@@ -121,7 +121,7 @@ type writer interface {
 	end() error
 }
 
-// resultWriter contains the code that all formats share. The last call returns any error of writing.
+// resultWriter contains the code that all formats share. The last call returns any write error.
 type resultWriter struct {
 	out  *response
 	vars []string
@@ -146,7 +146,7 @@ func (b *resultWriter) end() error { return nil }
 // and its escaped form six times as many.
 const piece = 32 << 10
 
-// value writes a value, escaped by appendTo. Escaping a text in parts must have the same result as escaping it whole.
+// value writes a value, escaped by appendTo. Escaping a string in parts must give the same result as escaping it whole.
 func (b *resultWriter) value(s string, appendTo func([]byte, string) []byte) error {
 	for len(s) > piece {
 		end := piece
@@ -218,7 +218,7 @@ func (x *xmlWriter) Row(row []rdf.Term) error {
 	return x.send()
 }
 
-// Boolean writes the answer of an ASK.
+// Boolean writes the result of an ASK.
 func (x *xmlWriter) Boolean(b bool) error {
 	x.put("<boolean>", strconv.FormatBool(b), "</boolean>\n</sparql>\n")
 	return x.send()
@@ -243,7 +243,7 @@ func escapeXML(s string) string {
 // csvWriter writes the SPARQL 1.1 Query Results CSV Format: plain values.
 type csvWriter struct{ resultWriter }
 
-// Head writes the names of the columns.
+// Head writes the column names.
 func (c *csvWriter) Head(vars []string, ask bool) error {
 	c.vars = vars
 	if ask {
@@ -285,7 +285,7 @@ func (c *csvWriter) Row(row []rdf.Term) error {
 	return c.send()
 }
 
-// Boolean writes the answer of an ASK, which the format does not define.
+// Boolean writes the result of an ASK, which the format does not define.
 func (c *csvWriter) Boolean(b bool) error {
 	c.put(strconv.FormatBool(b), "\r\n")
 	return c.send()
@@ -316,7 +316,7 @@ func (b *resultWriter) term(t rdf.Term) error {
 // tsvWriter writes the SPARQL 1.1 Query Results TSV Format: terms as in Turtle.
 type tsvWriter struct{ resultWriter }
 
-// Head writes the names of the columns.
+// Head writes the column names.
 func (c *tsvWriter) Head(vars []string, ask bool) error {
 	c.vars = vars
 	if ask {
@@ -346,7 +346,7 @@ func (c *tsvWriter) Row(row []rdf.Term) error {
 	return c.send()
 }
 
-// Boolean writes the answer of an ASK.
+// Boolean writes the result of an ASK.
 func (c *tsvWriter) Boolean(b bool) error {
 	c.put(strconv.FormatBool(b), "\n")
 	return c.send()

@@ -162,7 +162,7 @@ func TestPlainErrors(t *testing.T) {
 	}
 }
 
-// TestErrors checks the query service's wording of failures.
+// TestErrors checks that failures have the query service's wording.
 func TestErrors(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 50 * time.Millisecond})
 	get := func(q string) (int, string) {

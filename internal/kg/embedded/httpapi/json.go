@@ -12,7 +12,7 @@ import (
 type jsonWriter struct {
 	resultWriter
 	ask, any bool
-	names    []string // of the columns, as keys of an object
+	names    []string // column names as keys of an object
 }
 
 // Head writes the head of the document.
@@ -80,7 +80,7 @@ func (j *jsonWriter) Row(row []rdf.Term) error {
 	return j.send()
 }
 
-// Boolean writes the answer of an ASK.
+// Boolean writes the result of an ASK.
 func (j *jsonWriter) Boolean(b bool) error {
 	j.put(strconv.FormatBool(b))
 	return nil
@@ -95,7 +95,7 @@ func (j *jsonWriter) end() error {
 	return j.send()
 }
 
-// appendJSON appends a text as a JSON string.
+// appendJSON appends text as a JSON string.
 func appendJSON(b []byte, s string) []byte {
 	if plainJSON(s) {
 		b = append(b, '"')
@@ -109,7 +109,7 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, q...)
 }
 
-// plainJSON reports whether a text is the same in JSON (RFC 8259, section 7).
+// plainJSON reports whether a string is the same in JSON (RFC 8259, section 7).
 func plainJSON(s string) bool {
 	ascii := true
 	for i := 0; i < len(s); i++ {

@@ -50,8 +50,8 @@ type watchedServer struct {
 	closed chan bool
 }
 
-// ask sends the query cross on its own connection and reads the beginning of the answer. While the server has no slot
-// for the query, because an answered one is just ending, ask sends it again.
+// ask sends the query cross on a separate connection and reads the beginning of the answer. While the server has no
+// slot for the query, because an answered one is just ending, ask sends it again.
 func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {

@@ -1,9 +1,9 @@
 // Package httpapi serves an embedded graph over HTTP in the same way as Wikidata: the SPARQL 1.1 Protocol with the
-// query service's error texts, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData.
-// The sandbox and the demo serve it on loopback, so that the same client code works with them and with the real
-// services.
+// query service's error messages, the entity actions of api.php (wbsearchentities, wbgetentities), and
+// Special:EntityData. The sandbox and the demo serve it on loopback, so that the same client code works with them and
+// with the real services.
 //
-// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error texts and limits, the query service's own
+// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error messages and limits, the query service's own
 // (Wikidata:SPARQL query service/query limits); for the entity API, Wikibase's repo/includes/Api and
 // docs/topics/json.md.
 package httpapi
@@ -39,7 +39,7 @@ type SPARQL struct {
 	stall time.Duration // time limit for a client to receive the next piece of an answer
 }
 
-// NewSPARQL returns the endpoint for a graph. It runs at most parallel queries at once (0: no limit). Further queries
+// NewSPARQL returns the endpoint for a graph. It runs at most parallel queries at once (no limit if 0). Further queries
 // are answered with status 429, as by the query service.
 func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	h := &SPARQL{lg: lg, graph: g, stall: defaultStall}
@@ -199,7 +199,7 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 }
 
 // acceptsPlain reports whether a client requests text/plain by name. Since no result has that type, such a client wants
-// plain error messages. All other clients receive errors in the form of the query service, which its clients can read.
+// plain error messages. All other clients receive errors in the query service's format, which its clients can read.
 func acceptsPlain(r *http.Request) bool {
 	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, _, _ := strings.Cut(part, ";"); strings.TrimSpace(kind) == "text/plain" {

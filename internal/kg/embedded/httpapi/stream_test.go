@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// get sends a query by GET. It returns the part of the body that arrived, and the error of reading it.
+// get sends a query by GET. It returns the part of the body that arrived, and the read error.
 func get(t *testing.T, base, format, query string) (int, string, error) {
 	t.Helper()
 	req, err := http.NewRequest("GET", base+"/sparql?format="+format+"&query="+url.QueryEscape(query), nil)

@@ -8,13 +8,13 @@ import (
 
 // Memory is counted, not measured. Every structure that grows with a query's data counts the bytes that it is about to
 // allocate, including the garbage that its own growth creates, so that a query's actual memory stays close to the
-// count. Temporary texts of an expression are counted by Text and Hold until Settle.
+// count. Temporary strings of an expression are counted by Text and Hold until Settle.
 
 // lease is the number of bytes that a query takes from the pool at a time. A query that does not need more than one
 // lease takes nothing from the pool, so that ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
-// maxText is the maximum length in bytes of a text that an expression creates, unless MaxMemory/8 is less.
+// maxText is the maximum length in bytes of a string that an expression creates, unless MaxMemory/8 is less.
 const maxText = 16 << 20
 
 // Pool is the memory that the queries of a graph share.
@@ -45,8 +45,8 @@ type budget struct {
 	room    int64 // bytes that may be used without taking more from the pool
 	Max     int64 // bytes that may be used in total
 	taken   int64 // bytes taken from the pool; room is one lease more
-	Scratch int64 // part of mem: texts of expressions that are still being computed
-	pool    *Pool // nil: only Max counts
+	Scratch int64 // part of mem used by strings of expressions that are still being computed
+	pool    *Pool // if nil, only Max counts
 }
 
 // Close returns the query's memory to the pool.
@@ -57,10 +57,10 @@ func (b *budget) Close() {
 	}
 }
 
-// MaxText returns the maximum length of a text that an expression creates.
+// MaxText returns the maximum length of a string that an expression creates.
 func (m *Meter) MaxText() int64 { return min(maxText, m.Max/8) }
 
-// Read charges for the work of scanning a text of n bytes. It returns false if a limit is reached.
+// Read charges for the work of scanning an n-byte string. It returns false if a limit is reached.
 func (m *Meter) Read(n int) bool {
 	if n < 256 {
 		return true
@@ -68,8 +68,8 @@ func (m *Meter) Read(n int) bool {
 	return m.Work(n / 64)
 }
 
-// Text charges for an n-byte string that an expression is about to create. It returns false if the text is too long or
-// a limit is reached.
+// Text charges for an n-byte string that an expression is about to create. It returns false if the string is too long
+// or a limit is reached.
 func (m *Meter) Text(n int) bool {
 	if n < 256 {
 		return true
@@ -87,8 +87,8 @@ func (m *Meter) Hold(n int) bool {
 	return m.Alloc(n) == nil
 }
 
-// Settle ends an expression that began when Scratch was mark: its temporary texts are now garbage, and anything that is
-// kept has been counted elsewhere.
+// Settle ends an expression that began when Scratch was mark: its temporary strings are now garbage, and anything that
+// is kept has been counted elsewhere.
 func (m *Meter) Settle(mark int64) {
 	m.Mem -= m.Scratch - mark
 	m.Scratch = mark

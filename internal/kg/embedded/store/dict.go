@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// chunkSize is the size of the chunks in which the dictionary stores its texts, so that the garbage collector sees few
-// objects.
+// chunkSize is the size of the chunks in which the dictionary stores its strings, so that the garbage collector sees
+// few objects.
 const chunkSize = 256 << 10
 
 // dict maps terms to numbers and back. Terms with the same number are the same RDF term. One goroutine fills it during
@@ -36,7 +36,7 @@ func (d *dict) Size() int { return len(d.Text) }
 // seed makes hashes differ between runs.
 var seed = maphash.MakeSeed()
 
-// Hash returns a hash of a text and a number. It is stable for as long as the program runs.
+// Hash returns a hash of a string and a number. It is stable for as long as the program runs.
 func Hash(text string, tag uint32) uint64 {
 	return (maphash.String(seed, text) ^ uint64(tag)) * 0x9E3779B97F4A7C15 >> 16
 }
@@ -104,7 +104,7 @@ func (d *dict) addText(text string, tag uint32) value.ID {
 	return n
 }
 
-// keep copies a text into the current chunk.
+// keep copies a string into the current chunk.
 func (d *dict) keep(s string) string {
 	d.bytes += int64(len(s))
 	if len(s) > chunkSize/4 {

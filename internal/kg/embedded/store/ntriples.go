@@ -211,7 +211,7 @@ func unescape(s string) (string, error) {
 		}
 		i++
 		if i >= len(s) {
-			return "", errors.New("a backslash at the end of a text")
+			return "", errors.New("a backslash at the end of a string")
 		}
 		if j := strings.IndexByte("tbnrf\"'\\", s[i]); j >= 0 {
 			b.WriteByte("\t\b\n\r\f\"'\\"[j])

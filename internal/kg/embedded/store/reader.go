@@ -43,9 +43,9 @@ func (b *Builder) add(s, p, o rdf.Term) {
 	b.triples = append(b.triples, triple{b.dict.add(s), b.dict.add(p), b.dict.add(o)})
 }
 
-// Read adds a text in the format of its name's extension: .nt (N-Triples) or .ttl (Turtle), optionally followed by .gz.
-// Otherwise, the name is used only in errors. Blank nodes in different texts are different nodes. After an error the
-// builder contains part of the text and should be discarded.
+// Read adds a document in the format given by its name's extension: .nt (N-Triples) or .ttl (Turtle), optionally
+// followed by .gz. Otherwise, the name is used only in errors. Blank nodes in different documents are different nodes.
+// After an error the builder contains part of the document and should be discarded.
 func (b *Builder) Read(name string, r io.Reader) error {
 	base, zipped := strings.CutSuffix(name, ".gz")
 	if zipped {
@@ -71,7 +71,7 @@ func (b *Builder) Read(name string, r io.Reader) error {
 	return nil
 }
 
-// own returns a term whose blank label is unique to the current text.
+// own returns a term whose blank label is unique to the current document.
 func (b *Builder) own(t rdf.Term) rdf.Term {
 	if t.Kind == rdf.BlankKind {
 		t.Value = "f" + strconv.Itoa(b.files) + "." + t.Value

@@ -99,7 +99,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// FuzzNTriples passes arbitrary texts to the reader. It must not panic, and triples that it reads must be read
+// FuzzNTriples passes arbitrary strings to the reader. It must not panic, and triples that it reads must be read
 // unchanged after they are written.
 func FuzzNTriples(f *testing.F) {
 	f.Add("<x:a> <x:p> \"b\\u00FC\"@en .")

@@ -15,13 +15,13 @@ import (
 type typedCell struct {
 	// the digits of an integer or decimal, a truth value, the bits of a double, or an index in moments or durations
 	n     int64
-	scale int32      // of a decimal
+	scale int32      // scale of a decimal
 	k     value.Kind // KindNone: parse the text
 }
 
 // typedValues contains the cells of a dictionary.
 type typedValues struct {
-	cellOf    []uint32 // by term number; 0: none
+	cellOf    []uint32 // by term number; 0 if none
 	cells     []typedCell
 	moments   []value.Moment
 	durations []value.Duration

@@ -7,7 +7,7 @@ import (
 )
 
 // Equal is the operator "=" (SPARQL 1.1, section 17.3). It compares by value if both types are known, and otherwise by
-// term. Two different literals are an error if one of them has an unknown type or an invalid text.
+// term. Two different literals are an error if one of them has an unknown type or an invalid lexical form.
 func Equal(a, b Value) Truth {
 	if a.Kind == KindNone || b.Kind == KindNone {
 		return Error
@@ -30,7 +30,7 @@ func Equal(a, b Value) Truth {
 		return TruthOf(a.Time.cmp(b.Time) == 0)
 	case a.Kind == b.Kind:
 		return equalSameKind(a, b)
-	case a.Kind == KindLang || b.Kind == KindLang: // a string with a language never equals a literal without one
+	case a.Kind == KindLang || b.Kind == KindLang: // a string with a language tag never equals a literal without one
 		return False
 	case a.Kind == KindOther || b.Kind == KindOther || a.Kind == KindIll || b.Kind == KindIll:
 		return Error

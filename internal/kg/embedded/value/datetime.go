@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time
+// Moment is a point in time in the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time
 // of day) and xsd:time (no date). Years may be far outside the range 0 to 9999. Year 0 is 1 BCE (XSD 1.1).
 type Moment struct {
 	Year                 int64

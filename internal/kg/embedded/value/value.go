@@ -41,7 +41,7 @@ const (
 )
 
 // Value is a term in a form for computations. The value of a term has the term's number in ID or its text in Text. A
-// computed value gets a text only when it becomes a term.
+// computed value gets its text only when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
