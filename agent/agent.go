@@ -1,6 +1,6 @@
-// Package agent turns a question into a SPARQL query by exploring a knowledge graph with a language model, as the
-// SPINACH paper does (Liu et al., EMNLP Findings 2024): one action per turn, with every observation returned to the
-// model, until the model stops on a query that returned something.
+// Package agent turns a question into a SPARQL query by exploring a knowledge graph with a language model, as in the
+// SPINACH paper (Liu et al., EMNLP Findings 2024): one action per turn, with every observation returned to the model,
+// until the model stops on a query that returned something.
 //
 // Given a question, the package returns an [Outcome], which is an answer or the reason why there is none, and writes a
 // trajectory. It reaches the outside only through the interfaces [Model] and [Recorder], the graphs in [Sources], and
@@ -9,8 +9,8 @@
 // # Reading order
 //
 //	agent.go engine.go   input and output; Ask: language, exploration, final query, report
-//	triage.go            whether a post is a request for us
-//	recorded.go          a model that repeats what the model wrote in a published run
+//	triage.go            whether a post is a request for the bot
+//	recorded.go          a model that repeats the model's turns from a published run
 //
 // The subpackages, from the bottom up; each uses only earlier ones:
 //
@@ -18,7 +18,7 @@
 //	render     how the model sees pages, tables and values; pruning
 //	tool       what the model can do, one tool per file
 //	protocol a conversation as messages, and a message as tool calls: text, native or fenced
-//	preset     ways of working as data, one folder each
+//	preset     the agent's configurations as data, one folder each
 //	step       one expansion: ask the model in a state, carry out its action, return the child states
 //	confidence how likely an answer is to be right
 //	policy     which state is expanded next, and whether there are several tries
@@ -27,8 +27,8 @@
 //
 // A problem that the model can repair (an unreadable turn, a broken query, an ID that does not exist) becomes text that
 // it reads next. What ends a run in an orderly way (a limit, no model, no answer) becomes the [Ending] of the
-// [Outcome]. What the caller must know (it canceled the run, or the trajectory could not be written) is an error, after
-// which nothing may be published.
+// [Outcome]. What the caller must know (it canceled the run, or the trajectory could not be written) is an error. After
+// an error, nothing may be published.
 //
 // # What differs from SPINACH
 //
@@ -37,9 +37,9 @@
 // rollback really restores the earlier state and leaves a note. Searches use the asker's language, too. Observations
 // report the total number of results, what kinds of values they have, and why a result is empty. Queries are checked
 // before they are sent, and the model is told the labels of IDs that it has not been shown. A short page is not pruned.
-// The model may say that there is no answer, or stop on an earlier query than the last one. An unreadable turn goes
-// back to the model. An empty query may be run again without each of its conditions in turn. The report is written with
-// knowledge of the model's earlier thoughts. tools/replay plays the published runs through this package and lists every
+// The model may say that there is no answer, or stop on a query other than the last one. An unreadable turn goes
+// back to the model. An empty query may be run again without each of its conditions in turn. The prompt for the report
+// includes the model's earlier thoughts. tools/replay plays the published runs through this package and lists every
 // difference in the observations.
 package agent
 
@@ -83,7 +83,7 @@ type (
 	Source  = tool.Source
 	Sources = tool.Sources
 
-	// Examples finds earlier questions that are similar to a given one, for example in the harvested archive
+	// Examples finds earlier questions that are similar to a given question, for example in the harvested archive
 	// (bot/earlier).
 	Examples     = tool.Examples
 	ExampleQuery = event.ExampleQuery
@@ -124,7 +124,7 @@ type Outcome struct {
 	Short      string          // the answer in Report without what was assumed and left open, if these are separate
 	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
 	Readings   []Reading       // the two readings that Asks is about; nil if they find the same number
-	Language   string          // code of the asker's language: en, de, fr …
+	Language   string          // language code of the asker: en, de, fr …
 	Confidence float64         // how likely the answer is to be right; see package confidence
 	Features   *event.Features // what the answer's confidence is computed from
 	Steps      []Step          // the steps that were kept
@@ -136,7 +136,7 @@ type Outcome struct {
 // Triage is the judgment of a thread's last post.
 type Triage struct {
 	Request bool // the post asks for a query, for data that a query can return, or for a change to a query
-	// the request as one self-contained text, in the poster's language, with the poster's query, if any
+	// the request as self-contained text, in the poster's language, with the poster's query, if any
 	Question string
 	Language string
 	Why      string // one line for the log

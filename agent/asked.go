@@ -26,7 +26,7 @@ var askedTexts = func() *render.Texts {
 // maxAsked is the maximum number of characters of a request or query that [Engine.Asked] shows to the model.
 const maxAsked = 4000
 
-// Asked is a new request and an earlier one, each with its query.
+// Asked is a new request and an earlier request, each with its query.
 type Asked struct {
 	Question, Query string // the new request and the query that was found for it
 	Earlier, Theirs string // the earlier request as it was asked, and its query
@@ -39,7 +39,7 @@ type Same struct {
 }
 
 // Asked asks the model whether an earlier request was the same as the new one, so that its query answers the new one.
-// In case of doubt, it was not. Errors, and what is written to rec, are as for [Engine.Triage], with the preset
+// In case of doubt, it was not. Errors and the events written to rec are as for [Engine.Triage], with the preset
 // "asked". If a query or request is too long to be shown whole, Asked returns a [Same] that is false, without asking
 // the model.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {

@@ -114,7 +114,7 @@ func BenchmarkTwoHundredQuestions(b *testing.B) {
 	}
 }
 
-// forgetting is a Recorder that keeps nothing in memory, like a file.
+// forgetting is a Recorder that, like a file, keeps nothing in memory.
 type forgetting struct{}
 
 func (forgetting) Record(context.Context, Event) error { return nil }

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// turnModel is a model that answers with whole turns. A turn is either lines of the form "tool {arguments}" or a text
+// turnModel is a model that answers with whole turns. A turn is either lines of the form "tool {arguments}" or text
 // without a call. The model records its requests.
 type turnModel struct {
 	turns    []string
@@ -106,8 +106,8 @@ const (
 	finished = `finish {"step": 2, "columns": ["city"], "answer": "Tarburg."}`
 )
 
-// TestBestTwoCalls checks that an easy question takes two calls. The first prompt already contains what the question
-// names, and no calls are made for the language and the report.
+// TestBestTwoCalls checks that an easy question takes two calls. The first prompt already contains the entities that
+// the question names, and no calls are made for the language and the report.
 func TestBestTwoCalls(t *testing.T) {
 	m := &turnModel{turns: []string{capital, finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -150,8 +150,8 @@ func TestBestParallel(t *testing.T) {
 	}
 }
 
-// TestBestShape checks that an end with missing columns is rejected every time, but that one with columns other than
-// those announced, or with a name instead of an item, is rejected only once.
+// TestBestShape checks that an end with missing columns is rejected every time, but that an end with columns other than
+// the announced ones, or with a name instead of an item, is rejected only once.
 func TestBestShape(t *testing.T) {
 	names := `query {"sparql": "SELECT ?mLabel WHERE { ?m wdt:P31 wd:Q8502 ; rdfs:label ?mLabel }"}`
 	for _, tt := range []struct {
@@ -235,8 +235,8 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestBestNothingFits checks that a model that is right to end on an empty result learns how to do so within one turn,
-// or from the result itself.
+// TestBestNothingFits checks that a model that ends on an empty result for good reason learns how to do so within one
+// turn, or from the result itself.
 func TestBestNothingFits(t *testing.T) {
 	lake := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	none := `finish {"no_answer": true, "answer": "None: no mountain is there."}`
@@ -260,7 +260,7 @@ func TestBestNothingFits(t *testing.T) {
 	}
 }
 
-// TestBestAppendOnly checks that each request begins with all of the previous one, so that a provider's prompt cache
+// TestBestAppendOnly checks that each request begins with the entire previous request, so a provider's prompt cache
 // stays valid, even after turns without a call, unreadable calls, repetitions, refused ends and the warning that few
 // steps are left.
 func TestBestAppendOnly(t *testing.T) {
@@ -305,8 +305,8 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestBestWithoutTools checks that with a server that does not support tool calls, the same conversation is text, with
-// one call per turn.
+// TestBestWithoutTools checks that with a server that does not support tool calls, the same conversation takes place as
+// text, with one call per turn.
 func TestBestWithoutTools(t *testing.T) {
 	m := &turnModel{noTools: true, turns: []string{capital, "Let me think.", finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -337,7 +337,7 @@ func TestBestReplay(t *testing.T) {
 	}
 }
 
-// TestBestPluralNames checks that the singular of a name is also looked up if nothing is named by the plural.
+// TestBestPluralNames checks that the singular of a name is also looked up if nothing has the plural as its name.
 func TestBestPluralNames(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
@@ -357,7 +357,7 @@ func TestBestPluralNames(t *testing.T) {
 	}
 }
 
-// lookedUp checks that the first prompt for a question contains the text want, but not the text not.
+// lookedUp checks that the first prompt for a question contains the string want, but not the string not.
 func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	t.Helper()
 	m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
@@ -392,8 +392,8 @@ func TestBestOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestBestPages checks that of five entities that the question names, four are shown with their properties. The one
-// left out is named by a common word and is not a class, so its page is the least useful.
+// TestBestPages checks that if a question names five entities, four are shown with their properties. The entity left
+// out is named by a common word and is not a class, so its page is the least useful.
 func TestBestPages(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`
@@ -430,7 +430,7 @@ func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {
 }
 
 // TestBestBusy checks that a model that ends on a query that the graph did not answer is told to run it again. If the
-// service demands a long pause, or if the model insists, the run ends with the service's error, not as one that found
+// service demands a long pause, or if the model insists, the run ends with the service's error, not as a run that found
 // no answer.
 func TestBestBusy(t *testing.T) {
 	none := `finish {"no_answer": true, "answer": "There is none."}`
@@ -478,7 +478,7 @@ func TestBestStuck(t *testing.T) {
 	}
 }
 
-// TestBestRepeats checks that a model that repeats earlier calls, whatever it thinks in between, is told so and is not
+// TestBestRepeats checks that a model that repeats earlier calls, even with different thoughts, is told so and is not
 // asked forever. A new call restarts the count.
 func TestBestRepeats(t *testing.T) {
 	empty := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`

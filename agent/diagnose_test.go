@@ -21,7 +21,7 @@ import (
 )
 
 // TestDiagnose checks that an empty result names the condition that removes the rows, that at most six probes are made,
-// that a failing probe is the last one, and that none are made if the preset does not want them or time is short.
+// that no probes follow a failing one, and that none are made if the preset does not want them or time is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear if the condition is removed

@@ -23,26 +23,26 @@ import (
 
 // Options are the settings of an [Engine] that are the same for all questions. The zero value is usable.
 type Options struct {
-	Preset   *preset.Preset  // nil: [preset.Default]
-	Policy   string          // name of the policy; "": the preset's first one
-	Runs     int             // independent tries, for policies that make several; 0: the policy decides
+	Preset   *preset.Preset  // [preset.Default] if nil
+	Policy   string          // name of the policy; the preset's first policy if empty
+	Runs     int             // independent tries, for policies that make several; the policy decides if 0
 	Doubt    float64         // if the confidence, from 0 to 1, is below this, the asker is also asked a question
-	Variants []step.Variant  // how the tries differ, Preset's own way first; nil: see [step.Runner.Try]
-	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; nil: no one
-	Examples int             // solved questions to show before the first turn; 0: as the preset says
-	Notes    int             // maximum number of approved notes in the prompt; 0: as the preset says
+	Variants []step.Variant  // how the tries differ, Preset unchanged first; if nil, see [step.Runner.Try]
+	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; may be nil
+	Examples int             // solved questions to show before the first turn; the preset's number if 0
+	Notes    int             // maximum number of approved notes in the prompt; the preset's number if 0
 	Notebook tool.Notebook   // for a preset that takes notes
 	// Right reports whether an answer is known to be right. If it is not nil, a branching search continues until an answer
-	// is right. It is nil for every real question, since the right answer is not known.
+	// is right. It is nil for real questions, whose right answer is not known.
 	Right    func(ctx context.Context, a *Answer) bool
-	Services func(iri string) bool // addresses that SERVICE may name besides those of Wikidata's services; nil: none
+	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's services; none if nil
 	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes
 	// sentences with unsupported claims; see package faithful.
 	Faithful bool
-	// cache of the graphs' answers, shared by all questions of a program; nil: nothing is kept from one question to the
-	// next
+	// cache of the graphs' answers, shared by all questions of a program; if nil, nothing is kept from one question to
+	// the next
 	Memory *tool.Memory
-	// stream messages, for a recorder that is an [event.Listener]
+	// stream messages if the recorder is an [event.Listener]
 	Stream bool
 }
 
@@ -60,7 +60,7 @@ type Engine struct {
 
 // New returns an engine for the graphs of sources, of which there must be at least one. Without a labeler, items in
 // results have no labels, and the model is not told the labels of IDs that it has not been shown. now is the clock for
-// limits and time stamps.
+// limits and timestamps.
 func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, opts Options) *Engine {
 	if opts.Preset == nil {
 		opts.Preset = preset.Default()
@@ -269,15 +269,15 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	return err
 }
 
-// findLanguage determines the asker's language. This is the question's own language if it is known, otherwise the
-// preset's, otherwise the one that the model names, or else English.
+// findLanguage determines the asker's language. This is the question's own language if known, otherwise the preset's,
+// otherwise the language that the model names or, failing that, English.
 func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
 		r.Language = l
 		sure, ok := tool.SureLanguage(r.Question.Text)
 		if ok && sure.Code != l.Code && !r.Question.Firm && r.Preset.Language == preset.Detect {
-			r.Language = tool.Language{Code: l.Code} // only for labels: the model sees the question's language itself
+			r.Language = tool.Language{Code: l.Code} // only for labels: the model can see the question's language
 		}
 		return nil
 	}
@@ -335,8 +335,8 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
-// clarify writes a question to the asker if the answer is not certain enough, or if a comparison chose none of several
-// answers.
+// clarify writes a question to the asker if the answer is not certain enough, or if a comparison did not choose any of
+// several answers.
 func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *Outcome) (err error) {
 	if r.doubt <= 0 || f.Answer != nil && out.Confidence >= r.doubt || f.Answer == nil && len(f.Rivals) == 0 {
 		return nil
@@ -353,7 +353,7 @@ func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *O
 // maxReport is the maximum number of characters in a report; one to three sentences are requested.
 const maxReport = 2000
 
-// said returns a text by the model in the form in which the asker sees it.
+// said returns a text by the model as the asker sees it.
 func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
 
 // report asks the model for a short answer in the asker's language. Without it, the reply has only its fixed sentences,

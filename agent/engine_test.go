@@ -431,7 +431,7 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// lengthy is a model that answers with one text and the finish reason "length".
+// lengthy is a model that always gives the same answer, with the finish reason "length".
 type lengthy struct{ fakeModel }
 
 func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
@@ -514,7 +514,7 @@ func (m *forgetful) Complete(ctx context.Context, req llm.Request) (*llm.Respons
 }
 
 // TestShortened checks that a conversation that is too long for the model is retried once with its old observations
-// shortened, and that the state itself does not change.
+// shortened, and that the state does not change.
 func TestShortened(t *testing.T) {
 	g := graphOfTwo()
 	g.hits = map[string][]kg.Hit{}

@@ -141,7 +141,8 @@ func (g *fakeGraph) Labels(_ context.Context, ids, _ []string) (map[string]strin
 	return out, nil
 }
 
-// memory is a Recorder that keeps events. From event number failAt on, counted from 1, it fails; 0 means never.
+// memory is a Recorder that keeps events. It fails from event number failAt on, counted from 1, or never if failAt is
+// 0.
 type memory struct {
 	events []Event
 	failAt int
@@ -200,7 +201,7 @@ func items(ids ...string) *kg.Table {
 	return t
 }
 
-// sequence is a model that answers each call with the next text.
+// sequence is a model that answers each call with the next string.
 type sequence struct{ answers []string }
 
 func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -212,7 +213,7 @@ func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error)
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
 
-// spinach returns options with the preset spinach, without the queries for the diagnosis, changed for a test.
+// spinach returns options with the preset spinach, without diagnostic queries, changed for a test.
 func spinach(change func(*preset.Preset)) Options {
 	p := preset.Default()
 	p.Diagnose = false

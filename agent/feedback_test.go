@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// verdict returns a turn of the judge.
+// verdict returns one of the judge's turns.
 func verdict(status, text string) []string {
 	return []string{"give_feedback", args("status", status, "feedback", text)}
 }

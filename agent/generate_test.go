@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// solved is a pool of examples. A search in it finds those that share a word with the text.
+// solved is a pool of examples. A search finds the examples that share a word with the text.
 type solved struct {
 	by      map[string][]event.Example
 	queries []event.ExampleQuery
@@ -130,7 +130,7 @@ func (x *generating) ask(t *testing.T) (*Outcome, *memory) {
 	return out, rec
 }
 
-// says checks that a text contains the given texts.
+// says checks that a text contains the given strings.
 func says(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, w := range wants {
@@ -181,7 +181,7 @@ func TestGenerateAtOnce(t *testing.T) {
 	t.Error("the trajectory does not say which examples were seen")
 }
 
-// This is an addition of ours: the question's relations are looked up, too. Otherwise, a property would never be shown
+// We added one thing: the question's relations are looked up, too. Otherwise, a property would never be shown
 // if none of the classes found has it.
 func TestGenerateRelations(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
@@ -196,7 +196,7 @@ func TestGenerateRelations(t *testing.T) {
 		"\"mouth of a river\":\n- mouth of the watercourse (P403): where it ends")
 }
 
-// k is 10 for the question and for each step, or 5 if there are more than three of these. Duplicates are shown once,
+// k is 10 for the question and for each step, or 5 if there are more than three steps. Duplicates are shown once,
 // and the most similar examples first.
 func TestRetrieveCounts(t *testing.T) {
 	example := func(id, query string, score float64) event.Example {
@@ -336,7 +336,7 @@ func TestMistakes(t *testing.T) {
 		}
 		says(t, x.model.last("act"), c.wants...)
 	}
-	// Variable predicates are not checked, and neither is anything without a class.
+	// Variable predicates and subjects without a class are not checked.
 	for _, query := range []string{"SELECT ?r { ?r wdt:P31 wd:Q4022 ; ?p wd:Q1 }", "SELECT ?r { ?r wdt:P999 wd:Q1 }"} {
 		x := newGenerating(fence(query), fence(goodQuery))
 		x.ask(t)
@@ -419,8 +419,8 @@ func TestThreeTries(t *testing.T) {
 	}
 }
 
-// Missing prefixes are added without the model's help if the service does not know them. An address that the model made
-// up is never used.
+// Missing prefixes are added without the model's help if the service does not know them. An endpoint that the model
+// made up is never used.
 func TestPrefixesAndEndpoints(t *testing.T) {
 	const query = "SELECT ?r { ?r c:mouth c:Geneva }"
 	x := newGenerating(strings.Replace(fence(query), "https://query.example/sparql", "http://127.0.0.1:9/evil", 1))
@@ -464,7 +464,7 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// A run can be replayed from its trajectory without graph, model, examples or classes.
+// A run can be replayed from its trajectory without a graph, model, examples or classes.
 func TestGenerateReplay(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery))
 	x.graph.errs = map[string]error{emptyQuery: context.DeadlineExceeded}
@@ -501,9 +501,9 @@ func TestGenerateHostile(t *testing.T) {
 }
 
 // TestGenerateInTree checks that a preset that writes whole queries can also search a tree. The material for the
-// queries is looked up once, before the root. Each query is an action, and one that returns rows ends its branch with
-// an answer. Samples are not requested with the preset's seed, because a server that returns one choice per call would
-// always return the same one.
+// queries is looked up once, before the root. Each query is an action, and a query that returns rows ends its branch
+// with an answer. Samples are not requested with the preset's seed, because a server that returns one choice per call
+// would always return the same one.
 func TestGenerateInTree(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery), fence(goodQuery), fence(wrongQuery))
 	x.model.tasks[llm.Judge] = "Points: 2 of 2"

@@ -24,7 +24,7 @@ import (
 //go:embed testdata/grasp.ttl
 var graspFacts string
 
-// graspGraph returns the embedded graph with the facts of kgtest, those for GRASP's tools, and more triples (in
+// graspGraph returns the embedded graph with the facts of kgtest, the facts for GRASP's tools, and more triples (in
 // N-Triples).
 func graspGraph(t *testing.T, more string) *embedded.Graph {
 	t.Helper()
@@ -37,8 +37,7 @@ func graspGraph(t *testing.T, more string) *embedded.Graph {
 	return b.Graph(embedded.Options{Name: "test"})
 }
 
-// caller is a model that calls tools. Each of its turns is a text followed by lines of the form "TOOL name
-// {arguments}".
+// caller is a model that calls tools. Each of its turns is text followed by lines of the form "TOOL name {arguments}".
 type caller struct {
 	turns    []string
 	used     int

@@ -136,7 +136,7 @@ func TestGraspMessages(t *testing.T) {
 	}
 }
 
-// TestGraspSystem checks the content of the system message (G2, G3), and that none of its texts is missing.
+// TestGraspSystem checks the content of the system message (G2, G3), and that no part of it is missing.
 func TestGraspSystem(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Explain.Endpoint, s[0].Explain.Lacks = "https://query.example/sparql", []string{"It has no ranks."}
@@ -215,7 +215,7 @@ func TestGraspGraphs(t *testing.T) {
 	}
 }
 
-// TestGraspCandidateLimit checks that a search can be restricted to 65,536 candidates, but not to one more (G19).
+// TestGraspCandidateLimit checks that a search can be restricted to 65,536 candidates, but not to more (G19).
 func TestGraspCandidateLimit(t *testing.T) {
 	for _, n := range []int{65_536, 65_537} {
 		var b strings.Builder
@@ -234,8 +234,8 @@ func TestGraspCandidateLimit(t *testing.T) {
 	}
 }
 
-// TestGraspHostile checks that hostile calls get a text that helps to correct them, without anything that looks like an
-// instruction of ours.
+// TestGraspHostile checks that hostile calls get an error that helps to correct them, without anything that looks like
+// one of our instructions.
 func TestGraspHostile(t *testing.T) {
 	g := graspGraph(t, "")
 	deep := strings.Repeat(`{"constraints":`, 20_000) + "1" + strings.Repeat("}", 20_000)
@@ -299,7 +299,7 @@ func TestGraspHostile(t *testing.T) {
 	}
 }
 
-// TestGraspGeneral checks that the task general-qa answers in words, with the last query executed as the source (G1).
+// TestGraspGeneral checks that the task general-qa answers in words, with the last executed query as the source (G1).
 func TestGraspGeneral(t *testing.T) {
 	g := graspGraph(t, "")
 	words := `TOOL answer_text {"answer": "It is Paris."}`
@@ -327,8 +327,8 @@ func TestGraspGeneral(t *testing.T) {
 	}
 }
 
-// TestGraspExamples checks that three solved questions are shown before the first turn, either similar ones or random
-// ones (G20, G21).
+// TestGraspExamples checks that three solved questions are shown before the first turn, either similar or random ones
+// (G20, G21).
 func TestGraspExamples(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	for name, want := range map[string]string{"grasp-similar": "What is the capital of Germany?",
@@ -374,7 +374,7 @@ func TestGraspShown(t *testing.T) {
 	s[0].Shapes, s[0].Examples = graspKnown{}, graspKnown{}
 	for _, tt := range []struct {
 		name, shown string   // a call
-		known, not  []string // triples that a query may use after the call, and those that it may not
+		known, not  []string // triples that a query may use after the call, and triples that it may not use
 	}{
 		{"nothing", `TOOL search_entity {"query": "Zanzibar"}`, []string{"?s rdfs:label ?o"}, []string{"wd:Q142 ?p ?o",
 			"?s wdt:P36 ?o"}},

@@ -35,7 +35,7 @@ func TestGuard(t *testing.T) {
 	for _, tt := range []struct {
 		guard, question string
 		ran             bool     // the query was run the first time
-		want, not       []string // texts in the observation, and not in it
+		want, not       []string // text in the observation, and text that must not be in it
 	}{
 		{"off", "Which?", true, []string{"2 rows"}, []string{"Q183", "P36"}},
 		{"name", "Which?", true, []string{`P36 is "capital"`, `Q183 is "Germany"`, "Q99 is unknown"},
@@ -78,7 +78,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardOnIRIs checks that on a graph that is not a Wikibase, IDs are prefixed names, and that those of common
+// TestGuardOnIRIs checks that on a graph that is not a Wikibase, IDs are prefixed names, and that IDs from common
 // vocabularies need not be looked up.
 func TestGuardOnIRIs(t *testing.T) {
 	g := guardGraph()
@@ -153,7 +153,7 @@ func grasp(t *testing.T, change func(p *preset.Preset)) *preset.Preset {
 	return p
 }
 
-// TestG24KnowBeforeUse checks GRASP's rule: IRIs in shown rows and in common vocabularies are known, but those in the
+// TestG24KnowBeforeUse checks GRASP's rule: IRIs in shown rows and in common vocabularies are known, but IRIs in the
 // question are not, and wdt:P31 does not make p:P31 known.
 func TestG24KnowBeforeUse(t *testing.T) {
 	g := guardGraph()

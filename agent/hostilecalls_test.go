@@ -28,8 +28,8 @@ func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Respon
 	return &llm.Response{Choices: []llm.Choice{m.choice}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// TestHostileCalls checks that, whatever a model writes, a run with any preset has a typed ending and does not panic,
-// the prompts remain small and well-formed, and no address outside the graph is requested.
+// TestHostileCalls checks that, regardless of what a model writes, a run with any preset has a typed ending and does
+// not panic, the prompts remain small and well-formed, and no address outside the graph is requested.
 func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")

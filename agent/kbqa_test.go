@@ -54,7 +54,7 @@ func (m *samples) Complete(_ context.Context, req llm.Request) (*llm.Response, e
 
 func six(s string) []string { return slices.Repeat([]string{s}, 6) }
 
-// askKBQA asks a question with the preset, on the small Wikidata or on a generated graph.
+// askKBQA asks a question with the preset, on the slice of Wikidata or on a generated graph.
 func askKBQA(t *testing.T, name, question string, limits Limits, m *samples) (*Outcome, *memory) {
 	t.Helper()
 	p, err := preset.Named(name)

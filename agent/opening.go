@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// opens reports whether a post's judgment and the first turn of the work on it can be one call.
+// opens reports whether a post's judgment and the first turn on it can share one call.
 func (e *Engine) opens(o *Opening) bool {
 	return o != nil && e.opts.Preset.Rules.Triage && !e.noTools.Load() && e.opts.Reviewer == nil
 }
 
-// open asks for the judgment together with the first turn of the work. The Triage is nil if that is not possible,
+// open asks for the judgment together with the first turn. The Triage is nil if that is not possible,
 // because the server does not support tool calls or the turn has no readable judgment. open adds to o what the model
 // was shown and the rest of the turn.
 func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,

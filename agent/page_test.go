@@ -19,8 +19,8 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel returns a page with a single value, a list, qualifiers and no value. Package render has one with values of all
-// forms.
+// merkel returns a page with a single value, a list, qualifiers and no value. Package render has a page with values of
+// all forms.
 func merkel() *kg.Entity {
 	since := kg.Qualifier{Property: kg.PropertyRef{ID: "P580", Label: "start time"},
 		Values: []kg.Value{date("1998-12-30T00:00:00Z", 11)}}
@@ -58,7 +58,7 @@ func TestShownInPart(t *testing.T) {
 		{"statements", `{"P39": {"president (Q30461)": {"Qualifiers": [{"start time (P580)": "1930"}, {"start time (P580)": "1950"}]}}}`,
 			"(Shown in part: position held (P39): 2 of 6 statements of president (Q30461).)\n(Left out as less relevant: award received (P166).)"},
 		{"all", `{"P39": true, "P166": true}`, ""},
-		// the page itself lists 8 of the 16 awards and "… and 8 more"
+		// the page lists 8 of the 16 awards and "… and 8 more"
 		{"the fallback", "no idea", "(Shown in part: position held (P39): 4 of 6 statements of president (Q30461).)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

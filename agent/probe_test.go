@@ -64,7 +64,7 @@ func TestProbes(t *testing.T) {
 		acts  []string
 		off   []variant.Kind
 		good  int      // number of queries after which the graph fails
-		told  []string // texts in the last prompt; if empty, the first stop ends the work
+		told  []string // strings in the last prompt; if empty, the first stop ends the work
 		moved int
 		open  string // kinds of the open probes
 		rows  int
@@ -158,8 +158,8 @@ func TestProbesOfBest(t *testing.T) {
 	}
 }
 
-// TestProbeBudget checks that there are never more queries than the preset allows, not counting those that every answer
-// needs.
+// TestProbeBudget checks that there are never more queries than the preset allows, not counting the queries that every
+// answer requires.
 func TestProbeBudget(t *testing.T) {
 	for n := 1; n <= 4; n++ {
 		g, p := cities(t), probing()
@@ -175,7 +175,7 @@ func TestProbeBudget(t *testing.T) {
 	}
 }
 
-// hanging is a graph that answers a few queries, and no others before their deadline.
+// hanging is a graph that answers a few queries and lets all others time out.
 type hanging struct{ *counting }
 
 func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {

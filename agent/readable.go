@@ -10,8 +10,8 @@ import (
 )
 
 // readable asks the model a question that is not part of the work on an answer. If it cannot read the reply, it asks
-// once more. request builds the request; again describes what was wrong with the previous reply, or is "" for the first
-// request. read returns the content of the reply, or why it cannot be read.
+// again, once. request builds the request; again describes what was wrong with the previous reply, or is "" for the
+// first request. read returns the content of the reply, or why it cannot be read.
 func readable[T any](ctx context.Context, e *Engine, b *event.Branch, request func(again string) llm.Request,
 	read func(text string) (said T, why string)) (said T, err error) {
 	again := ""
@@ -35,7 +35,7 @@ func readable[T any](ctx context.Context, e *Engine, b *event.Branch, request fu
 	return said, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
 }
 
-// failed writes the end of such a question's trajectory. It returns err with what the caller needs to know about it.
+// failed writes the end of that question's trajectory. It returns err with the details that the caller needs.
 func failed(ctx context.Context, b *event.Branch, err error) error {
 	if event.IsWriteError(err) {
 		return err

@@ -56,9 +56,9 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 //
 // The agent makes more kinds of calls than the record contains. Each kind is answered as follows:
 //
-//   - act: the record's thoughts and actions in turn, whatever the agent observes. The record's formatting calls do not
-//     need separate answers: the actions in the log are their result. When the actions are used up, which happens if
-//     the agent refused one that SPINACH's loop accepted, or if another graph returned other rows, the model gives up:
+//   - act: the record's thoughts and actions in turn, regardless of what the agent observes. The record's formatting calls
+//     do not need separate answers: the actions in the log are their result. When the actions are used up, which happens
+//     if the agent refused one that SPINACH's loop accepted, or if another graph returned other rows, the model gives up:
 //     stop(no answer: …).
 //   - prune: the page as the record's model left it at this position. The agent uses only what is on the page that it
 //     read, see prune.go.
@@ -73,7 +73,7 @@ type RecordedModel struct {
 	pos int
 }
 
-// NewRecordedModel returns the model of a recorded run, at its beginning.
+// NewRecordedModel returns the model of a recorded run, positioned at the run's beginning.
 func NewRecordedModel(run RecordedRun) *RecordedModel { return &RecordedModel{run: run} }
 
 // Position returns how many of the record's actions have been returned.

@@ -19,8 +19,8 @@ func TestRescue(t *testing.T) {
 		acts   []string
 		first  int                    // number of queries that succeed at first
 		runs   func(text string) bool // reports which queries do not take too long after that
-		asked  string                 // the query to the service in its own dialect
-		want   []string               // texts in the posted query; if empty, there is no answer
+		asked  string                 // the query sent to the service, in its dialect
+		want   []string               // strings in the posted query; if empty, there is no answer
 		ran    int                    // total number of queries
 		told   string                 // text in the last prompt
 		reason Reason

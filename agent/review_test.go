@@ -187,7 +187,7 @@ func long() (m *fakeModel, d []policy.Decision) {
 	return m, d
 }
 
-// normal returns the part of a file that must be the same in two files of the same run.
+// normal returns the part of a file that must be equal in two files of the same run.
 func normal(events []Event) []Event {
 	out := append([]Event(nil), events...)
 	for i := range out {
@@ -202,7 +202,7 @@ func normal(events []Event) []Event {
 }
 
 // TestReviewSurvives checks that a review whose file ends at any byte, as after kill -9, continues from that point.
-// Nothing in the file is requested again from the model or the person, and the result is the same as that of an
+// Nothing in the file is requested again from the model or the person, and the result is the same as in an
 // uninterrupted review.
 func TestReviewSurvives(t *testing.T) {
 	m, list := long()
@@ -292,7 +292,7 @@ func goOn(t *testing.T, path string, calls, decided int) []Event {
 	return events
 }
 
-// A person who leaves and comes back many times, with failing calls in between, gets the same answer.
+// A person who leaves and comes back many times, even with failing calls, gets the same answer.
 func TestReviewSittings(t *testing.T) {
 	_, list := long()
 	path := filepath.Join(t.TempDir(), "t.jsonl")

@@ -356,7 +356,7 @@ func TestRefusalTexts(t *testing.T) {
 	}
 }
 
-// TestCounter checks that the second to last line states the step, the number of steps and the cost of refusals, and
+// TestCounter checks that the second-to-last line states the step, the number of steps and the cost of refusals, and
 // that these numbers are right.
 func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"),

@@ -152,7 +152,7 @@ func TestCutAnywhere(t *testing.T) {
 	for cut := 0; cut <= len(whole); cut += 7 {
 		lines := bytes.Count(whole[:cut], []byte("\n"))
 		got, err := event.Read(bytes.NewReader(whole[:cut]))
-		if len(got) != lines && len(got) != lines+1 { // one more if only the end of the line is missing
+		if len(got) != lines && len(got) != lines+1 { // one more event if only the end of the line is missing
 			t.Errorf("cut at %d: %d events of %d complete lines, %v", cut, len(got), lines, err)
 		}
 		if lines > 0 && err != nil && !errors.Is(err, event.ErrTorn) {
@@ -238,15 +238,15 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestCrash checks that at most the step in progress is lost, whatever is cut off the file after the last sync, and
-// that the run can be continued from the file.
+// TestCrash checks that at most the step in progress is lost, no matter how much is cut off the file after the last
+// sync, and that the run can be continued from the file.
 func TestCrash(t *testing.T) {
 	path, _ := richRunWith(t)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	synced, last, done := 0, 0, 0 // a power failure leaves at least what was synced
+	synced, last, done := 0, 0, 0 // a power failure loses nothing that was synced
 	for line := range bytes.Lines(whole) {
 		var e Event
 		if err := json.Unmarshal(line, &e); err != nil {

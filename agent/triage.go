@@ -30,12 +30,12 @@ const (
 	triageLength = 6000 // maximum number of characters of a post that are shown
 )
 
-// Triage asks the model to judge the last of posts: whether it is a request for us, what it asks, and in which
-// language. heading is the thread's heading. If the model's answer cannot be read, the model is asked once more. The
+// Triage asks the model to judge the last of posts: whether it is a request for the bot, what it asks, and in which
+// language. heading is the thread's heading. If the model's answer cannot be read, the model is asked again, once. The
 // error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means that
-// no answer could be read. In any of these cases, nothing is known about the post. Posts are untrusted: whatever they
-// say, the only result is the [Triage]. The calls are written to rec, which may be nil, as a separate trajectory whose
-// last event has the judgment in Detail.
+// no answer could be read. In any of these cases, nothing is known about the post. Posts are untrusted: regardless of
+// their content, the only result is the [Triage]. The calls are written to rec, which may be nil, as a separate
+// trajectory whose last event has the judgment in Detail.
 //
 // If the preset says so (rules.triage) and the model's server supports tool calls, the call is also the first turn of
 // the work on the question, which continues from there; see [Triage].Opening. limits are the limits of that work.
@@ -61,7 +61,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	return t, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
 }
 
-// triage asks for the judgment together with the first turn of the work if that is possible, and separately otherwise.
+// triage asks for the judgment together with the first turn if possible, and separately otherwise.
 func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Graphs: e.sources.Log(),
@@ -80,7 +80,7 @@ func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch,
 	return t, err
 }
 
-// judge asks only for the judgment, and asks once more if it cannot be read.
+// judge asks only for the judgment, and asks again, once, if it cannot be read.
 func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
 	return readable(ctx, e, b, func(again string) llm.Request {
 		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// voting asks a question with the policy vote or another one that makes several tries.
+// voting asks a question with the policy vote or another policy that makes several tries.
 func voting(t *testing.T, m *fakeModel, runs int, policy string, limits Limits) (*Outcome, *memory) {
 	t.Helper()
 	opts := spinach(func(p *preset.Preset) { p.Report = false })
@@ -40,7 +40,7 @@ func turnsOf(queries ...string) (out []string) {
 	return out
 }
 
-// TestVote checks when tries are saved, how the answer is chosen, and what is in the log.
+// TestVote checks when tries are skipped, how the answer is chosen, and what is logged.
 func TestVote(t *testing.T) {
 	first := `{"answer": 1, "why": "It says what the question says."}`
 	second := `{"answer": 2, "why": "The other lacks rows."}`
@@ -126,8 +126,8 @@ func TestVote(t *testing.T) {
 	}
 }
 
-// TestVoteIsIndependent checks that a try does not see anything of the others, and that its requests have their own
-// seed, a higher temperature and a different order of tools.
+// TestVoteIsIndependent checks that a try does not see anything from the other tries, and that its requests have a
+// different seed, a higher temperature and a different order of tools.
 func TestVoteIsIndependent(t *testing.T) {
 	m := &fakeModel{acts: turnsOf(qA, qB), tasks: map[string]string{"compare": ""}}
 	voting(t, m, 2, "vote", Limits{})
@@ -223,7 +223,7 @@ func TestVoteBudget(t *testing.T) {
 	}
 }
 
-// TestAuto checks that a certain answer is accepted after one try, and that a doubtful one is put to a vote.
+// TestAuto checks that a certain answer is accepted after one try, and that a doubtful answer is put to a vote.
 func TestAuto(t *testing.T) {
 	auto := func(query string) (*Outcome, *fakeModel) {
 		m := &fakeModel{acts: turnsOf(query, query)}
@@ -272,7 +272,7 @@ func TestVoteOnTruth(t *testing.T) {
 }
 
 // TestClarify checks that a run whose answer is not certain enough asks the asker a question that is based on the
-// different answers, or on the only one. A certain answer does not lead to a question, and a text that is not a
+// different answers, or on the only answer. A certain answer does not lead to a question, and text that is not a
 // question is not used.
 func TestClarify(t *testing.T) {
 	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {

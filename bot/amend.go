@@ -14,14 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file corrects one of our replies if the program itself finds it to be wrong. A few minutes after the reply was
+// This file corrects one of our replies if the program finds it to be wrong. A few minutes after the reply was
 // posted, its query is run again. If two runs return the same new result, the old result is struck out and the new one
-// follows it in the same comment. A reply is corrected at most once, and only while nobody has answered or changed it.
+// follows it in the same comment. A reply is corrected at most once, and only while no one has answered or changed it.
 //
 // The new text is written to the ledger before the save is sent. The page shows whether the save arrived, since the
-// reply is either the old text or the new one. So a save can be sent again after a crash, with the same effect.
+// reply is either the old text or the new one. A save can therefore be sent again after a crash, with the same effect.
 
-// Rerunner runs the query of a reply again. It returns the result with labels for the first rows.
+// Rerunner reruns the query of a reply. It returns the result with labels for the first rows.
 type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
@@ -36,7 +36,7 @@ const amendSummary = "Correct my own reply"
 type Amendment struct {
 	At    time.Time    `json:"at"`              // when the query was rerun
 	Why   string       `json:"why,omitempty"`   // what was wrong; "" if the result was the same
-	Reply *forum.Reply `json:"reply,omitempty"` // replacement for the posted result; nil: no correction is needed
+	Reply *forum.Reply `json:"reply,omitempty"` // replacement for the posted result; nil if no correction is needed
 	Save  *Save        `json:"save,omitempty"`  // attempts to write it
 	Done  bool         `json:"done,omitempty"`
 	Rev   int64        `json:"rev,omitempty"`     // revision with the correction; 0 if it was found on the page
@@ -46,7 +46,7 @@ type Amendment struct {
 // due reports whether a correction must still be written.
 func (a *Amendment) due() bool { return a != nil && a.Reply != nil && !a.Done && a.Not == "" }
 
-// amendable lists the posted replies that must be checked again, or whose correction must be written.
+// amendable lists the posted replies that must be rechecked, or whose correction must be written.
 func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	if b.cfg.Rerun == nil || b.cfg.AmendAfter <= 0 || b.cfg.Posting != On {
 		return nil, nil
@@ -60,7 +60,7 @@ func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	}), err
 }
 
-// amendAll checks recent replies again and corrects those that are wrong. If one fails, this is recorded and the others
+// amendAll rechecks recent replies and corrects those that are wrong. If one fails, this is recorded and the others
 // continue.
 func (b *Bot) amendAll(ctx context.Context) error {
 	entries, err := b.amendable(ctx)
@@ -218,7 +218,7 @@ func (a *Amendment) save() *Save {
 }
 
 // amendedBefore searches the page's history for a correction of unknown outcome that is not on the page, since someone
-// may have reverted it. done means that nothing remains to be done in this round.
+// may have reverted it. done means that nothing is left to do in this round.
 func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	s := e.Amendment.save()
 	if s.First.IsZero() {

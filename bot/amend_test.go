@@ -242,7 +242,7 @@ func TestCrashWhileAmending(t *testing.T) {
 		w.clock.pass(3 * time.Minute)
 		return w
 	}, func(w *world, note string) {
-		for range 2 { // settleDown would not wait for anything
+		for range 2 { // settleDown would have nothing to wait for
 			w.clock.pass(3 * time.Minute)
 			w.round()
 		}

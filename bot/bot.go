@@ -15,11 +15,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Solver is the agent as the bot uses it. Each key has its own trajectory and limits. internal/ask implements it.
+// Solver is the agent as the bot uses it. Each key has a separate trajectory and separate limits. internal/ask
+// implements it.
 //
 // If the day's money is spent, which an Outcome or an error may report, the request waits until the next UTC day. If
 // Triage has no model, the bot judges posts by their words. Every other error is retried a few times; [agent.EndingOf]
-// distinguishes the errors. If the result of Solve is final, it is an Outcome, even if there is no answer.
+// distinguishes the errors. A final result of Solve is an Outcome, even if there is no answer.
 type Solver interface {
 	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be a file name. It may
 	// be called again with the same key after a crash.
@@ -33,7 +34,7 @@ type Mode string
 
 // The modes of posting.
 const (
-	Off     Mode = "off"     // drafts go into the ledger and the log, nothing is written to the wiki
+	Off     Mode = "off"     // drafts go into the ledger and the log; nothing is written to the wiki
 	Propose Mode = "propose" // drafts wait in the ledger for [Approve]
 	On      Mode = "on"      // drafts are posted as soon as the gate is open
 )
@@ -44,40 +45,41 @@ type Config struct {
 	Page     string        // title of the forum page
 	Forum    forum.Options // how its pages differ from Wikidata's
 	Account  string        // user name of the bot's account
-	Operator string        // user name of the person who runs it
+	Operator string        // user name of the bot's operator
 	StopPage string        // title; the bot posts only while its trimmed text is empty or "run"
 	// title of the page that describes the bot, linked in the summary; the account's user page if empty
 	TaskPage string
-	// title of the page on which people may tell the bot to stop; the account's talk page if empty
+	// title of the page on which people can tell the bot to stop; the account's talk page if empty
 	TalkPage string
 	// Inbox lists other pages on which the account was mentioned. MentionPages lists the pages on which it answers: "talk"
-	// (every talk page), the number of a namespace, a title, or the beginning of one followed by "*". It also answers on
-	// its own talk page and on pages that name it in {{bots|allow=…}}. nil: only the forum page.
+	// (every talk page), the number of a namespace, a title, or the beginning of a title followed by "*". It also
+	// answers on its own talk page and on pages that name it in {{bots|allow=…}}. If nil, it answers only on the forum
+	// page.
 	Inbox        Inbox
 	MentionPages []string
 	OptOutPage   string // title of the page that links to people who do not want replies, or ""
 	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest], or ""
 	DigestHour   int    // hour in UTC after which the digest is written
 	Posting      Mode
-	DryRun       bool // treat Posting as Off, whatever its value
+	DryRun       bool // treat Posting as Off, regardless of its value
 	// called with the name of the gate's check that stopped a reply: posting, approval, stop, stop_page, page_nobots,
 	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
 	Held    func(check string)
-	Similar Similar // finds earlier discussions to point to; nil: none
-	// judges whether an earlier discussion is about the same request; nil: the reply never says so
+	Similar Similar // finds earlier discussions to point to; may be nil
+	// judges whether an earlier discussion is about the same request; if nil, the reply never says so
 	Recognize Recognizer
 
-	Figures Figures // finds units and dates of numbers; nil: numbers are shown without them
+	Figures Figures // finds units and dates of numbers; if nil, numbers are shown without them
 
-	Compare Comparer // runs the queries that others post in our threads; nil: they are not compared
-	Topics  Topics   // the wiki's own parser of discussions; nil: it is not used
-	Tools   Tools    // post replies without a query; nil: every reply is a section edit; only for a single process
+	Compare Comparer // runs the queries that others post in our threads; if nil, they are not compared
+	Topics  Topics   // the wiki's own parser of discussions; may be nil
+	Tools   Tools    // post replies without a query; if nil, every reply is a section edit; only for a single process
 
 	// codes of the wiki's languages; the first is used in replies if the asker's language is unknown or has no messages;
 	// if empty, English is used
 	Languages []string
-	Rerun     Rerunner // runs the query of a posted reply again; nil: queries are not rerun
-	// how long after a reply was posted its query is rerun; if the result differs, the reply is corrected; 0: never
+	Rerun     Rerunner // reruns the query of a posted reply; if nil, queries are not rerun
+	// how long after a reply was posted its query is rerun; if the result differs, the reply is corrected; never if 0
 	AmendAfter time.Duration
 
 	AnswerDelay time.Duration // minimum age of a comment
@@ -85,12 +87,12 @@ type Config struct {
 	AnswerSince    time.Time
 	FollowupLimit  int // follow-ups answered in a thread
 	RepliesPerHour int // replies in any 60 minutes; must be positive if posting is possible
-	RepliesPerDay  int // replies in any 24 hours; 0: only the hourly limit applies
-	// accepted requests per user in 24 hours, including follow-ups; more must wait; 0: no limit
+	RepliesPerDay  int // replies in any 24 hours; if 0, only the hourly limit applies
+	// accepted requests per user in 24 hours, including follow-ups; more must wait; no limit if 0
 	RequestsPerUser int
 	ThreadCooldown  time.Duration // minimum time between two of our replies in a thread
 	ReplyOnFailure  bool          // say so on the page if there is no answer; otherwise do not reply
-	// minimum probability, from 0 to 1, that a posted answer is right; 0: every answer is posted
+	// minimum probability, from 0 to 1, that a posted answer is right; if 0, every answer is posted
 	AnswerConfidence float64
 	// if an answer is less likely to be right, ask the poster one question, once per thread; otherwise do not reply
 	AskBack bool
@@ -104,15 +106,15 @@ type Config struct {
 	TookOver      time.Time     // when this process took over the work from another process, whose saves may still arrive
 	AnswerWithin  time.Duration // time after which a noticed request that is still open is given up; 30 days
 	Holder        string        // name of the worker that claims the jobs, never reused; "" for a single worker
-	Lease         time.Duration // validity of a claim without renewal; 0 for a single worker: as long as it runs
-	// returns the context for work in progress when the program is asked to stop; nil: the work is canceled
+	Lease         time.Duration // validity of a claim without renewal; unlimited if 0 (single worker)
+	// returns the context for work in progress when the program is asked to stop; if nil, the work is canceled
 	Drain func(context.Context) (context.Context, context.CancelFunc)
 	// delay before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
 	RetryDelay  time.Duration
 	RetryMax    time.Duration // 2 h
 	DraftMaxAge time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
 	MaxFailures int           // transient failures of triage and solver before a request is given up; 3
-	MaxStarts   int           // starts of the solver, including those that ended in a crash of the whole program; 25
+	MaxStarts   int           // starts of the solver, including starts that ended in a crash of the whole program; 25
 	MaxSaves    int           // failed saves before a reply is given up; 20
 }
 
@@ -120,13 +122,13 @@ type Config struct {
 const (
 	stopPageAge  = 5 * time.Second    // how long a read of the stop page is valid
 	maxConflicts = 3                  // edit conflicts in one round before the entry waits for the next
-	maxEdits     = 5                  // number of times that the poster may change a comment before it is given up
-	clockSlack   = 5 * time.Minute    // between the wiki's clock and its own timestamps
+	maxEdits     = 5                  // how often the poster may change a comment before it is given up
+	clockSlack   = 5 * time.Minute    // maximum difference between the wiki's clock and its timestamps
 	signedWithin = 2 * time.Minute    // maximum time from the minute of a signature to the save that added it
 	maxLapsed    = 7 * 24 * time.Hour // how long a lapsed entry can be reopened
-	maxPosts     = 40                 // number of a thread's posts that triage sees
-	maxPostRunes = 8000               // characters of each of these posts
-	maxKeptRunes = 4000               // characters of an observation that is kept for follow-ups
+	maxPosts     = 40                 // maximum number of a thread's posts that triage sees
+	maxPostRunes = 8000               // maximum number of characters of each of these posts
+	maxKeptRunes = 4000               // maximum number of characters of an observation that is kept for follow-ups
 	heldPause    = time.Minute        // delay before a worker retries a job for which it could do nothing
 )
 
@@ -141,7 +143,7 @@ type Bot struct {
 	now    func() time.Time
 	cfg    Config
 	sum    *Summary // of the current round
-	page   string   // name in the ledger of the page that it reads: see [PageName]
+	page   string   // name in the ledger of the page that it reads; see [PageName]
 	title  string   // that page's title on the wiki
 	visit  *visit   // what differs on a page on which the bot was mentioned; nil on the forum page
 	last   *reading // the last page read, cached because most reads find no change
@@ -230,7 +232,7 @@ type Summary struct {
 	Threads  int // on the page
 	Comments int // on the page
 	Noticed  int // new entries
-	Accepted int // judged to be requests for us
+	Accepted int // judged to be requests for the bot
 	Skipped  int // judged not to be requests
 	Proposed int // drafts made
 	Posted   int // replies on the wiki, including those found after a crash
@@ -251,7 +253,7 @@ func (s Summary) String() string {
 	return line
 }
 
-// unposted returns a text that says how many approved replies are not posted, and why. It returns "" if there are none.
+// unposted describes how many approved replies are not posted, and why. It returns "" if there are none.
 func (s Summary) unposted() string {
 	switch {
 	case s.Unposted == 0:
@@ -262,7 +264,7 @@ func (s Summary) unposted() string {
 	return fmt.Sprintf("%d approved, not posted: POSTING=off", s.Unposted)
 }
 
-// Round does one pass through all parts in turn, as the only worker. It determines the outcome of interrupted saves,
+// Round makes one pass through all parts in turn, as the only worker. It determines the outcome of interrupted saves,
 // judges new comments, solves the accepted ones, drafts replies, and posts those that may be posted. `run --once`, the
 // schedule and the demo all call it.
 //
@@ -273,7 +275,7 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error { return b.round(ctx, v) })
 }
 
-// part reads the page, does one part of a round, and returns the counts of its results.
+// part reads the page, runs one part of a round, and returns the counts of its results.
 func (b *Bot) part(ctx context.Context, do func(v *view) error) (Summary, error) {
 	*b.sum = Summary{DryRun: b.cfg.DryRun}
 	v, err := b.read(ctx)
@@ -371,7 +373,7 @@ func (b *Bot) answer(ctx context.Context, e *Entry) error {
 }
 
 // each calls do for the due entries in a state, oldest first, while holding the claim of each entry's job. If an
-// operator's command has changed an entry in the meantime, the entry is left for the next round.
+// operator's command has changed an entry since then, the entry is left for the next round.
 func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *Entry) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{state}})
 	if err != nil {
@@ -387,7 +389,7 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 		err := b.claimed(ctx, e, do)
 		switch {
 		case errors.Is(err, errFull):
-			return nil // skip the others: checking each of them takes several reads of the wiki
+			return nil // skip the others: checking each entry takes several reads of the wiki
 		case errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry):
 			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
 		case err != nil:
@@ -441,5 +443,5 @@ func (b *Bot) later(n int) time.Time {
 	return b.now().Add(min(d, max(b.cfg.RetryMax, b.cfg.RetryDelay)))
 }
 
-// Wiki returns the name of the bot's wiki, or "" for the main one.
+// Wiki returns the name of the bot's wiki, or "" for the main wiki.
 func (b *Bot) Wiki() string { return b.cfg.Wiki }

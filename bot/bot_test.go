@@ -73,7 +73,7 @@ func TestConflict(t *testing.T) {
 	if w.wiki.saves != 2 {
 		t.Errorf("%d saves", w.wiki.saves)
 	}
-	// If conflicts never end, there are three attempts per round, and eventually the request is given up.
+	// If every save conflicts, there are three attempts per round, and eventually the request is given up.
 	w = started(t)
 	w.cfg.MaxSaves = 10
 	w.wiki.refuse = bot.ErrConflict
@@ -203,7 +203,7 @@ func TestBackOnThePage(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// An emptied page does not prove anything about the requests on it.
+	// A blanked page does not prove anything about the requests on it.
 	w = started(t)
 	whole = w.wiki.text()
 	w.solver.onSolve = func() { w.wiki.put(page, "") }
@@ -263,8 +263,8 @@ func TestMissingPage(t *testing.T) {
 	}
 }
 
-// For any heading, the section link, the links to us and the key fit into the 500 characters that MediaWiki allows for
-// a summary.
+// For any heading, the section link, the links to the bot's pages and the key fit into the 500 characters that
+// MediaWiki allows for a summary.
 func TestHostileHeadings(t *testing.T) {
 	for _, h := range []string{"*/ [[Category:Evil]] /*", "[[User:Admin|x]] {{evil}}", strings.Repeat("é", 400),
 		"~~~~ x", "a | b", "''bold''", "sb-0000000000000000"} {

@@ -13,15 +13,15 @@ type Correction struct {
 	Theirs   string    // the accepted one
 	Author   string    // author of Theirs; the bot's account if the answer to a follow-up was accepted
 	Account  bool      // Theirs is our own answer to a follow-up
-	Revision int64     // page revision that contains Theirs; 0: unknown
+	Revision int64     // page revision that contains Theirs; 0 if unknown
 	Date     time.Time // of the comment with Theirs
 }
 
-// Corrections returns the corrections that people accepted, in the order of the requests. Such a correction is either
+// Corrections returns the corrections that people accepted, in the order of the requests. A correction is either
 // another person's query in one of our threads that returns rows and differs from our result, or our answer, for which
 // the asker thanked us, to a follow-up that said what was wrong. account is the name of the bot's account.
 //
-// A correction that was itself rejected, struck out or removed does not count.
+// A correction that was rejected, struck out or removed does not count.
 func Corrections(entries []*Entry, account string) []Correction {
 	var out []Correction
 	for _, e := range entries {
@@ -44,7 +44,7 @@ func Corrections(entries []*Entry, account string) []Correction {
 	return out
 }
 
-// acceptedFollowUp returns the last reply in a request's thread that has a different query and was thanked for.
+// acceptedFollowUp returns the last reply in a request's thread that has a different query and received thanks.
 func acceptedFollowUp(entries []*Entry, first *Entry) (found *Entry) {
 	for _, f := range entries {
 		if f.sameThread(first) && f.State == Posted && f.Kind == FollowUp && f.Draft != nil && f.Draft.Turn.SPARQL != "" &&

@@ -23,7 +23,7 @@ type crasher struct {
 	bot.Wiki
 	bot.Solver
 	calls int
-	at    int // 1-based number of the call; 0 for never
+	at    int // 1-based index of the call; never if 0
 	after bool
 }
 
@@ -170,7 +170,7 @@ func busy(t testing.TB, path string) *world {
 	return w
 }
 
-// another adds a request above all others, signed by Alice in the same minute.
+// another adds a request, signed by Alice in the same minute, above all other requests.
 func (w *world) another() {
 	w.wiki.edit("\n== Cats", "\n== Birds ==\nWhich birds are there? "+w.stamp+"\n\n== Cats")
 }
@@ -225,7 +225,7 @@ func TestCrashAtEveryCall(t *testing.T) {
 	}
 }
 
-// The first start itself is interrupted at each call in turn: comments that were on the page remain unanswered, and
+// The first start is interrupted at each call in turn: comments that were on the page remain unanswered, and
 // later ones are answered.
 func TestCrashAtFirstStart(t *testing.T) {
 	for n := 1; ; n++ {
@@ -248,7 +248,7 @@ func TestCrashAtFirstStart(t *testing.T) {
 	}
 }
 
-// A save whose answer is lost may arrive at any later time: before the bot checks, after the grace period, after the
+// A save whose response is lost may arrive at any later time: before the bot checks, after the grace period, after the
 // second save, or never.
 func TestLateSave(t *testing.T) {
 	for name, play := range map[string]func(w *world){
@@ -369,7 +369,7 @@ func TestLateSaveWhileHeld(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// The page alone is enough to tell that a save went through.
+// The page alone shows that a save succeeded.
 func TestRecoveredFromThePage(t *testing.T) {
 	w := started(t)
 	w.wiki.lost, w.wiki.onSave = true, func() { w.wiki.noEdits = true }
@@ -380,7 +380,7 @@ func TestRecoveredFromThePage(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// A request that crashes the program every time is eventually given up, and the others are answered.
+// A request that crashes the program every time is eventually given up, and the other requests are answered.
 func TestPoison(t *testing.T) {
 	for _, what := range []string{"triage", "solver"} {
 		w := busy(t, "")
@@ -457,7 +457,7 @@ func TestInterruptedWhileSaving(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// A clock that was ahead by more than a year is set back while a request waits, while a save's answer is missing, and
+// A clock that was ahead by more than a year is set back while a request waits, while a save's response is missing, and
 // after many replies: nothing waits until that year.
 func TestClockSetBack(t *testing.T) {
 	const ahead = 10000 * time.Hour
@@ -487,8 +487,8 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// The clock jumps ahead by more than a request may wait. Open requests are still answered. They are given up once the
-// time has passed on the wiki, too.
+// The clock jumps ahead by more than the time that a request may wait. Open requests are still answered. They are given
+// up once the time has passed on the wiki, too.
 func TestClockAhead(t *testing.T) {
 	for wiki, want := range map[time.Duration]string{0: "Cats:gave_up", -40 * 24 * time.Hour: "Cats:posted"} {
 		w := started(t)

@@ -16,7 +16,7 @@ import (
 )
 
 // crowd simulates people who write anywhere on the page, often twice a minute. It recognizes their posts by a unique
-// word in each. About the bot, it knows only the name, and it reads only the page, its history and the archive.
+// word in each. It knows only the bot's name, and reads only the page, its history and the archive.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
@@ -24,16 +24,16 @@ type crowd struct {
 	times   map[string]int // number of times that a word was posted
 	edits   map[string]int
 	gone    map[string]int    // number of times that people removed a post with the word
-	refused map[string]bool   // headings of threads in which one of our replies was removed, so that no more are posted
+	refused map[string]bool   // headings of threads in which one of our replies was removed, so no more are posted
 	words   map[string]string // word by the hash that a post had at some time
 	archive string
 	between bool // someone wrote between a request and its answer, so replies are no longer under their posts
-	// An administrator removes and hides replies, and nobody changes headings, so a post with another heading, other words
-	// and no reply is a new one.
+	// An administrator removes and hides replies, and no one changes headings, so a post with another heading, other
+	// words and no reply is a new one.
 	hides bool
-	quiet bool // people begin threads and do not write in threads by others
+	quiet bool // people begin threads and do not write in other people's threads
 
-	known  map[string]bool // texts whose words were recorded
+	known  map[string]bool // page texts whose words were recorded
 	text   string          // the page's text when it was last read
 	parsed *forum.Page
 }
@@ -70,7 +70,7 @@ func (c *crowd) insert(at int, s string) {
 	c.w.wiki.put(page, text[:at]+s+text[at:])
 }
 
-// section adds a thread before a random one, or at the end.
+// section adds a thread before a random thread, or at the end.
 func (c *crowd) section() {
 	threads := c.threads()
 	s := "== Thread " + fmt.Sprint(len(c.posts)) + " ==\n" + c.write(c.word()) + "\n\n"
@@ -139,7 +139,7 @@ func (c *crowd) edit() {
 	}
 }
 
-// tidy archives a thread in which every post is answered.
+// tidy archives a thread in which every post has been answered.
 func (c *crowd) tidy() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -251,8 +251,8 @@ func (c *crowd) learn() {
 	}
 }
 
-// said counts the replies to each word in the page's whole history, including those that have been removed. It reports
-// an error if one of our edits does anything but insert lines.
+// said counts the replies to each word in the page's whole history, including removed replies. It reports an error if
+// one of our edits does anything other than insert lines.
 func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	out := map[string]int{}
 	revs := c.w.wiki.pages[page]
@@ -339,7 +339,7 @@ func brief(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// Work on a request is not lost if its poster adds comments with the same signature in the meantime.
+// Work on a request is not lost if its poster adds comments with the same signature during the work.
 func TestTwinsWhileSolving(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")

@@ -23,7 +23,7 @@ type digestNote struct {
 
 func (b *Bot) digestKey() string { return "bot/digest/" + PageName(b.cfg.Wiki, b.cfg.DigestPage) }
 
-// checkDigest returns what is wrong with the digest's page and hour.
+// checkDigest returns an error if the digest's page or hour is invalid.
 func (c *Config) checkDigest() error {
 	if c.DigestPage == "" {
 		return nil
@@ -34,9 +34,9 @@ func (c *Config) checkDigest() error {
 	return c.checkOwn("the digest", c.DigestPage, "digest")
 }
 
-// WriteDigest writes the digest of the last day on the digest's page, above those of earlier days. It does so once a
-// day, after the configured hour. It does nothing if no such page is configured or posting is off. write returns the
-// section about the time between two moments, with the day as its heading.
+// WriteDigest writes the digest of the last day to the digest's page, above the digests of earlier days. It does so
+// once a day, after the configured hour. It does nothing if no such page is configured or posting is off. write returns
+// the section about the period between two times, with the day as its heading.
 //
 // WriteDigest passes the checks of a reply's gate that concern the page: posting mode, operator's stop, stop page,
 // {{nobots}}. The page must exist, because the bot does not create it. Only one process may call WriteDigest.
@@ -134,7 +134,7 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	return err // unknown outcome
 }
 
-// digestSent searches for a digest whose edit has an unknown outcome. done means that nothing must be written now.
+// digestSent searches for a digest whose edit has an unknown outcome. done means that nothing needs to be written now.
 func (b *Bot) digestSent(ctx context.Context, note digestNote, summary string, rev *Revision) (done bool, err error) {
 	if strings.Contains(rev.Text, "== "+note.Day+" ==") {
 		return true, putNote(ctx, b.store, b.digestKey(), digestNote{Day: note.Day, Rev: rev.ID})

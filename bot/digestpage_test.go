@@ -46,8 +46,8 @@ func (w *world) hours(n int) {
 	}
 }
 
-// The digest is off by default. It is written once a day after its hour, above those of previous days, and everything
-// else on the page stays unchanged.
+// The digest is off by default. It is written once a day after its hour, above the digests of previous days, and
+// everything else on the page stays unchanged.
 func TestDigestPage(t *testing.T) {
 	w := digesting(t)
 	before := w.wiki.textOf(digestPage)
@@ -118,11 +118,11 @@ func TestDigestIsGated(t *testing.T) {
 }
 
 // An edit of unknown outcome is repeated only if it is neither on the page nor in the history and can no longer arrive.
-// Each day has one digest, regardless of the outcome of the first edit, and so does the next day.
+// The day has one digest, regardless of the outcome of the first edit, and so does the next day.
 func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do          func(w *world)
-		want, saves int // number of digests of the first day at the end of the day
+		want, saves int // number of digests for the first day at the end of that day
 	}{
 		"the answer is lost": {func(w *world) { w.wiki.lost = true }, 1, 1},
 		"the answer is lost, and someone removes it": {func(w *world) {

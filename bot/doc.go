@@ -2,14 +2,14 @@
 // solve them, drafts replies, stores them in a ledger and publishes them through a gate. It is the only package that
 // writes to a wiki.
 //
-// [Bot.Round] is one pass, the same for `run --once`, for the schedule and for the demo. All its external effects go
+// [Bot.Round] is one pass, the same for `run --once`, the schedule and the demo. All its external effects go
 // through [Wiki], [Solver] and [Store].
 //
 // # The life of an entry
 //
-// Each comment that may be answered has at most one [Entry] in the ledger. Signature, words and position determine
-// which comment an entry belongs to; see identity.go. Two comments by the same author in the same minute are two
-// requests, anywhere on the page.
+// Each comment that may be answered has at most one [Entry] in the ledger. The signature, the words and the position
+// determine to which comment an entry belongs; see identity.go. Two comments by the same author in the same minute are
+// two requests, anywhere on the page.
 //
 //	noticed ──▶ accepted ──▶ proposed ──▶ approved ──▶ posting ──▶ posted
 //	   │            │            │            │  ▲         │ │
@@ -30,9 +30,9 @@
 // comment is answered once it has not changed for [Config].UnsignedDelay: people add missing signatures, and an
 // unsigned comment can be recognized only by its words. Later unsigned comments are ignored.
 //
-// The model judges whether a selected comment asks for something. Without a model, the bot judges by its words. A
-// request contains a query, a question mark or a phrase used in requests, in six languages. A follow-up under our reply
-// that contains a query counts as someone's answer unless it asks something or mentions us.
+// The model judges whether a selected comment asks for something. Without a model, the bot judges the comment by its
+// words. A request contains a query, a question mark or a phrase used in requests, in six languages. A follow-up under
+// our reply that contains a query counts as someone's answer unless it asks something or mentions us.
 //
 // Bots are never answered. An account is a bot if its name ends in Bot or BOT or in the separate word "bot", with or
 // without a number, or if it is in a list of known bots, which includes the accounts of MediaWiki's own programs.
@@ -40,14 +40,14 @@
 // # Why every accepted request is answered or recorded as given up
 //
 // An accepted entry is in the ledger before anything else happens to it, and every Round handles every open entry that
-// is due. The entry counts failures, and also starts that were interrupted because the program ended. So each entry
-// reaches a final state after a bounded number of Rounds in which the gate is open and the wiki is reachable.
+// is due. The entry counts failures as well as starts that were interrupted because the program ended. Each entry
+// therefore reaches a final state after a bounded number of Rounds in which the gate is open and the wiki is reachable.
 //
 // # Why nothing is posted twice
 //
 // Before a save is sent, the entry's state becomes posting, and the base revision and the time on both clocks are
-// recorded. That write is durable. So a reply can be on the wiki, or in transit, only if its entry is in the state
-// posting or a later one. An entry leaves posting for another attempt only
+// recorded. That write is durable. A reply can therefore be on the wiki, or in transit, only if its entry is in the
+// state posting or a later state. An entry leaves posting for another attempt only
 //
 //   - if the wiki answered that it did not save ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: no save is
 //     in progress), or
@@ -57,28 +57,28 @@
 //     or the author, the text of the revision decides. If they hid the text as well, the entry is given up, and only
 //     the operator's `ledger retry` can continue it.
 //
-// The ledger may be new, or restored from a backup that is older than a reply. So the same list is searched before an
-// entry's first save: a reply that has been removed since, even by the operator, is not posted again.
+// The ledger may be new, or restored from a backup that is older than a reply. The same list is therefore searched
+// before an entry's first save: a reply that has been removed since, even by the operator, is not posted again.
 //
-// The first save may arrive even later, after that check. Then one of the two saves edits a section that the other has
-// changed. Both have a base revision and insert at the same position, so MediaWiki reports an edit conflict (tested on
-// 1.39: section edits by the same account conflict, too). One case remains: a save arrives after the grace period, and
-// someone has meanwhile replied elsewhere in the same thread. Then the two saves have different positions, and a line
-// merge could accept both. The grace period must be longer than the wiki's own time limit for a request; then there is
-// no such save. Every attempt begins by reading the page again and searching for our own reply, by the marker and by
-// author and parent. The latter works even if the ledger was lost.
+// The first save may arrive even later, after that check. In that case, one of the two saves edits a section that the
+// other has changed. Both have a base revision and insert at the same position, so MediaWiki reports an edit conflict
+// (tested on 1.39: section edits by the same account conflict, too). One case remains: a save arrives after the grace
+// period, and someone has since replied elsewhere in the same thread. In that case, the two saves have different
+// positions, and a line merge could accept both. The grace period must be longer than the wiki's own time limit for a
+// request; then there is no such save. Every attempt begins by reading the page again and searching for our own reply,
+// by the marker and by author and parent. The latter works even if the ledger was lost.
 //
-// The wiki's discussion tools ([Tools]) may write a reply without a query, for a single process only. They read the
+// The wiki's discussion tools ([Tools]) may write a reply without a query, but only for a single process. They read the
 // page when they write and have no base revision, so if one of their saves begins after our second attempt, there is no
 // conflict. Such a save must not begin: before anything is read again, the wiki client ends the session in which the
 // save was sent, even if the process that sent it was killed, and the wiki ignores a request whose session has ended
 // (tested on 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit.
 // With OAuth 1.0a there are no sessions, but the bot waits [lateTools] times as long, so the timestamp in a request's
 // signature expires before the next attempt. Requests with an OAuth 2 token never expire, so the tools are not used
-// with one. Ending the session also stops section edits that begin late.
+// with OAuth 2. Ending the session also stops section edits that begin late.
 //
-// Between the last read and the save, the bot reads the stop page and writes the ledger once. MediaWiki merges edits
-// that others save in that moment line by line. A change to the request's last line, a reply at the same position and
+// Between the last read and the save, the bot reads the stop page and writes the ledger once. MediaWiki merges, line by
+// line, edits that others save in that interval. A change to the request's last line, a reply at the same position and
 // an archived section are conflicts. A mark elsewhere in the section, such as "resolved" at its top, is merged.
 //
 // A forged signature with a forged marker can keep the bot from replying, but can never make it post twice.

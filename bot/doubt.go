@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome for the reply: the outcome itself, or
-// one with a question to the poster instead of the answer, or, if there is no question or it may not be asked, one
-// without an answer. silent is the reason if there is no reply, and otherwise "". A question passes through the ledger
-// and the gate like every other reply.
+// doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome for the reply: the same outcome, an
+// outcome with a question to the poster instead of the answer or, if there is no question or it may not be asked, an
+// outcome without an answer. silent is the reason if there is no reply, and otherwise "". A question passes through the
+// ledger and the gate like every other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -72,7 +72,7 @@ func choices(out *agent.Outcome) (list []Choice) {
 }
 
 // chosen interprets a post that answers our question: the original request continues, regardless of how the model
-// judges such a short post. If the post names one of the readings, by its result or its position, that reading is the
+// judges the short post. If the post names one of the readings, by its result or its position, that reading is the
 // poster's choice. Posts by others are judged by the model and do not choose a reading.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
@@ -115,7 +115,7 @@ func counts(list []Choice) (out []int) {
 }
 
 // standing determines the state of the thread. It finds out whether people have accepted an answer in it, by thanking
-// us or by posting a query. In that case the bot suggests marking the section as resolved, but never does so itself. It
+// us or by posting a query. In that case the bot suggests marking the section as resolved, but never marks it. It
 // also finds out whether this reply is our last one in the thread, either in any case or only if it fails, too.
 func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
 	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {
@@ -145,7 +145,7 @@ func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error)
 }
 
 // mayNotAsk reports whether the bot must not ask a question in the thread: because one of our replies there is already
-// a question, and two would feel like an interrogation, or because nobody could answer it.
+// a question, and two would feel like an interrogation, or because no one could answer it.
 func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 	if last, err := b.lastFollowUp(ctx, p, e); err != nil || last {
 		return last, err
@@ -157,7 +157,7 @@ func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 }
 
 // askedByAnother reserves the thread's only question for an entry, and reports whether another entry already has it.
-// Several workers may draft replies in a thread at the same moment: the note is changed in one transaction, so only one
+// Several workers may draft replies in a thread at the same time: the note is changed in one transaction, so only one
 // asks. An entry that ended without a question on the page, or that must be posted without one, releases the question.
 func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool, err error) {
 	key := "bot/asks/" + hashKey(b.page, p.root())

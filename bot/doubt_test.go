@@ -136,7 +136,7 @@ func TestAsksWithCounts(t *testing.T) {
 }
 
 // TestChosen checks that the answer to our question continues the first request, even if it is short. It also checks
-// that if the program understands the choice, its reply is posted even though its confidence is as low as before.
+// that if the program understands the choice, the reply is posted even though the confidence is as low as before.
 func TestChosen(t *testing.T) {
 	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
 		"Those in Africa": ""} {

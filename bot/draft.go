@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// draft drafts the reply for the agent's outcome, with the current wikitext and diff. more is the content of the reply
-// in addition to the answer. If the answer does not fit into a reply and replies without an answer are enabled, the
+// draft drafts the reply for the agent's outcome, with the current wikitext and diff. more is additional content for
+// the reply besides the answer. If the answer does not fit into a reply and replies without an answer are enabled, the
 // reply says that there is no answer.
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
 	r := reply.New(out, e.Author, b.cfg.Operator, e.Key)

@@ -28,7 +28,7 @@ const (
 	account  = "SpinachBot"
 )
 
-// clock is a clock that is set by hand, or advances on its own once it runs.
+// clock is a clock that is set by hand, or advances automatically once it runs.
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
@@ -219,7 +219,7 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	return out, nil
 }
 
-// Texts returns the texts of the revisions in a period.
+// Texts returns the text of each revision in a period.
 func (w *fakeWiki) Texts(_ context.Context, title string, from, to time.Time) (out []string, err error) {
 	if w.noEdits {
 		return nil, errors.New("history unavailable")
@@ -407,7 +407,7 @@ type world struct {
 	clock  *clock
 	wiki   *fakeWiki
 	solver *fakeSolver
-	path   string // of the store on disk; empty for one in memory
+	path   string // path of the store on disk; empty for a store in memory
 	store  closer
 	cfg    bot.Config
 	log    *strings.Builder

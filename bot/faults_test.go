@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// The wiki is read-only or lags for a day: the bot tries less and less often, keeps its draft, and posts it exactly
+// The wiki is read-only or lags for a day: the bot retries less and less often, keeps its draft, and posts it exactly
 // once after the wiki accepts edits again.
 func TestWikiTakesNoEditsForADay(t *testing.T) {
 	for _, code := range []string{"maxlag", "readonly"} {
@@ -67,8 +67,8 @@ func TestPageRenamed(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The program is asked to stop (SIGTERM) before each of its calls in turn: the round ends on its own, and after the
-// next start every request has one reply.
+// The program is asked to stop (SIGTERM) before each of its calls in turn: the round ends properly, and after the next
+// start every request has one reply.
 func TestInterruptedAtEveryCall(t *testing.T) {
 	for n := 1; ; n++ {
 		w := busy(t, "")

@@ -20,11 +20,11 @@ type leave struct {
 }
 
 // gate decides whether a reply may be saved now. Every save passes through it. In this order, it checks the posting
-// mode, the approval in the ledger, whether the poster has declined replies ({{nobots}} on the talk page, the opt-out
-// list), the operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section, the follow-up
-// limit of the thread, the replies of the last hour and day, and the pause in the thread. The solver watches the daily
-// budget. If posting is on, the gate also approves drafts and records that, except for old ones made while posting was
-// off.
+// mode, the approval in the ledger, whether the poster has declined replies ({{nobots}} on the poster's talk page, or
+// the opt-out list), the operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section,
+// the follow-up limit of the thread, the replies of the last hour and day, and the pause in the thread. The solver
+// watches the daily budget. If posting is on, the gate also approves drafts and records that, except for old ones made
+// while posting was off.
 func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
 	case On, Propose:
@@ -104,7 +104,7 @@ func (b *Bot) needsApproval(e *Entry) string {
 
 // stopNote stores information about the stop page across restarts.
 type stopNote struct {
-	Existed bool `json:"existed"` // the page has existed, so from then on its absence means stop
+	Existed bool `json:"existed"` // the page has existed, so its absence now means stop
 }
 
 func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg.StopPage) }
@@ -113,7 +113,7 @@ func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg
 // the time until which the bot may post. It also returns the wiki's current time.
 //
 // The bot may run if the page's trimmed text is empty or "run". A page that cannot be read means stop. A missing page
-// means run only if it has never existed since the bot was first started.
+// means run only if the page has never existed since the bot was first started.
 func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 	closed := func(why string) leave { return leave{reason: why, check: "stop_page"} }
 	if why, err := b.talkStop(ctx); err != nil || why != "" {
@@ -149,7 +149,7 @@ func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 }
 
 // stopped returns why the bot must pause for this round, or "" if it need not. It is called at the start of a round and
-// before each save, so that a stopped bot spends no money. While posting is off, it reads the page only once, at the
+// before each save, so a stopped bot spends no money. While posting is off, it reads the page only once, at the
 // first start, to record whether it exists.
 func (b *Bot) stopped(ctx context.Context) (string, error) {
 	if why, err := b.halted(ctx); err != nil || why != "" {

@@ -263,8 +263,8 @@ func TestFollowupLimitAtTheGate(t *testing.T) {
 	w.want("Cats:posted Cats:posted Cats:gave_up")
 }
 
-// If the wiki temporarily does not accept edits (lag), the reply is delayed. The bot does not search for a lost save
-// and does not give up the reply.
+// If the wiki temporarily does not accept edits because of lag, the reply is delayed. The bot does not search for a
+// lost save and does not give up the reply.
 func TestWikiWantsNoEdits(t *testing.T) {
 	w := started(t)
 	w.wiki.refuse = fmt.Errorf("%w: maxlag", bot.ErrNotSaved)

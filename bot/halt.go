@@ -8,7 +8,7 @@ import (
 )
 
 // Halt is the operator's stop. Like the stop page, it keeps the bot from judging, solving and posting. Unlike the stop
-// page, it does not need a wiki and also applies while posting is off. It is a note in the store, so it applies to
+// page, it does not require a wiki and also applies while posting is off. It is a note in the store, so it applies to
 // every process that uses the store and survives restarts.
 type Halt struct {
 	By  string    `json:"by"`
@@ -45,7 +45,7 @@ func Halted(ctx context.Context, notes Notes) (*Halt, error) {
 	return h, nil
 }
 
-// halted returns a text about the operator's stop, or "" if there is none.
+// halted returns a message about the operator's stop, or "" if there is none.
 func (b *Bot) halted(ctx context.Context) (string, error) {
 	h, err := Halted(ctx, b.store)
 	if err != nil || h == nil {

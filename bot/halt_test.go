@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// The operator's stop applies to the next round of every bot on the store, in every posting mode, until it is
+// The operator's stop applies to the next round of every bot that uses the store, in every posting mode, until it is
 // withdrawn.
 func TestHalt(t *testing.T) {
 	for _, mode := range []bot.Mode{bot.Off, bot.Propose, bot.On} {

@@ -24,7 +24,7 @@ func suppressed(t *testing.T, hide string) *world {
 	return w
 }
 
-// A reply that people removed and hid is not posted again, whichever parts they hid.
+// A reply that people removed and hid is not posted again, regardless of which parts they hid.
 func TestSuppressedReply(t *testing.T) {
 	for hide, want := range map[string]bot.State{
 		"": bot.Posted, "text": bot.Posted, "user": bot.Posted, "user text": bot.Posted, // the summary names the entry
@@ -50,8 +50,8 @@ func TestSuppressedReply(t *testing.T) {
 	}
 }
 
-// The process was suspended between reading the page and saving. A reply that was saved, removed and hidden in the
-// meantime is not posted again either. The simulation found this.
+// The process was suspended between reading the page and saving. A reply that was saved, removed and hidden during that
+// time is not posted again either. The simulation found this.
 func TestSuppressedAfterPause(t *testing.T) {
 	w := started(t)
 	before := w.wiki.text()
@@ -102,8 +102,8 @@ func TestSuppressedThenRetried(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// Hidden revisions that cannot be our save do not hold back a reply: those from before the save, those from long after
-// it, and all of them if the wiki answered that it saved nothing.
+// Hidden revisions that cannot be our save do not hold back a reply: revisions from before the save, revisions from
+// long after it, and all of them if the wiki answered that it saved nothing.
 func TestHiddenRevisionsOfOthers(t *testing.T) {
 	hide := func(w *world) { w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text" }
 	for name, play := range map[string]func(w *world){

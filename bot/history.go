@@ -12,7 +12,7 @@ type Change struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// An entry keeps its first and last changes. Changes in between belong to a request that failed again and again.
+// An entry keeps its first and last changes. The changes between them belong to a request that failed again and again.
 const (
 	keptFirst = 10
 	keptLast  = 40

@@ -20,21 +20,21 @@ import (
 //   - The signature ([Origin]) and the words. If several comments have the same signature and words, the position
 //     decides: our reply under the comment, its parent, its thread.
 //   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply
-//     under it. An entry takes such a comment only if its own words are no longer on the page, if no other entry
+//     under it. An entry takes such a comment only if the entry's words are no longer on the page, if no other entry
 //     has the comment, and if the two were never on the page at the same time ([Entry].Others).
 //   - For words that are only in another thread, if our reply is not on the page: the page's history of the
 //     comment's minute, which shows how often it was posted.
 //   - For a comment that was signed after it was posted: the words and the thread.
 //   - For a comment that its author signed again, with another time: the words and our reply under it.
 //
-// Each entry gets at most one comment and each comment at most one entry. A comment without one is new.
+// Each entry gets at most one comment, and each comment at most one entry. A comment without an entry is new.
 
 // owners maps the comments with one signature to their entries, for one reading of the page.
 type owners struct {
 	entry map[*forum.Comment]*Entry
 	place map[string]place // by the entry's key
 	old   map[*forum.Comment]bool
-	// comments that may not belong to their entry, because the history could not be read
+	// comments that may not belong to their entries, because the history could not be read
 	unsure map[*forum.Comment]bool
 }
 
@@ -61,7 +61,7 @@ func (p place) origin() Origin {
 	return newOrigin(*p.comment.Author, p.comment.Time)
 }
 
-// spot returns the comment's position in its thread, in the same form as [Entry].Place.
+// spot returns the comment's position in its thread, in the form of [Entry].Place.
 func (p place) spot() string {
 	if p.index == 0 {
 		return identity.Top
@@ -230,7 +230,7 @@ func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 }
 
 // signedLater finds the entry for a comment that has since been signed, was signed again or lost its signature, or that
-// is unsigned and got another heading. Short texts are weak evidence that two comments are the same.
+// is unsigned and got another heading. Short comments are weak evidence that two comments are the same.
 func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
@@ -325,7 +325,7 @@ func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 
 // answered reports whether one of our comments is directly under the comment, which shows that it was answered even if
 // the ledger was lost. A reply whose marker belongs to another comment on the page does not count, because someone
-// wrote the comment between that one and our reply.
+// wrote the comment between that comment and our reply.
 func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -393,7 +393,7 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 		return nil, err
 	}
 	for _, e := range gone {
-		// Threads that one author began in the same minute can exchange the IDs of their first comments.
+		// Threads that one author began in the same minute can swap the IDs of their first comments.
 		if listed[e.Key] || e.Heading != p.thread.Heading {
 			continue
 		}
@@ -409,8 +409,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 	return out, nil
 }
 
-// acquaint records in each entry which other comments with the same signature are on the page, so that it never claims
-// one of them.
+// acquaint records in each entry which other comments with the same signature are on the page, so it never claims one
+// of them.
 func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	for _, p := range v.order {
 		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {

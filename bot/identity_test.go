@@ -89,7 +89,7 @@ func TestOldUnsignedThreadEdited(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// signAgain replaces Alice's signature under the request by one with the current time.
+// signAgain replaces Alice's signature under the request with one that has the current time.
 func (w *world) signAgain() {
 	w.t.Helper()
 	text := w.wiki.text()

@@ -16,7 +16,7 @@ type Inbox interface {
 	// Calls returns the notifications that the account has not read yet, oldest first. The error is [ErrNoInbox] if the
 	// wiki does not support notifications or the account may not read them. In that case, only Naming is called.
 	Calls(ctx context.Context) ([]Call, error)
-	// Heard marks calls as read. It is safe to mark one twice.
+	// Heard marks calls as read. It is safe to mark a call twice.
 	Heard(ctx context.Context, ids []string) error
 	// Naming returns the pages that link to the account's user page or contain the marker of a conversation with it.
 	Naming(ctx context.Context) ([]PageState, error)
@@ -46,18 +46,18 @@ type PageState struct {
 
 // Limits for handling calls.
 const (
-	maxTries    = 5                   // number of times that the page of a call is read before the call is given up
-	maxHeard    = 200                 // calls that the ledger remembers
+	maxTries    = 5                   // maximum number of times that a call's page is read before the call is given up
+	maxHeard    = 200                 // maximum number of calls that the ledger keeps
 	pollEvery   = time.Hour           // time between two listings of pages that mention us, if the wiki has notifications
 	followPages = 30 * 24 * time.Hour // how long after a reply its page is still read if it changes
 )
 
 // callBook is the ledger's record of calls. A call is marked as read only after its outcome is in the ledger.
 type callBook struct {
-	Since  time.Time        `json:"since"`           // wiki's clock: comments signed earlier are ignored
+	Since  time.Time        `json:"since"`           // by the wiki's clock; comments signed earlier are ignored
 	Seen   map[string]int64 `json:"seen"`            // the last revision of each page that was read, by title
-	Polled time.Time        `json:"polled,omitzero"` // own clock: when the pages that mention us were last listed
-	Tries  map[string]int   `json:"tries,omitempty"` // by call: number of times that its page was due to be read
+	Polled time.Time        `json:"polled,omitzero"` // by our clock; when the pages that mention us were last listed
+	Tries  map[string]int   `json:"tries,omitempty"` // by call, the number of times that its page was due to be read
 	Heard  []HeardCall      `json:"heard,omitempty"` // newest last
 }
 
@@ -121,8 +121,8 @@ func (c *callBook) heard(call Call, said string, now time.Time) {
 	c.Heard = c.Heard[max(0, len(c.Heard)-maxHeard):]
 }
 
-// noticeCalls reads every page on which someone may have called us since the last round, and adds what needs an answer
-// to the ledger. It is not an error if the wiki cannot be reached, since the next round tries again.
+// noticeCalls reads every page on which someone may have called us since the last round, and adds the comments that
+// need an answer to the ledger. It is not an error if the wiki cannot be reached, since the next round tries again.
 func (b *Bot) noticeCalls(ctx context.Context) error {
 	if b.cfg.Inbox == nil {
 		return nil
@@ -145,7 +145,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		for _, c := range to {
 			book.Tries[c.ID]++
 		}
-		if len(to) > 0 { // count in advance, so that a page that crashes the program counts, too
+		if len(to) > 0 { // count in advance, so a page that crashes the program counts, too
 			if err := putNote(ctx, b.store, callKey(b.cfg.Wiki), book); err != nil {
 				return err
 			}
@@ -203,7 +203,7 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 	known []string, err error) {
 	unread, err := b.cfg.Inbox.Calls(ctx)
 	poll := err != nil || b.now().Sub(book.Polled) >= pollEvery
-	if err != nil && err != ErrNoInbox { //nolint:errorlint // with a reason it is worth a line
+	if err != nil && err != ErrNoInbox { //nolint:errorlint // log only an error that gives a reason
 		b.lg.Warn("notifications cannot be read; searching for pages that link to us instead", "err", err)
 	}
 	calls, pages = map[string][]Call{}, map[string]PageState{}
@@ -242,7 +242,7 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 			s.Title = s.MovedTo
 		}
 		if s.Title == b.cfg.Page {
-			s.Rev = 0 // the forum page is read in its own round
+			s.Rev = 0 // the forum page is read separately, in its own round
 		}
 		if s.Rev != book.Seen[s.Title] || len(calls[s.Title]) > 0 {
 			pages[s.Title] = s

@@ -284,7 +284,7 @@ func TestMarkedConversations(t *testing.T) {
 	w.wantOurs(chat, "Cats 2 Ann", "Cats 2 Ann", "Cats 2 Bob")
 }
 
-// withoutOurs removes the bot's replies from a text.
+// withoutOurs removes the bot's replies from a page's text.
 func withoutOurs(text string) string {
 	for {
 		k := strings.Index(text, "<!-- spinachbot:")

@@ -11,9 +11,9 @@ import (
 // The kinds of the bot's jobs. A job is the next step for an entry. Both change in one transaction of the ledger.
 const (
 	Judging    = "judge"   // of a noticed entry
-	Solving    = "solve"   // of an accepted one, draft included
-	Proposing  = "propose" // for a drafted one that waits for approval, by the operator or by POSTING=on
-	Publishing = "publish" // of an approved one
+	Solving    = "solve"   // of an accepted entry, including its draft
+	Proposing  = "propose" // for a drafted entry that waits for approval, by the operator or by POSTING=on
+	Publishing = "publish" // of an approved entry
 	Confirming = "confirm" // for an entry that is being posted: find out the outcome of the save
 )
 
@@ -41,7 +41,7 @@ func scope(wiki string) string { return "wiki:" + wiki }
 // always is later than every job's due time.
 var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// claimed calls a function with an entry while holding the claim of its job. It does nothing if another worker has it.
+// claimed calls a function with an entry while holding its job's claim. It does nothing if another has it.
 func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Key: e.Key}, always, b.cfg.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -55,7 +55,7 @@ func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *E
 }
 
 // under calls a function with an entry while holding a claim, and then releases the job. A job for which nothing could
-// be done waits for a while, so that no worker claims it again immediately.
+// be done waits for a while, so no worker claims it again immediately.
 func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context.Context, *Entry) error) error {
 	work, cancel := ctx, func() {}
 	if b.cfg.Drain != nil {
@@ -70,7 +70,7 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	stop()
 	e.Claim = nil
 	if lost || errors.Is(err, job.ErrLost) {
-		b.lg.Warn("the work on an entry was lost: another worker may have it", "entry", e.Key)
+		b.lg.Warn("the claim on an entry was lost: another worker may hold it", "entry", e.Key)
 		return ctx.Err()
 	}
 	var due time.Time
@@ -103,7 +103,7 @@ func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *En
 	return b.set(ctx, e, GaveUp, "it was not finished by its deadline; its last known state: "+e.Reason)
 }
 
-// Notice does the scheduler's part of a round: it reads the forum page and the pages on which the bot was mentioned,
+// Notice runs the scheduler's part of a round: it reads the forum page and the pages on which the bot was mentioned,
 // and adds comments to judge to the ledger. If several processes share a ledger, only one of them calls it.
 func (b *Bot) Notice(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error {
@@ -114,9 +114,9 @@ func (b *Bot) Notice(ctx context.Context) (Summary, error) {
 	})
 }
 
-// Publish does the publisher's part of a round: it determines the outcome of interrupted saves, and posts the replies
+// Publish runs the publisher's part of a round: it determines the outcome of interrupted saves, and posts the replies
 // that may be posted. If several processes share a ledger, only one of them calls it. If there is nothing to do, it
-// reads no page.
+// does not read any page.
 func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 	due := false
 	entries, err := b.store.Entries(ctx, Filter{States: []State{Proposed, Approved, Posting}})
@@ -157,7 +157,7 @@ func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 }
 
 // Work does one job of judging or solving, for any page of the wiki, and reports whether there was one. Any number of
-// workers in any number of processes may call it, each with its own Bot and [Config].Holder. Errors come from the
+// workers in any number of processes may call it, each with a separate Bot and [Config].Holder. Errors come from the
 // ledger or the wiki. After an error, wait before the next call.
 func (b *Bot) Work(ctx context.Context) (worked bool, err error) {
 	*b.sum = Summary{}

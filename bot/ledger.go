@@ -40,8 +40,8 @@ type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 	// Change replaces the value under key with the result of f, which gets the old value, or nil if there is none. If f
-	// returns nil, the value is kept. Nobody else changes the value in between. f may be called more than once. If f
-	// returns an error, Change returns it and changes nothing.
+	// returns nil, the value is kept. No one else changes the value during this time. f may be called more than once.
+	// If f returns an error, Change returns it and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
@@ -57,7 +57,7 @@ var (
 	// ErrNoEntry means that the ledger has no entry with this key.
 	ErrNoEntry = errors.New("the ledger has no such entry")
 	// ErrChanged means that someone else has changed the entry since it was read. Read it again and decide again.
-	ErrChanged = errors.New("the ledger's entry has been changed in the meantime")
+	ErrChanged = errors.New("the ledger entry has changed since it was read")
 )
 
 // State is the stage of an entry. See the diagram in the package documentation.
@@ -66,13 +66,13 @@ type State string
 // The states.
 const (
 	Noticed  State = "noticed"  // a comment that has not been judged yet
-	Accepted State = "accepted" // judged to be a request for us: from now on, it will be answered or recorded as given up
+	Accepted State = "accepted" // judged to be a request; from now on, it will be answered or recorded as given up
 	Proposed State = "proposed" // a reply was drafted and waits for approval
 	Approved State = "approved" // may be posted as soon as the gate is open
 	Posting  State = "posting"  // a save was or is about to be sent; its outcome is still unknown
 	Posted   State = "posted"   // the reply is on the wiki
 	GaveUp   State = "gave_up"  // accepted, but no reply will be posted; Reason says why
-	Skipped  State = "skipped"  // not a request for us; Reason says why
+	Skipped  State = "skipped"  // not a request for the bot; Reason says why
 	Rejected State = "rejected" // the operator rejected the reply
 )
 
@@ -81,7 +81,7 @@ func States() []State {
 	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
 }
 
-// openStates are the states in which there is still work to do.
+// openStates are the states in which work remains to be done.
 var openStates = []State{Noticed, Accepted, Proposed, Approved, Posting}
 
 // moves lists the states that may follow each state. Posted is final: an entry in this state can never lead to another
@@ -110,7 +110,7 @@ func (s State) May(next State) bool {
 	return false
 }
 
-// Open reports whether there is still work to do for an entry in this state.
+// Open reports whether work remains to be done for an entry in this state.
 func (s State) Open() bool {
 	switch s {
 	case Noticed, Accepted, Proposed, Approved, Posting:
@@ -125,12 +125,12 @@ type Kind string
 // The kinds.
 const (
 	Request  Kind = "request"  // the first comment of a thread
-	FollowUp Kind = "followup" // a comment under one of ours, or one that mentions us
+	FollowUp Kind = "followup" // a comment under one of ours, or a comment that mentions us
 )
 
 // Entry is one comment that the bot may answer, with everything that the bot has recorded about it. Each comment has at
-// most one entry, and so at most one reply. An entry keeps its comment while the comment's words are on the page or in
-// its archive. See identity.go for what happens if the words change.
+// most one entry and therefore at most one reply. An entry keeps its comment while the comment's words are on the page
+// or in its archive. See identity.go for what happens if the words change.
 type Entry struct {
 	// Key is made once, by [Key]. It is used as the marker in the reply, as part of the edit summary, and as the name of
 	// the trajectory.
@@ -142,13 +142,13 @@ type Entry struct {
 	Thread  string `json:"thread"` // ID of the thread's first comment at that time
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
-	Reason  string `json:"reason,omitempty"` // why it is in this state, such as skipped, given up or waiting
-	// closed only because of the page (gone, resolved, answered by others); it is reopened when that is no longer so
+	Reason  string `json:"reason,omitempty"` // why it is in this state, for example why it was skipped or is waiting
+	// closed only because of the page (gone, resolved, answered by others); reopened when that is no longer the case
 	Lapsed bool `json:"lapsed,omitempty"`
 	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, and never skipped
 	Queued bool `json:"queued,omitempty"` // noticed, and waiting until its reply can be posted soon
 
-	Heading string     `json:"heading"` // of the thread, for people
+	Heading string     `json:"heading"` // of the thread, for display
 	Author  string     `json:"author"`  // of the comment; "" if unsigned
 	Time    *time.Time `json:"time"`    // of the comment; nil if unsigned
 	Text    string     `json:"text"`    // [identity.TextHash] of the comment when it was judged
@@ -166,12 +166,12 @@ type Entry struct {
 	// the agent's first work, from the call that judged the comment; kept until the question is answered
 	Opening *agent.Opening `json:"opening,omitempty"`
 
-	Starts    int       `json:"starts,omitempty"`    // starts of triage or solver during which the program ended
-	Failures  int       `json:"failures,omitempty"`  // transient failures of triage or solver
+	Starts    int       `json:"starts,omitempty"`    // how often the program ended during triage or solving
+	Failures  int       `json:"failures,omitempty"`  // number of transient failures of triage or solver
 	Saves     int       `json:"saves,omitempty"`     // failed saves
 	Edits     int       `json:"edits,omitempty"`     // number of times that the poster has changed the comment since
-	NotBefore time.Time `json:"not_before,omitzero"` // no attempts before this time
-	Deadline  time.Time `json:"deadline,omitzero"`   // given up after this time; zero: never
+	NotBefore time.Time `json:"not_before,omitzero"` // time before which no attempt is made
+	Deadline  time.Time `json:"deadline,omitzero"`   // given up after this time; never if zero
 
 	Draft      *Draft `json:"draft,omitempty"`
 	ApprovedBy string `json:"approved_by,omitempty"` // an operator's name, or "POSTING=on"
@@ -183,7 +183,7 @@ type Entry struct {
 	Anchor  string `json:"anchor,omitempty"`  // page and fragment that lead to the reply on the wiki
 	Follows int    `json:"follows,omitempty"` // number of times that Anchor was searched for
 
-	Trace *TracePage `json:"trace,omitempty"` // the page with the steps, to which the reply links; nil: not written yet
+	Trace *TracePage `json:"trace,omitempty"` // page with the steps, to which the reply links; nil if not written yet
 
 	Amendment *Amendment `json:"amendment,omitempty"` // outcome of checking the posted reply again
 
@@ -195,7 +195,7 @@ type Entry struct {
 	History []Change  `json:"history,omitempty"` // history, oldest first; empty in old entries
 	Version int64     `json:"-"`                 // number of writes; set by the ledger
 
-	Claim *job.Claim `json:"-"` // claim under which the entry is written; nil: not needed
+	Claim *job.Claim `json:"-"` // claim under which the entry is written; nil if none is needed
 }
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
@@ -222,7 +222,7 @@ type Draft struct {
 	Drafted  string    `json:"drafted,omitempty"` // the agent's own text, if it was changed
 }
 
-// Name returns a name that distinguishes drafts: it changes with the reply's text.
+// Name returns a name that identifies the draft: it changes when the reply's text changes.
 func (d *Draft) Name() string {
 	h := sha256.Sum256([]byte(d.Wikitext))
 	return hex.EncodeToString(h[:8])
@@ -243,8 +243,8 @@ type TracePage struct {
 type Save struct {
 	BaseRev int64     `json:"base_rev"` // of the last attempt
 	Section int       `json:"section"`  // of the last attempt
-	First   time.Time `json:"first"`    // wiki's clock, before the first attempt: own edits since then may be ours
-	At      time.Time `json:"at"`       // own clock, before the last attempt
+	First   time.Time `json:"first"`    // wiki's clock before the first attempt; edits since then may be ours
+	At      time.Time `json:"at"`       // by our clock, before the last attempt
 
 	// FirstRev is the BaseRev of the first attempt of unknown outcome; 0 in old entries.
 	FirstRev int64 `json:"first_rev,omitempty"`
@@ -255,7 +255,7 @@ type Save struct {
 	NoTools bool `json:"no_tools,omitempty"`
 	// NothingSaved means that the wiki reported for every attempt that nothing was saved.
 	NothingSaved bool `json:"nothing_saved,omitempty"`
-	// Unclear is the newest hidden revision that may be our reply, because of which the entry was given up.
+	// Unclear is the newest hidden revision that may be our reply, the reason why the entry was given up.
 	Unclear int64 `json:"unclear,omitempty"`
 	// Cleared is the revision up to which the operator has checked. The operator wants another attempt.
 	Cleared int64 `json:"cleared,omitempty"`
@@ -271,9 +271,9 @@ type Filter struct {
 	Origin     *Origin   // of the comment
 	Author     string    // of the comment
 	States     []State   // any of these
-	SavedSince time.Time // with an attempt to save at or after this time, by the own clock
+	SavedSince time.Time // with an attempt to save at or after this time, by our clock
 	Any        *Seen     // that may belong to one of the comments seen on a page
-	Newest     int       // maximum number of entries, which are the last ones added; 0: all
+	Newest     int       // maximum number of entries, which are the last ones added; all if 0
 }
 
 // Seen contains the authors and text hashes of the comments on a page.
@@ -302,7 +302,7 @@ func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 
 // Key returns the name of a new entry: a hash of the comment's text and signature. It consists of "sb-" and 16 hex
 // digits, so it can be used in a wikitext marker. The number n distinguishes comments with the same text and signature;
-// it is 0 for the first. An entry keeps its key even if the comment changes.
+// it is 0 for the first of them. An entry keeps its key even if the comment changes.
 func Key(page string, o Origin, text string, n int) string {
 	return hashKey(page, o.Author, o.Time.Format(time.RFC3339), text, strconv.Itoa(n))
 }

@@ -77,7 +77,7 @@ var counted = map[string]map[int]string{"en": {2: "two", 3: "three", 4: "four", 
 	"de": {2: "zwei", 3: "drei", 4: "vier", 5: "fünf", 6: "sechs", 7: "sieben", 8: "acht", 9: "neun", 10: "zehn"},
 	"fr": {2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept", 8: "huit", 9: "neuf", 10: "dix"}}
 
-// liar is a model that runs one query and writes the text that it is told to write.
+// liar is a model that runs one query and then writes a given text.
 type liar struct {
 	query         string
 	first, second string // its text, and its revision if asked again
@@ -126,7 +126,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	count, first, number := n, name(i), value(i)
 	switch kind {
 	case "count":
-		distinct := map[string]bool{} // things with two values have two rows, and both counts are true
+		distinct := map[string]bool{} // things with two values have two rows, so both counts are true
 		for _, row := range rows {
 			distinct[row[0].Value] = true
 		}
@@ -145,7 +145,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	return fmt.Sprintf(form, words, s.things[lang], first, number, name(k), value(k))
 }
 
-// written returns a value as a writer of the language may write it: the year of a date, or all digits of a number,
+// written returns a value as it may be written in the language: the year of a date, or all digits of a number,
 // grouped.
 func written(r *rand.Rand, lang, v string) string {
 	if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 {
@@ -216,7 +216,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 		l.first = "."
 		a := ask(false).Answer
 		if slices.ContainsFunc(a.Table.Rows, func(row []rdf.Term) bool { return a.Labels[rdf.EntityID(row[0].Value)] == "" }) {
-			continue // a name that nobody would write
+			continue // a name that no one would write
 		}
 		trueOne := said(r, s, lang, "", a)
 		kind, lie := "", ""

@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// This file implements the limits on how much work anyone can cause for the bot. The limits on replies are applied in
+// This file implements the limits on the work that anyone can cause for the bot. The limits on replies are applied in
 // gate.go, and the limits on money by the solver.
 
-// userBusy postpones a request whose author has reached the limit of accepted requests in 24 hours. The request is not
+// userBusy postpones a request whose author has reached the limit on accepted requests in 24 hours. The request is not
 // lost: it is judged once the author's oldest accepted request is a day old. The check runs before the model is called.
 func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 	most := b.cfg.RequestsPerUser
@@ -41,8 +41,8 @@ func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 func userBook(author string) string { return "bot/user/" + author }
 
 // book enters a request into its author's book. If the book is full, the request waits, as in [Bot.userBusy]. All
-// workers write the same book, one at a time, so the limit holds even if many of them accept requests of one author at
-// the same time.
+// workers write the same book, one at a time, so the limit holds even if many of them accept requests from one author
+// at the same time.
 func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	most := b.cfg.RequestsPerUser
 	if most <= 0 || e.Author == "" || e.Forced {
@@ -70,7 +70,7 @@ func (e *Entry) acceptedAt() time.Time {
 	return time.Time{}
 }
 
-// tooMany returns why no reply may be posted now, and the gate's check that forbids it: the limits of replies in an
+// tooMany returns why no reply may be posted now, and the gate's check that forbids it: the limits on replies in an
 // hour and a day, and the pause in a thread.
 func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string, err error) {
 	recent, err := b.recent(ctx)

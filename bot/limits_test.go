@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// The bot works on two requests per user and day. The third request waits until the first is a day old. Other users do
+// The bot works on two requests per user per day. The third request waits until the first is a day old. Other users do
 // not wait.
 func TestRequestsPerUser(t *testing.T) {
 	w := newWorld(t)
@@ -144,7 +144,8 @@ func TestRepliesPerDay(t *testing.T) {
 }
 
 // Once the day's replies are used up, a round does not read any page for waiting requests, and checks only one of the
-// waiting replies. With a thousand replies, checking each would cause thousands of reads of the wiki every ten minutes.
+// waiting replies. With a thousand replies, checking each reply would cause thousands of reads of the wiki every ten
+// minutes.
 func TestManyWait(t *testing.T) {
 	for _, drafted := range []bool{false, true} {
 		w := newWorld(t)
@@ -196,7 +197,7 @@ func TestThreadCooldown(t *testing.T) {
 }
 
 // Another program, whose name does not show that it is a program, answers every reply immediately: the bot stops
-// replying to it after a few rounds. A person who takes longer gets as many answers as the limit of follow-ups allows.
+// replying to it after a few rounds. A person who takes longer gets as many answers as the limit on follow-ups allows.
 func TestLoop(t *testing.T) {
 	for pause, want := range map[time.Duration]int{0: 3, 2 * time.Minute: 9} {
 		w := started(t)
@@ -215,8 +216,8 @@ func TestLoop(t *testing.T) {
 }
 
 // A call on the bot's talk page stops it before it asks the model, until the thread is resolved, removed or answered by
-// the operator. A section about bus stops does not count, and neither do texts from before the first start, texts by
-// bots, or old calls.
+// the operator. A section about bus stops does not count, and neither do comments from before the first start, comments
+// by bots, or old calls.
 func TestTalkPage(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	thread := func(w *world, heading, text, user string) string {
@@ -273,9 +274,9 @@ func TestTalkPage(t *testing.T) {
 	}
 }
 
-// The same words by someone else, or repeated later, are another call. A call may be above the first heading.
-// TestTalkPageTemplate checks that a template that says stop counts, whether it is signed or not, and under a heading
-// or above the first one, but that a template that is only mentioned does not.
+// The same words by someone else, or repeated later, are a new call. A call may be above the first heading.
+// TestTalkPageTemplate checks that a template that says stop counts, signed or not, under a heading or above the first
+// one, but that a template that is only mentioned does not count.
 func TestTalkPageTemplate(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	for call, stops := range map[string]bool{
@@ -344,7 +345,7 @@ func TestTalkPageCallsAreToldApart(t *testing.T) {
 	}
 }
 
-// A posted reply is removed if it is unchanged word for word, and only then.
+// A posted reply is removed only if it is unchanged word for word.
 func TestUndo(t *testing.T) {
 	posted := func(t *testing.T) (w *world, before string) {
 		w = started(t)

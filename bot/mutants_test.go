@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// mutants are bugs planted in the bot, one at a time: bugs that earlier versions had, and one for each way to lose or
-// duplicate a reply. The simulation must find every one of them. Bugs that another check compensates for are omitted.
-// For example, if the bot does not wait for a late save, the second save conflicts with it.
+// mutants are bugs planted in the bot, one at a time: bugs that earlier versions had, and one bug for each way to lose
+// or duplicate a reply. The simulation must find every one of them. Bugs that another check compensates for are
+// omitted. For example, if the bot does not wait for a late save, the second save conflicts with it.
 var mutants = []struct {
 	name     string
 	file     string
@@ -62,11 +62,11 @@ var mutants = []struct {
 		`Text: strings.ReplaceAll(text.after, "cats", "Cats"),`, "changes what others wrote"},
 }
 
-// rare contains the mistakes that few schedules find, each with the seed to start from.
+// rare contains the mistakes that few schedules find, each with a starting seed.
 var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
 // masked contains mistakes that are mostly hidden by the search of the history before an entry's first save. They are
-// planted without that search, so that the rule itself is tested.
+// planted in a bot without that search, so the rule is tested on its own.
 var masked = map[string]bool{"a save of unknown outcome counts as not saved": true,
 	"the save is not noted before it is sent": true}
 

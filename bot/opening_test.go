@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestOpeningGoesOn checks that the agent gets back its work from the call that judged the post, even after a failure
+// TestOpeningGoesOn checks that the agent gets its work back from the call that judged the post, even after a failure
 // and in another process, and that the ledger deletes it once there is a draft. An edited post, and an answer to our
 // question, start from the beginning.
 func TestOpeningGoesOn(t *testing.T) {

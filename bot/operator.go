@@ -37,7 +37,7 @@ func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error)
 	return ledger.Entries(ctx, Filter{States: states})
 }
 
-// Find returns the entry whose key is id, or else the only entry whose key begins with id (with or without "sb-").
+// Find returns the entry with the key id or, failing that, the only one whose key begins with id or "sb-"+id.
 func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	e, err := ledger.Entry(ctx, id)
 	if err == nil || !errors.Is(err, ErrNoEntry) {
@@ -62,8 +62,8 @@ func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	return nil, fmt.Errorf("%d entries begin with %q: enter more of the key", len(found), id)
 }
 
-// ErrOtherDraft means that the draft is not the one that the operator was shown. Show it again.
-var ErrOtherDraft = errors.New("the reply has changed since it was shown: look at it again")
+// ErrOtherDraft means that the operator was shown a different draft. Show it again.
+var ErrOtherDraft = errors.New("the reply has changed since it was shown: review it again")
 
 // shown checks that the entry's draft still has the name that [Draft.Name] returned earlier; "" matches any draft.
 func (e *Entry) shown(name string) error {
@@ -99,8 +99,8 @@ func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) 
 }
 
 // Retry causes an entry to be judged and solved again. The entry may have been given up, skipped or rejected, have a
-// draft that the operator does not like, or be a request that waits for its turn. A skipped entry is then answered even
-// though triage did not consider it a request. Retry fails for replies that have been posted or are about to be.
+// draft that the operator does not like, or be a request that is waiting for its turn. A skipped entry is then answered
+// even though triage did not consider it a request. Retry fails for replies that have been posted or are about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,

@@ -10,7 +10,7 @@ import (
 )
 
 // checkOwn returns an error if the bot may not write the page with the title. Except for its replies, the bot may write
-// only subpages of its account's user page. such is an example for the error's text.
+// only subpages of its account's user page. such is an example for the error message.
 func (c *Config) checkOwn(what, title, such string) error {
 	namespace, rest, ok := strings.Cut(title, ":")
 	name, ok2 := strings.CutPrefix(rest, c.Account+"/")

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// PageName returns the name of a page in the ledger: its title, preceded by the name of its wiki if that is not the
-// main one. Titles cannot contain the bar between the two, so pages of different wikis share no entries, keys or notes.
+// PageName returns the name of a page in the ledger: its title, preceded by its wiki's name unless that is the main
+// wiki. Titles cannot contain the bar between the two, so pages of different wikis do not share entries, keys or notes.
 func PageName(wiki, title string) string {
 	if wiki == "" {
 		return title
@@ -28,7 +28,7 @@ func SplitPage(page string) (wiki, title string) {
 
 // visit contains what differs on a page to which the bot was called.
 type visit struct {
-	own bool // the page is the account's talk page, on which every new thread is addressed to us
+	own bool // the page is the account's talk page, on which every new thread is addressed to the bot
 }
 
 // at returns the bot for a page, given by its name in the ledger. Entries of the forum page and of pages to which the
@@ -106,7 +106,7 @@ func (c *Config) mentionable(s PageState) bool {
 	return title.OwnTalk(s.Title, c.Account) || title.Listed(c.MentionPages, s.Title, s.Namespace)
 }
 
-// welcome reports whether the page itself invites us, by {{bots|allow=…}} with our name before the first heading.
+// welcome reports whether the page invites us, by {{bots|allow=…}} with our name before the first heading.
 func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
 
 // userDenied reports whether a person has declined replies from us, by {{nobots}} or {{bots|deny=…}} on the person's

@@ -22,8 +22,8 @@ type verdict struct {
 }
 
 // consider judges a comment by the page alone, without the model or the ledger. Comments that are not picked here are
-// not recorded in the ledger, and are considered again in the next round. So a thread is still answered after it is no
-// longer resolved, or after someone else's query was removed from it.
+// not recorded in the ledger, and are considered again in the next round. Thus a thread is still answered after it is
+// no longer resolved, or after someone else's query was removed from it.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, begins := p.comment, b.begins(p)
 	old, err := b.old(ctx, p)
@@ -83,15 +83,15 @@ func (b *Bot) picked(p place, begins bool) verdict {
 	case c.Time == nil:
 		out.wait = b.now().Add(max(b.cfg.UnsignedDelay, b.cfg.AnswerDelay))
 	case c.Time.After(v.now.Add(time.Hour)):
-		// The timestamp must be wrong, so waiting for that time might take forever.
+		// The timestamp must be wrong, so the wait might never end.
 	default:
 		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
 	}
 	return out
 }
 
-// begins reports whether a comment is a request by its position: the first of a thread of the forum page or of our own
-// talk page, or the last in a block that is marked as a conversation with us and in which we have not replied yet.
+// begins reports whether a comment is a request by its position: the first comment in a thread on the forum page or our
+// talk page, or the last comment in a block that is marked as a conversation with us and has no reply of ours.
 func (b *Bot) begins(p place) bool {
 	if b.visit == nil || b.visit.own {
 		return p.index == 0
@@ -171,8 +171,8 @@ func (b *Bot) leaveAlone(p place) string {
 }
 
 // othersQuery reports whether someone other than the poster and us has posted a query, or a link to one, in the thread
-// since the comment. Timestamps have no seconds, so of two comments in the same minute, the one further down the page
-// counts as later. An unsigned comment further down counts, too.
+// since the comment. Timestamps have no seconds, so if two comments are in the same minute, the one further down the
+// page counts as later. An unsigned comment further down counts, too.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -195,7 +195,7 @@ func (b *Bot) othersQuery(p place) bool {
 	return false
 }
 
-// notice adds every comment that must be judged to the ledger, and reconsiders closed ones that have changed.
+// notice adds every comment that must be judged to the ledger, and reconsiders closed entries that have changed.
 func (b *Bot) notice(ctx context.Context, v *view) error {
 	if b.pageDenied(v) {
 		b.lg.Info("the page does not allow bots", "page", b.page)
@@ -309,8 +309,8 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	return nil
 }
 
-// note saves an entry with findings that do not change its state. It does nothing if the entry is open and a worker has
-// it, since the worker's result would be lost.
+// note saves an entry with findings that do not change its state. It does nothing if the entry is open and a worker is
+// working on it, since the worker's result would be lost.
 func (b *Bot) note(ctx context.Context, e *Entry) error {
 	save := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)) }
 	if e.State.Open() {
@@ -319,7 +319,7 @@ func (b *Bot) note(ctx context.Context, e *Entry) error {
 	return save(ctx, e)
 }
 
-// reset updates an entry from its current comment and drops everything that was made from the old words.
+// reset updates an entry from its current comment and drops everything derived from the old words.
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
@@ -327,8 +327,8 @@ func (b *Bot) reset(e *Entry, p place) {
 	e.Failures, e.Deadline = 0, b.now().Add(b.cfg.AnswerWithin)
 }
 
-// followupsUsedUp reports whether the thread has reached its limit of follow-ups in the given states, without the entry
-// whose key is except. This limit does not apply to requests.
+// followupsUsedUp reports whether the thread has reached its limit on follow-ups in the given states, not counting the
+// entry whose key is except. This limit does not apply to requests.
 func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil

@@ -143,7 +143,7 @@ func TestChatter(t *testing.T) {
 		"only cats": false, "Thanks 2020": false, "[query]": false, "query": false,
 		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false,
 		"this is all": false,
-		// the way people say thanks on the forum
+		// how people say thanks on the forum
 		"Thank you, that settles it!": true, "Thank you, that's a good hint!": true, "Thanks for the info !": true,
 		"Thanks for the swift reply!": true, "Hey thank you so much!": true, "Ah, thank you.": true,
 		"Thanks, that helped, this is what I wanted.": true, "That did the trick, thanks!": true,
@@ -253,7 +253,7 @@ func TestSameMinute(t *testing.T) {
 		w.wantReplies(h, 1)
 	}
 	n := w.wiki.saves
-	// The first is archived: the IDs of the others may change.
+	// The first is archived: the IDs of the other comments may change.
 	text := w.wiki.text()
 	w.wiki.put(page, text[:strings.Index(text, "== Cats")]+text[strings.Index(text, "== Dogs"):])
 	for range 3 {
@@ -279,8 +279,8 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// With a new ledger, or one from before the reply, the bot does not repost a reply that the operator or someone else
-// removed, because it finds the reply in the page's history.
+// With a new ledger, or a ledger that is older than the reply, the bot does not repost a reply that the operator or
+// someone else removed, because it finds the reply in the page's history.
 func TestLostLedgerAfterRemoval(t *testing.T) {
 	for name, older := range map[string]bool{"lost": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
@@ -416,8 +416,8 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.want("")
 }
 
-// A comment from before the first start remains old if a new one by the same author in the same minute is posted above
-// it and takes over its ID.
+// A comment from before the first start remains old if a new comment by the same author in the same minute is posted
+// above it and takes over its ID.
 func TestOldCommentLosesItsID(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/reply"
 )
 
-// errFull means that no reply may be posted now, because the limit of the hour or the day is reached.
+// errFull means that no reply may be posted now, because the hourly or daily limit has been reached.
 var errFull = errors.New("no more replies may be posted now")
 
 // publish posts a proposed or approved reply if it may be posted now.
@@ -112,13 +112,13 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		e.Save.NothingSaved, e.Save.NoTools = before.sure(), true
 		return true, b.set(ctx, e, Approved, short(err))
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale):
-		b.lg.Info("the page has changed meanwhile", "entry", e.Key, "err", err)
+		b.lg.Info("the page has changed since it was read", "entry", e.Key, "err", err)
 		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, short(err))
 	case errors.Is(err, ErrRefused):
 		return false, b.set(ctx, e, GaveUp, short(err))
 	case errors.Is(err, ErrNotSaved):
-		b.lg.Info("the wiki accepts no edits now", "entry", e.Key, "err", err)
+		b.lg.Info("the wiki does not accept edits now", "entry", e.Key, "err", err)
 		e.Save.NothingSaved = before.sure()
 		return false, b.notSaved(ctx, e, short(err))
 	case errors.Is(err, ErrProtected) && b.visit != nil:
@@ -175,9 +175,9 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 	})
 }
 
-// mayArrive reports whether a save of unknown outcome may still arrive. It checks our own clock, which may have been
-// set forward since, the wiki's clock, and the time when the work was taken over. If the clock was set back so that the
-// save seems to begin long after now, mayArrive returns false for our clock.
+// mayArrive reports whether a save of unknown outcome may still arrive. It checks our clock, which may have been set
+// forward since, the wiki's clock, and the time when the work was taken over. If the clock was set back and the save
+// therefore seems to begin long after now, mayArrive returns false for our clock.
 func (b *Bot) mayArrive(v *view, s *Save) bool {
 	grace := b.grace(s)
 	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }

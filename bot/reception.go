@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Reception is a reaction of people to one of our replies. The bot records it as feedback and does not answer it.
+// Reception is people's reaction to one of our replies. The bot records it as feedback and does not answer it.
 type Reception struct {
 	Verdict Verdict   `json:"verdict"`
 	By      string    `json:"by,omitempty"`   // who reacted; "" if the page does not show it
@@ -62,11 +62,11 @@ type Comparer interface {
 // Limits on what is examined.
 const (
 	maxReceptions = 20 // kept for a reply
-	maxCompared   = 2  // queries of others compared in one reading of a page
+	maxCompared   = 2  // maximum number of other people's queries compared in one reading of a page
 	maxCompares   = 3  // attempts to compare one
 )
 
-// receive records how people reacted to our replies on a page. It examines each reply of the last weeks and the
+// receive records how people reacted to our replies on a page. It examines each reply from the last weeks and the
 // comments that answer it. It does not post anything.
 func (b *Bot) receive(ctx context.Context, v *view) error {
 	posted, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posted},
@@ -126,7 +126,7 @@ func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
 	return changed
 }
 
-// toggle records a verdict that is valid as long as the page shows it.
+// toggle records a verdict that is valid only while the page shows it.
 func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	i := slices.IndexFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 	switch {
@@ -209,8 +209,8 @@ func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 // maxRefused is the number of failed replies after which we stop replying in a thread.
 const maxRefused = 2
 
-// ended returns why we no longer reply in the comment's thread, or "" if we do. The reason is that someone struck out
-// or removed one of our replies there, or that two of them failed.
+// ended returns why we no longer reply in the comment's thread, or "" if we still do. The reason is that someone struck
+// out or removed one of our replies there, or that two of them failed.
 func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {

@@ -99,7 +99,7 @@ func TestReplyIsRemovedWhileTheNextOneWaits(t *testing.T) {
 }
 
 // If many calls in a thread are noticed at the same time, the thread gets one reply and as many answers to follow-ups
-// as the limit allows, and no more after a reply was removed.
+// as the limit allows, and nothing more after a reply was removed.
 func TestManyCallsInAThread(t *testing.T) {
 	for _, removed := range []bool{false, true} {
 		w, inbox := called(t, "")

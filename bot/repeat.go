@@ -12,14 +12,14 @@ import (
 
 // If the same person posts a request again within repeatWithin, word for word, it is not answered twice. People do this
 // if nothing has happened for a while. A later post asks for current data. A post in the same minute is not a
-// repetition, so both are answered. Under another heading, the text must be longer than a polite phrase.
+// repetition, so both are answered. If the heading differs, the text must be longer than a polite phrase.
 const (
 	repeatWithin = 7 * 24 * time.Hour
 	repeatRunes  = 150
 )
 
 // repeats returns the request by the same person that an entry repeats, as a reason to skip the entry, or "" if there
-// is none. If both are open, the one that was noticed first is answered, and the other one waits for that (NotBefore).
+// is none. If both are open, the one that was noticed first is answered, and the other one waits (NotBefore).
 func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	if e.Kind != Request || e.Author == "" || e.Time == nil || e.Forced {
 		return "", nil
@@ -48,7 +48,7 @@ func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	return "", nil
 }
 
-// gone reports whether the comment of an open entry is no longer on the page of p, so that it will not be answered.
+// gone reports whether the comment of an open entry is no longer on the page of p. It will then not be answered.
 func (b *Bot) gone(ctx context.Context, p place, o *Entry) bool {
 	_, _, present, err := b.find(ctx, p.view, o)
 	return err == nil && !present

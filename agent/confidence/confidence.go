@@ -121,7 +121,7 @@ func Prior() Weights {
 	return w
 }
 
-// Probability returns how likely an answer with these features is to be right, from 0 to 1.
+// Probability returns the probability that an answer with these features is right, from 0 to 1.
 func (w Weights) Probability(f *event.Features) float64 {
 	z := w.Bias
 	for i, x := range vector(f) {
@@ -130,9 +130,9 @@ func (w Weights) Probability(f *event.Features) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// Model is a file of weights: general ones, and separate ones for presets that had enough runs of their own.
+// Model is a file of weights: general weights, and separate weights for presets that had enough runs.
 type Model struct {
-	Fitted  *Fitted            `json:"fitted,omitempty"` // nil: these are the priors
+	Fitted  *Fitted            `json:"fitted,omitempty"` // nil for the priors
 	General Weights            `json:"general"`
 	Presets map[string]Weights `json:"presets,omitempty"`
 }
@@ -164,8 +164,8 @@ func Read(r io.Reader) (*Model, error) {
 	return &m, nil
 }
 
-// Of returns how likely an answer with these features is to be right, from 0 to 1, rounded to hundredths. A preset
-// without its own weights uses the general ones.
+// Of returns the probability that an answer with these features is right, from 0 to 1, rounded to hundredths. A preset
+// without separate weights uses the general weights.
 func (m *Model) Of(f *event.Features) float64 {
 	w, ok := m.Presets[f.Preset]
 	if !ok {

@@ -11,16 +11,17 @@ import (
 
 // Example is a finished run: its features, and whether its answer was right.
 type Example struct {
-	Question string // a cross-validation keeps all runs of one question on the same side
+	Question string // cross-validation keeps all runs of one question on the same side
 	Features event.Features
 	Right    bool
 }
 
-// Penalty is how strongly the weights are pulled toward the prior (L2, on standardized terms), measured in examples.
+// Penalty is the strength with which the weights are pulled toward the prior (L2, on standardized terms), measured in
+// examples.
 const Penalty = 4.0
 
 // ErrOneSided means that a fit is impossible because all answers are right, or all are wrong.
-var ErrOneSided = errors.New("the runs have no right answer, or no wrong one: nothing can be fitted to them")
+var ErrOneSided = errors.New("all answers in the runs are right, or all are wrong: nothing can be fitted to them")
 
 // most is the maximum change in the log odds caused by a single term: a factor of 55 in the odds. Weights may be fitted
 // to runs of a simulation, in which a sign can be certain. In reality, none is.
@@ -29,8 +30,8 @@ const most = 4.0
 // Fit returns the weights that make the examples most likely. It uses logistic regression by Newton's method, over
 // terms standardized to mean 0 and deviation 1, with a quadratic penalty on the distance from the prior. Weights have
 // bounds, since the examples may come from a simulation: each weight keeps the sign of its prior, a prior that comes
-// from published runs is not weakened, and no weight is beyond 4. A weight that would exceed its bound is set to it,
-// the farthest one first, and the others are fitted again.
+// from published runs is not weakened, and no weight is beyond 4. Weights that would exceed their bounds are set to
+// them, the farthest one first, and the remaining weights are fitted again.
 func Fit(examples []Example, prior Weights) (Weights, error) {
 	right := 0
 	for _, e := range examples {
@@ -249,8 +250,8 @@ func fold(question string, folds int) int {
 // enough is the minimum number of examples for a preset's own weights.
 const enough = 400
 
-// FitModel fits general weights and, for each preset with enough examples, weights of its own, which are pulled toward
-// the general ones.
+// FitModel fits general weights and, for each preset with enough examples, separate weights, which are pulled toward
+// the general weights.
 func FitModel(examples []Example) (*Model, error) {
 	m := &Model{Presets: map[string]Weights{}}
 	var err error

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fitted describes the runs to which weights were fitted, and how well the weights do on held-out questions.
+// Fitted describes the runs to which weights were fitted, and how well the weights perform on held-out questions.
 type Fitted struct {
 	On        string  `json:"on"` // description of the runs
 	Runs      int     `json:"runs"`
@@ -14,7 +14,7 @@ type Fitted struct {
 	Quality   Quality `json:"held_out"`
 }
 
-// Quality measures how good probabilities are, over runs with an answer.
+// Quality measures how good the probabilities are, over runs with an answer.
 type Quality struct {
 	N     int     `json:"n"`
 	Right float64 `json:"right"`             // share of right answers
@@ -77,7 +77,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // wrong answers first among ties, so that luck does not count
+	slices.SortStableFunc(order, func(a, b int) int { // wrong answers first among ties, so luck does not count
 		switch {
 		case p[a] != p[b]:
 			return cmpDown(p[a], p[b])

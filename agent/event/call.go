@@ -8,9 +8,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call to a graph in the form stored in a trajectory, so that a run can be replayed without the graph. Op is
-// search, entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier
-// questions). KG is the graph's name, or "" for the question's first one. Of a table with more than 1,000 rows, only
+// Call is a call to a graph in the form stored in a trajectory, from which a run can be replayed without the graph. Op
+// is search, entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier
+// questions). KG is the graph's name, or "" for the question's first graph. If a table has more than 1,000 rows, only
 // the first and last 500 rows are kept, since the agent reads no others; Total is then the number of rows in the whole
 // table.
 type Call struct {
@@ -33,7 +33,7 @@ type CallFailure struct {
 	Message string  `json:"message"`
 	Line    int     `json:"line,omitempty"`
 	Column  int     `json:"column,omitempty"`
-	RetryMS int64   `json:"retry_ms,omitempty"` // the pause that the service requests
+	RetryMS int64   `json:"retry_ms,omitempty"` // how long the service asks clients to wait
 }
 
 // Err returns the failure as the original error.

@@ -28,7 +28,7 @@ const (
 	NoModel  Reason = "no_model" // no model is configured for this question
 	// the model stopped without a query that returns anything, or said that the graph has no answer
 	NotFound     Reason = "not_found"
-	OutOfActions Reason = "actions"   // the limit of actions, or of messages, was reached
+	OutOfActions Reason = "actions"   // the limit on actions or messages was reached
 	Loop         Reason = "loop"      // the model kept repeating itself
 	OutOfTime    Reason = "time"      // the run's time limit was reached
 	OutOfTokens  Reason = "tokens"    // the request's limit on tokens or on calls to the model was reached
@@ -53,7 +53,7 @@ func (r Reason) Budget() bool {
 	return r == OutOfTokens || r == RequestMoney || r == RunMoney || r == DayMoney
 }
 
-// ErrUnreadable is the cause when unreadable turns end a run: the model answered, but not in a form that the agent
+// ErrUnreadable is the cause if unreadable turns end a run: the model answered, but not in a form that the agent
 // understands.
 var ErrUnreadable = errors.New("the model wrote nothing that could be read")
 
@@ -138,7 +138,7 @@ type Cause struct {
 	Kind      CauseKind        `json:"kind"`
 	Message   string           `json:"message"`
 	Budget    *llm.BudgetError `json:"budget,omitempty"`    // for kind budget, if known
-	Status    int              `json:"status,omitempty"`    // for kind model: the HTTP status, 0 for a network error
+	Status    int              `json:"status,omitempty"`    // for kind model: the HTTP status, or 0 for a network error
 	Code      string           `json:"code,omitempty"`      // for kind model: the service's own code
 	Transient bool             `json:"transient,omitempty"` // for kind model: the same call may succeed later
 	Refused   bool             `json:"refused,omitempty"`   // for kind model: the connection was refused

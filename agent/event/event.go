@@ -33,8 +33,8 @@ type Listener interface {
 }
 
 // Event is one thing that happened in a run. The events of a run form a tree: Parent is the ID of the event that this
-// one followed, or 0 for the first one. A run without branches is a line; a rollback that abandons steps branches off
-// at the step that it returns to. Which other fields are set depends on Event:
+// event followed, or 0 for the first event. A run without branches is a line; a rollback that abandons steps branches
+// off at the step that it returns to. Which other fields are set depends on Event:
 //
 //	start     Format, Question (with History), Preset, Policy, Graphs, Limits
 //	model     Request and Response (or Error and Cause) of one call to the model
@@ -88,7 +88,7 @@ type Event struct {
 	KG         string         `json:"kg,omitempty"` // name of the graph
 	Table      *kg.Table      `json:"table,omitempty"`
 	Endpoint   string         `json:"endpoint,omitempty"`
-	Columns    []string       `json:"columns,omitempty"` // columns of Table that answer the question; nil: unknown
+	Columns    []string       `json:"columns,omitempty"` // columns of Table that answer the question; nil if unknown
 	Assumed    string         `json:"assumed,omitempty"` // the reading of the question that was chosen
 	Open       string         `json:"open,omitempty"`    // what was left open
 	Detail     string         `json:"detail,omitempty"`

@@ -10,12 +10,12 @@ import (
 // Example is an earlier question with a query that answered it. Its texts are untrusted. The query may no longer run.
 type Example struct {
 	ID       string    `json:"id"`               // unique in its source
-	Source   string    `json:"source,omitempty"` // its source, for people: the name of a file or of the archive
+	Source   string    `json:"source,omitempty"` // its source, for display: the name of a file or of the archive
 	Question string    `json:"question"`         // as it was asked
 	SPARQL   string    `json:"sparql"`
 	Page     string    `json:"page,omitempty"`    // the wiki page's title, or ""
 	Heading  string    `json:"heading,omitempty"` // of the discussion
-	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero: unknown
+	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero if unknown
 	// similarity to the text of the query, above 0 and at most 1; 0 if it was not ranked
 	Score float64 `json:"score,omitempty"`
 }
@@ -33,7 +33,7 @@ func (c *Call) Examples() (out []Example) {
 
 // ExampleQuery is a search for earlier questions.
 type ExampleQuery struct {
-	Text   string `json:"text,omitempty"` // text the questions should resemble; "": any, in an order determined by Seed
+	Text   string `json:"text,omitempty"` // text to compare with; if empty, any questions, in an order set by Seed
 	Seed   uint64 `json:"seed,omitempty"`
 	Limit  int    `json:"limit"`
 	Offset int    `json:"offset,omitempty"` // how many to skip

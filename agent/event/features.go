@@ -1,11 +1,11 @@
 package event
 
 // Features are signs of how likely an answer is to be right, as known at the end of the run. They are stored in the end
-// event, so that a confidence model can be fitted to finished runs. A zero field means that nothing of the kind
+// event so that a confidence model can be fitted to finished runs. A zero field means that nothing of the kind
 // happened, or that the preset does not check for it.
 type Features struct {
 	Preset    string `json:"preset"`              // the preset that found the answer
-	Steps     int    `json:"steps"`               // in the state, without those that the model did not request
+	Steps     int    `json:"steps"`               // in the state, except steps that the model did not request
 	Refusals  int    `json:"refusals,omitempty"`  // actions that were refused
 	Repairs   int    `json:"repairs,omitempty"`   // turns and calls that the model had to repair
 	Failures  int    `json:"failures,omitempty"`  // steps in the state that failed
@@ -24,7 +24,7 @@ type Features struct {
 	Cut bool `json:"cut,omitempty"`
 
 	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
-	Moved  int `json:"moved,omitempty"`  // those that changed the result
+	Moved  int `json:"moved,omitempty"`  // variants that changed the result
 	Open   int `json:"open,omitempty"`   // those whose change is not in the final answer
 	// whether the result has the columns that the model announced: kept or broken; "" if it announced none
 	Shape string `json:"shape,omitempty"`

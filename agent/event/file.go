@@ -29,7 +29,7 @@ type File struct {
 func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("trajectory: %w (each run needs its own file in a directory that can be written)",
+		return nil, fmt.Errorf("trajectory: %w (each run requires a separate file in a writable directory)",
 			err)
 	}
 	return &File{f: f, pack: newPacker()}, nil
@@ -38,7 +38,7 @@ func Create(path string) (*File, error) {
 // line is an event in the form stored in a file.
 type line struct {
 	Event
-	// for a model event: the messages and tools of Request, which is stored without them
+	// for a model event, the messages and tools of Request, which is stored without them
 	Prompt *packedPrompt `json:"prompt,omitempty"`
 }
 
@@ -92,8 +92,8 @@ func (t *File) Close() error {
 	return t.f.Close()
 }
 
-// ErrTorn means that a trajectory's last line is torn, as after a crash in the middle of a write. The events before it
-// are valid.
+// ErrTorn means that a trajectory's last line is incomplete, for example after a crash in the middle of a write. The
+// events before it are valid.
 var ErrTorn = errors.New("the trajectory's last line is torn: the events before it are complete")
 
 // Read reads the events of a trajectory file, in either format. If the last line is torn, it returns the events before

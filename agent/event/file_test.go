@@ -51,7 +51,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no file breaks the reader, and that whatever it reads begins with a start event in one of our
+// FuzzRead checks that no file breaks the reader, and that anything it reads begins with a start event in one of our
 // formats.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"id":1,"event":"start","format":"` + Format + `","question":{"Text":"x"}}` +
@@ -114,7 +114,7 @@ func TestRecordedErrorKinds(t *testing.T) {
 }
 
 // TestOldTree reads a file in the first format, in which events have only an order. After a rollback that abandons
-// steps, the tree branches off at the step that it returns to; after one that only refuses an action, the line
+// steps, the tree branches off at the step that it returns to; after a rollback that only refuses an action, the line
 // continues.
 func TestOldTree(t *testing.T) {
 	file := `{"event":"start","format":"spinachbot-trajectory-1","question":{"text":"x"}}
@@ -159,7 +159,7 @@ func TestBadReferences(t *testing.T) {
 	}
 }
 
-// TestFullDisk needs a device that is always full.
+// TestFullDisk requires a device that is always full.
 func TestFullDisk(t *testing.T) {
 	dev, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -174,8 +174,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Bytes that are not text are stored as the replacement character. A reference to the beginning of a message must count
-// the replacement, not the original bytes, or a different message is read.
+// Bytes that are not UTF-8 are stored as the replacement character. A reference to the beginning of a message must
+// count the replacement, not the original bytes, or a different message is read.
 func TestFileInvalidText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := Create(path)

@@ -8,7 +8,7 @@ import (
 )
 
 // Log assigns IDs and times to events and passes them to a recorder, one at a time. It is safe for concurrent use; each
-// line of work writes through its own [Branch].
+// line of work writes through a separate [Branch].
 type Log struct {
 	mu   sync.Mutex
 	rec  Recorder
@@ -77,8 +77,8 @@ const firstOfLane = 1 << 40
 // writes them, so that their order in the file does not depend on which line of work was faster.
 func (l *Log) Lane() *Log { return &Log{now: l.now, last: firstOfLane, lane: true} }
 
-// Join writes the events of a lane. It returns a function that maps the IDs of the lane's events to those in this log
-// and returns every other ID unchanged.
+// Join writes the events of a lane. It returns a function that maps the IDs of the lane's events to IDs in this log and
+// returns every other ID unchanged.
 func (l *Log) Join(ctx context.Context, lane *Log) (id func(int) int, err error) {
 	lane.mu.Lock()
 	defer lane.mu.Unlock()
@@ -110,7 +110,7 @@ type Branch struct {
 // Branch returns a branch that starts at the event with the ID at, or at the root if at is 0.
 func (l *Log) Branch(at int) *Branch { return &Branch{l, at} }
 
-// Record writes an event below the branch's last one.
+// Record writes an event below the branch's last event.
 func (b *Branch) Record(ctx context.Context, e Event) error {
 	id, err := b.log.add(ctx, b.at, e)
 	if err == nil {

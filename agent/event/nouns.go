@@ -21,7 +21,7 @@ type Question struct {
 	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
 	Text     string `json:"text"`
 	Language string `json:"language,omitempty"` // language code if known; otherwise the model detects it
-	// the answer must be in Language, whatever language the question is in
+	// the answer must be in Language, regardless of the question's language
 	Firm    bool   `json:"firm,omitempty"`
 	History []Turn `json:"history,omitempty"` // earlier turns of the conversation, oldest first
 
@@ -39,7 +39,7 @@ type Question struct {
 // Thread is the discussion in which a question was asked.
 type Thread struct {
 	Heading string
-	Posts   []string // texts of the comments up to the question
+	Posts   []string // text of each comment up to the question
 	Queries []string // queries in those comments
 }
 
@@ -56,7 +56,7 @@ func (p Post) Whole() string {
 	return strings.Join(append([]string{p.Text}, p.Queries...), "\n[query]\n")
 }
 
-// Opening is a conversation that began with the judgment of a post: what the model was shown, and what it first did in
+// Opening is a conversation that began with the judgment of a post: what the model was shown, and its first action in
 // the same turn.
 type Opening struct {
 	Heading string      `json:"heading,omitempty"`
@@ -65,7 +65,7 @@ type Opening struct {
 	Turn    *llm.Choice `json:"turn,omitempty"`   // the turn without its judgment; nil if it contained nothing else
 }
 
-// Turn is an earlier question of the same conversation, with the work on it and the answer.
+// Turn is an earlier question in the same conversation, with its steps and answer.
 type Turn struct {
 	Question string `json:"question"`
 	Steps    []Step `json:"steps,omitempty"`
@@ -91,13 +91,13 @@ type Step struct {
 // time.
 //
 // Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is the maximum number of steps in a
-// state, Total the maximum number of requested actions. The difference is spare actions, for refused actions and for
-// steps that a rollback abandons. If no spare action is left, a refusal uses up a counted one, so that a run never
-// takes more than Total actions.
+// state, Total the maximum number of requested actions. The difference between them is the number of spare actions, for
+// refused actions and for steps that a rollback abandons. If no spare action is left, a refusal uses up a counted
+// action, so a run never takes more than Total actions.
 type Limits struct {
 	Counted      int           // actions in the state, default 15
 	Total        int           // all requested actions, including refused and abandoned ones; default 30
-	FormatErrors int           // number of unreadable turns in a row that ends the run, default 4
+	FormatErrors int           // number of consecutive unreadable turns that ends the run, default 4
 	Calls        int           // calls to the model
 	Tokens       int           // input and output tokens of all calls
 	USD          float64       // cost of all calls

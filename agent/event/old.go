@@ -8,7 +8,7 @@ import (
 )
 
 // Trajectories of the first version have no causes: only an event's text shows what kind of failure it was. These are
-// the texts that the first version wrote. Only this file reads them.
+// the messages that the first version wrote. Only this file reads them.
 const (
 	oldNoModel       = "no language model is configured for this request"
 	oldBudget        = "the budget for the language model is used up"
@@ -31,7 +31,7 @@ func oldError(text string) error {
 	return &llm.Error{Message: text}
 }
 
-// oldLimit returns the account and the measure of the budget that an old text names. Amounts of money have a dollar
+// oldLimit returns the account and the measure of the budget that an old message names. Amounts of money have a dollar
 // sign.
 func oldLimit(text string) *llm.BudgetError {
 	e := &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}
@@ -48,7 +48,7 @@ func oldLimit(text string) *llm.BudgetError {
 }
 
 // Ending returns how the run ended; e is its end event. In files of the first version, the reason "money" covered all
-// limits of tokens and money, and an interrupted run had no reason. For these, Ending relies on the texts.
+// limits on tokens and money, and an interrupted run had no reason. For these, Ending relies on the messages.
 func (e Event) Ending() Ending {
 	end := Ending{Reason: Reason(e.Reason), Detail: e.Detail, Cause: e.Cause.Err()}
 	switch {

@@ -41,13 +41,13 @@ type part struct {
 	Bytes int    `json:"bytes,omitempty"`
 }
 
-// leastShared is the minimum length, in bytes, of a text that is worth a reference.
+// leastShared is the minimum length, in bytes, of text that is worth a reference.
 const leastShared = 64
 
-// packer converts requests to packed prompts and back. It keeps what it needs of all events before the current one.
+// packer converts requests to packed prompts and back. It keeps the parts of earlier events that it needs.
 type packer struct {
 	parent map[int]int
-	text   map[int]string // texts of the events that have one
+	text   map[int]string // text of each event that has one
 	asked  map[int]*llm.Request
 	place  map[string]place // of messages, by their JSON
 }

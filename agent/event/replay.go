@@ -17,7 +17,7 @@ import (
 // Replay answers an agent from a recorded trajectory. It acts as the model and as the first graph; [Replay.On] returns
 // the others. Every call must be the next one of its kind in the record, with the same content; the first call that
 // differs fails with a message that names it. The same code therefore reaches the same answer without any service. A
-// branching search makes calls in parallel, in any order, so its calls only need to be in the record. A Replay serves
+// branching search makes calls in parallel, in any order, so its calls need only be in the record. A Replay serves
 // one run. It is safe for concurrent use only if that run is a branching search.
 type Replay struct {
 	question Question

@@ -67,7 +67,7 @@ func callKey(kg, op string, args json.RawMessage) string {
 	return kg + "\x00" + op + "\x00" + b.String()
 }
 
-// Complete returns what the model answered to req; ok is false if the record has no such call, or no more of them.
+// Complete returns the model's answer to req; ok is false if the record has no such call, or no more of them.
 func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok bool) { //nolint:revive // ok is last
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -147,7 +147,7 @@ func Continue(path string) (*Continued, []Event, error) {
 	return &Continued{file: f, earlier: events}, events, nil
 }
 
-// underway returns how many of a run's events are kept when it is continued.
+// underway returns the number of a run's events that are kept when it is continued.
 func underway(events []Event) int {
 	n := len(events)
 	if n == 0 || events[n-1].Event != "end" || Finished(Reason(events[n-1].Reason)) {
@@ -186,7 +186,7 @@ func (c *Continued) Record(ctx context.Context, e Event) error {
 		return c.file.Record(ctx, e)
 	}
 	was := c.earlier[c.next]
-	if e.Event == "end" { // the run reached a limit before it was back where it was cut off
+	if e.Event == "end" { // the run reached a limit before the point where it was cut off
 		e.ID = c.earlier[len(c.earlier)-1].ID + 1
 		c.next = len(c.earlier)
 		return c.file.Record(ctx, e)

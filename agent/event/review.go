@@ -19,8 +19,8 @@ type Review struct {
 	Text    string       `json:"text,omitempty"`   // for an edited turn: what the person wrote
 }
 
-// ReviewCount is the effort of a review, counted as in the Interactive-KBQA paper (appendix A.5): only on the path that
-// was kept, without abandoned turns.
+// ReviewCount is the effort of a review, counted as in the Interactive-KBQA paper (appendix A.5): only along the path
+// that was kept, without abandoned turns.
 type ReviewCount struct {
 	Turns         int       `json:"turns"` // utterances after the question: the model's turns, and observations
 	Interventions int       `json:"interventions"`

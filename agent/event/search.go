@@ -34,8 +34,8 @@ func Searched(reason string) bool {
 
 // The reasons why a branch ends.
 const (
-	LeafAnswered = "answered" // with a query that has a result
-	LeafEmpty    = "empty"    // it ended without such a query
+	LeafAnswered = "answered" // the branch ended with a query that has a result
+	LeafEmpty    = "empty"    // the branch ended without a query that has a result
 	LeafFailed   = "failed"   // the turn could not be read, or the model or the graph failed
 	LeafRepeated = "repeated" // the same state was reached before
 	LeafDeep     = "deep"     // the branch reached its maximum number of steps

@@ -20,8 +20,8 @@ func Path(events []Event, id int) []Event {
 	return out
 }
 
-// Steps returns the steps on the path to the last event: those that led to the answer, without steps of other branches
-// or steps that a rollback abandoned.
+// Steps returns the steps on the path to the last event: the steps that led to the answer, without steps of other
+// branches or steps that a rollback abandoned.
 func Steps(events []Event) []Step {
 	var out []Step
 	for _, e := range Path(events, 0) {

@@ -22,7 +22,7 @@ type Chat struct {
 	Completion []int         `json:"completion_tokens"`
 	Prompt     []int         `json:"prompt_tokens"`
 
-	// The following are only in annotated dialogues.
+	// The following fields occur only in annotated dialogues.
 	Rejects []Reject `json:"rejects,omitzero"`
 	Done    *bool    `json:"done,omitempty"` // the work on the question is finished
 	Skip    string   `json:"skip_reason,omitempty"`
@@ -34,7 +34,7 @@ type ChatMessage struct {
 	Content string `json:"content"`
 }
 
-// Reject is a turn of the model that a person rejected. In the file it is a pair of index and text.
+// Reject is a turn of the model that a person rejected. In the file, it is a pair of an index and a string.
 type Reject struct {
 	Index int // index in Dialog of the message that replaced it
 	Text  string
@@ -79,7 +79,7 @@ func ReadChat(b []byte) (*Chat, error) {
 	return &out, nil
 }
 
-// texts returns the values of JSON data as texts.
+// texts returns the values of JSON data as strings.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case nil:
@@ -135,7 +135,7 @@ func (c *Chat) Check() error {
 }
 
 // Dialogue converts a chat that [Chat.Check] accepts into a worked dialogue. Empty lines are removed, and a line that
-// looks like the beginning of a turn gets a space before it, so that the text form can be read again.
+// looks like the beginning of a turn gets a leading space, so the text form can be read back.
 func (c *Chat) Dialogue() (Dialogue, error) {
 	if err := c.Check(); err != nil {
 		return Dialogue{}, err

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// classes is a naive Bayes classifier over words and pairs of words (multinomial, as in Manning, Raghavan and Schütze,
+// classes is a naive Bayes classifier over words and word pairs (multinomial, as in Manning, Raghavan and Schütze,
 // Introduction to Information Retrieval, section 13.2), in which a word counts less the more kinds it occurs in. Names
 // and numbers are masked, since a question's topic does not determine its kind.
 type classes struct {
@@ -18,7 +18,7 @@ type classes struct {
 	kinds  map[string]int // number of kinds in which a feature occurs
 }
 
-// smooth is added to each count, so that no kind is impossible.
+// smooth is added to each count, so no kind is impossible.
 const smooth = 0.3
 
 func learn(questions []Labelled) *classes {

@@ -40,7 +40,7 @@ type Dialogue struct {
 // Round is one of the model's turns with the observation after it. The last round has no observation.
 type Round struct{ Thought, Action, Observation string }
 
-// labels are the beginnings of a dialogue's lines.
+// labels are the prefixes of a dialogue's lines.
 var labels = []string{"Q:", "Thought:", "Action:", "Observation:"}
 
 // Parse reads the dialogues of a file. The error names the file, as name, and the line where something is missing.
@@ -172,11 +172,11 @@ type Labelled struct{ Type, Question string }
 // Set is a set of dialogues for one graph, and of questions whose kind is known.
 type Set struct {
 	Dialogues []Dialogue
-	Labelled  []Labelled // including those of the dialogues
+	Labelled  []Labelled // including the questions of the dialogues
 	classes   *classes
 }
 
-// Load reads the files of a folder: dialogues from NAME.txt, and from NAME.json in the form of Interactive-KBQA's
+// Load reads the files of a folder: dialogues from NAME.txt, and from NAME.json in the format of Interactive-KBQA's
 // program ([Chat]). If the folder contains questions.tsv, Load reads more questions from it, each preceded by its kind
 // and a tab.
 func Load(fsys fs.FS, dir string) (*Set, error) {
@@ -260,7 +260,7 @@ func (s *Set) Named(answer string) (kind string) {
 	if len(answer) > maxAnswer {
 		return ""
 	}
-	const edge = `(?:^|$|[^\pL\pN_-])` // the edge of a word
+	const edge = `(?:^|$|[^\pL\pN_-])` // a word boundary
 	for _, k := range s.Types() {
 		if !regexp.MustCompile(`(?i)` + edge + regexp.QuoteMeta(k) + edge).MatchString(answer) {
 			continue

@@ -2,11 +2,11 @@ package faithful
 
 import "strings"
 
-// arabicLetters writes letters of Arabic that are often confused as one, and removes the marks of vowels.
+// arabicLetters maps Arabic letters that are often confused to a single letter, and removes vowel marks.
 var arabicLetters = strings.NewReplacer("أ", "ا", "إ", "ا", "آ", "ا", "ٱ", "ا", "ى", "ي", "ة", "ه", "ؤ", "و", "ئ", "ي", "ـ", "",
 	"\u064b", "", "\u064c", "", "\u064d", "", "\u064e", "", "\u064f", "", "\u0650", "", "\u0651", "", "\u0652", "", "\u0670", "")
 
-// Articles, prepositions and conjunctions are written together with the word, and so are possessives and plurals.
+// Arabic attaches articles, prepositions, conjunctions, possessives and plural endings to the word.
 var (
 	arabicBefore = []string{"", "ال", "و", "ف", "ب", "ل", "ك", "س", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "وس"}
 	arabicAfter  = []string{"", "ها", "هم", "هن", "هما", "نا", "ات", "ان", "ين", "ون", "وا", "يه", "ه", "ي", "ا", "ت", "تها", "ته", "اتها", "يا"}
@@ -14,7 +14,7 @@ var (
 
 const minArabic = 3 // minimum number of letters in a word without its affixes
 
-// arabicStems returns a word without each of its possible affixes.
+// arabicStems returns the forms of a word without its possible affixes.
 func arabicStems(word string) []string {
 	word = arabicLetters.Replace(word)
 	var out []string
@@ -51,8 +51,8 @@ func (a arabicWords) has(word string) bool {
 	return false
 }
 
-// arabicRoots returns what may be the root of a word: the stems without the letters that verbs and participles begin
-// with, and without vowels. So تجاور and المجاورة are one word, and عاصمة and عواصم.
+// arabicRoots returns the possible roots of a word: the stems without the letters that verbs and participles begin
+// with, and without vowels. Thus تجاور and المجاورة count as one word, and so do عاصمة and عواصم.
 func arabicRoots(word string) []string {
 	var out []string
 	for _, stem := range arabicStems(word) {
@@ -74,8 +74,8 @@ func arabicRoots(word string) []string {
 
 var arabicVowels = strings.NewReplacer("ا", "", "و", "", "ي", "")
 
-// arabicNumber joins a unit and what follows it: إحدى عشرة is 11, خمسة وأربعون is 45. It returns 0 if they are not a
-// number.
+// arabicNumber combines a unit with the word after it: إحدى عشرة is 11, خمسة وأربعون is 45. It returns 0 if they are
+// not a number.
 func (c *Checker) arabicNumber(unit, next string) int {
 	n := c.numeral(unit)
 	if one := arabicLetters.Replace(unit); one == "احد" || one == "احدي" || one == "واحد" || one == "واحده" {
@@ -93,7 +93,8 @@ func (c *Checker) arabicNumber(unit, next string) int {
 	return 0
 }
 
-// arabicKnown returns the words that an Arabic text may have: those of the question, the query, the names and the list.
+// arabicKnown returns the words that an Arabic text may contain: those of the question, the query, the names and the
+// list.
 func (c *Checker) arabicKnown() arabicWords {
 	if c.arabic != nil {
 		return c.arabic
@@ -101,7 +102,7 @@ func (c *Checker) arabicKnown() arabicWords {
 	c.arabic = arabicWords{}
 	for _, v := range []map[string]bool{c.known, c.parts, c.stock.more} {
 		for w := range v {
-			if len([]rune(w)) > 2 || !unicase(w) { // not the pairs of letters of scripts without spaces
+			if len([]rune(w)) > 2 || !unicase(w) { // not the letter pairs of scripts without spaces
 				c.arabic.add(w)
 			}
 		}

@@ -1,4 +1,4 @@
-// Package faithful compares what a model says about a result with the result itself. Figures and names must occur in
+// Package faithful compares what a model says about a result with the result. Figures and names must occur in
 // the rows, the query or the question, or be counts of rows. In languages with a word list, other words must be
 // supported, too.
 //
@@ -28,7 +28,7 @@ type Evidence struct {
 	Language string            // the text's language: en, de, fr …
 }
 
-// Fault is a piece of a text that nothing supports.
+// Fault is a piece of a text that the evidence does not support.
 type Fault struct {
 	Sentence string
 	Piece    string
@@ -52,23 +52,23 @@ type Checker struct {
 	stock    stock // plain words of the language
 	ids      map[string]bool
 	known    vocabulary // words of the question, of the query and of the entities in the query
-	parts    vocabulary // words of the names in the rows, which only support names
+	parts    vocabulary // words of the names in the rows, which support only names
 	names    []rowName
 	values   []value
-	free     map[float64]bool // figures that do not need a name: counts, and those in the question and the query
+	free     map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
 	rows     int
 	arabic   arabicWords // see arabicKnown
-	labels   vocabulary  // words of the labels of what the query names
+	labels   vocabulary  // words of the labels of the entities in the query
 	columns  []column
-	byOrder  bool // the query orders its rows by one thing
-	falling  bool // the first row has the most of it
+	byOrder  bool // the query orders its rows by a single expression
+	falling  bool // the first row has its highest value
 }
 
 // rowName is a name in the result, as folded words, with the rows that contain it.
 type rowName struct {
 	words []string
 	rows  map[int]bool
-	// the rows in which it is in a column other than the first, which can be counted
+	// the rows in which the name is in a column other than the first; these can be counted
 	counts map[int]bool
 	head   bool // in the first column that has names
 }
@@ -245,13 +245,13 @@ func (c *Checker) sentence(s string) []Fault {
 	return out
 }
 
-// supported reports whether a word is known, or a plain word, or part of a name.
+// supported reports whether a word is known, a plain word, or part of a name.
 func (c *Checker) supported(t token) bool {
 	return c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t) || c.language == "ar" && c.arabicKnown().has(t.folded)
 }
 
-// plain reports whether a word is the name of a Wikimedia project or of a query language. In any language, such a name
-// makes no claim about the world.
+// plain reports whether a word is the name of a Wikimedia project or of a query language. In any language, these names
+// make no claim about the world.
 func plain(word string) bool {
 	return slices.ContainsFunc(projects, func(p string) bool { return strings.HasPrefix(word, p) })
 }
@@ -263,8 +263,7 @@ var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi
 var keywords = wordMap(`ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP GROUP_CONCAT HAVING LANG LIMIT MAX
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
 
-// part reports whether a word, except perhaps for one letter at its end, is part of a name in the rows: Asia in Central
-// Asian.
+// part reports whether a word, give or take a letter at its end, is part of a name in the rows: Asia in Central Asian.
 func (c *Checker) part(t token) bool {
 	if !startsUpper(t.text) && !unicase(t.text) {
 		return false
@@ -373,7 +372,8 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	}
 }
 
-// labelled returns the index of the column whose labels a column ?xLabel contains, or else its own.
+// labelled returns the index of the column whose labels a column ?xLabel contains. For any other column, it returns the
+// column's index.
 func labelled(vars []string, col int) int {
 	if of, ok := strings.CutSuffix(vars[col], "Label"); ok && slices.Contains(vars, of) {
 		return slices.Index(vars, of)
@@ -388,7 +388,7 @@ func (c *Checker) scheme(iri string) {
 	}
 }
 
-// written returns the ways to write a name. For an address, these include the form with www.
+// written returns the ways in which a name may be written. For an address, these include the form with www.
 func written(name string, t rdf.Term) []string {
 	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
 		return []string{name, long}
@@ -414,7 +414,7 @@ func (c *Checker) edges(column []*value) {
 	}
 }
 
-// nameOf returns a term as a name: the label of an entity, any other address as people write it, or the text of a
+// nameOf returns a term as a name: the label of an entity, any other address in its usual short form, or the value of a
 // literal that is not a figure.
 func nameOf(t rdf.Term, labels map[string]string) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {

@@ -110,7 +110,7 @@ func TestFewerThanTheLimit(t *testing.T) {
 	}
 }
 
-// An address in the result may be written the way people write it. Any other address must not appear.
+// An address in the result may be written in its usual short form. Any other address must not appear.
 func TestAddresses(t *testing.T) {
 	c := New(Evidence{Language: "en", Question: "What is the website of the Tiny Desk Concert series?", Query: "SELECT ?website {}",
 		Labels: map[string]string{"P856": "official website"},
@@ -200,7 +200,7 @@ func TestKeep(t *testing.T) {
 	if c.Keep("") != "" || c.Faults("  ") != nil {
 		t.Error("faults in an empty text")
 	}
-	// Without a result, only what the question says is known.
+	// Without a result, only the question's words are known.
 	if got := New(Evidence{Language: "en", Question: "Shoe sizes of presidents?"}).Keep("There are 44 of them. No shoe sizes are known."); got != "No shoe sizes are known." {
 		t.Errorf("%q", got)
 	}
@@ -347,7 +347,7 @@ func TestPlainSentences(t *testing.T) {
 	}
 }
 
-// A decade stands for its years. What is counted is in how many rows a name is a value.
+// A decade represents its years. The count is the number of rows that have the name as a value.
 func TestDecadesAndCounts(t *testing.T) {
 	taxa := Evidence{Language: "nl", Question: "Welke taxa zijn er onder Physeteridae?", Query: "SELECT ?taxon ?hoger {}", Labels: map[string]string{"Q1": "Physeteridae",
 		"Q2": "Physeter", "Q3": "Physeter simus", "Q4": "Physeter mular"}, Table: &kg.Table{Vars: []string{"taxon", "hoger"},
@@ -380,7 +380,7 @@ func TestDecadesAndCounts(t *testing.T) {
 	}
 }
 
-// A sentence on how the query works makes no claim about the world, in every language with a list of words.
+// A sentence about how the query works makes no claim about the world, in every language with a word list.
 func TestHowQueriesWork(t *testing.T) {
 	for _, tt := range []struct{ language, question, text string }{
 		{"en", "How many people died of it?", "The total comes from a subquery, and since it is not aggregated outside, it has to be in the GROUP BY."},
@@ -397,7 +397,7 @@ func TestHowQueriesWork(t *testing.T) {
 			t.Errorf("%s: %s %q in %s", tt.language, f.Kind, f.Piece, f.Sentence)
 		}
 	}
-	// what is said of the world with these words is still found
+	// claims about the world that use these words are still found
 	e := Evidence{Language: "en", Question: "Which dogs are there?", Query: "SELECT ?dog { }"}
 	for _, text := range []string{"The subquery is dangerous.", "HAVING keeps the famous ones.", "The path leads to London."} {
 		if len(New(e).Faults(text)) == 0 {

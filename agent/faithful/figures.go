@@ -13,7 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// number is one reading of a figure: its value, and how far the true value may be from it, since figures are rounded.
+// number is one reading of a figure: its value, and the maximum distance of the actual value, since figures are
+// rounded.
 type number struct {
 	value, slack float64
 	word         bool    // written as a word, which the day of a date never is
@@ -63,7 +64,7 @@ func (c *Checker) numbers(t token) []number {
 
 var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+$`)
 
-// is reports whether a figure may represent the true value v.
+// is reports whether a figure may represent the actual value v.
 func (n number) is(v float64) bool {
 	if n.decade > 0 {
 		return v >= n.decade && v < n.decade+10
@@ -110,7 +111,7 @@ func dateOf(t rdf.Term) (time.Time, bool) {
 	return at, err == nil
 }
 
-// between returns the numbers of days and years between two dates in a row.
+// between returns the number of days and of years between two dates in a row.
 func between(row []rdf.Term, i int) []value {
 	var dates []time.Time
 	for _, t := range row {
@@ -127,7 +128,7 @@ func between(row []rdf.Term, i int) []value {
 }
 
 // figures returns the figures in a sentence that nothing supports. A count does not need a name. Any other figure from
-// the result must belong to the name before it or after it, consistently throughout the sentence.
+// the result must belong to the name before it, or to the name after it, consistently throughout the sentence.
 func (c *Checker) figures(toks []token, named []found) []string {
 	var bad []string
 	counted := map[float64]bool{} // five of them lie in Pakistan
@@ -174,8 +175,9 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	return bad
 }
 
-// supports reports whether the result has a figure of a sentence with so many names, and whether it must be compared
-// with the rows of a name. counted are counts of the sentence's names, and keys the rows that it is about.
+// supports reports whether the result contains a figure from a sentence with the given number of names, and whether the
+// figure must be compared with the rows of a name. counted are counts of the sentence's names, and keys the rows that
+// the sentence is about.
 func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int) (
 	ok, pair bool) {
 	for _, n := range readings {
@@ -230,7 +232,7 @@ func (c *Checker) described(toks []token, named []found) map[int]bool {
 	return rows
 }
 
-// keys returns the rows whose figure in the first column is in a sentence, if the result has no names.
+// keys returns, if the result has no names, the rows whose figure in the first column is in a sentence.
 func (c *Checker) keys(toks []token, years map[int]bool) map[int]bool {
 	if len(c.names) > 0 {
 		return nil
@@ -269,7 +271,7 @@ func covered(named []found, i int) bool {
 var eras = map[string]bool{"bc": true, "bce": true, "chr": true, "v.chr": true, "j": true, "c": true, "a.c": true, "a.e.c": true,
 	"p.n.e": true, "до": true, "ق.م": true, "ad": false, "ce": false, "n.chr": false, "d.c": false, "n.e": false}
 
-// era reports whether a token belongs to the year before it: the "Chr" of "63 v. Chr.".
+// era reports whether a token belongs to the preceding year: the "Chr" of "63 v. Chr.".
 func (c *Checker) era(toks []token, i int) bool {
 	_, known := eras[toks[i].folded]
 	return known && slices.ContainsFunc(toks[max(i-3, 0):i], func(t token) bool { return t.figure })
@@ -327,8 +329,8 @@ func (c *Checker) paired(toks []token, named []found, open []int, years map[int]
 	return true
 }
 
-// respectively reports whether a sentence has all its names before its figures, or after them, as many of them, and in
-// the same order: Germany and France have 84 and 68 million people.
+// respectively reports whether all names in a sentence come before its figures, or all come after them, in the same
+// number and order: Germany and France have 84 and 68 million people.
 func (c *Checker) respectively(toks []token, named []found, open []int, years map[int]bool) bool {
 	if len(named) < 2 || len(named) != len(open) ||
 		named[len(named)-1].from > open[0] && named[0].from < open[len(open)-1] {

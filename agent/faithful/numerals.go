@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// numerals marks the numbers that are written as words, and joins those that consist of several words: cuarenta y
+// numerals marks the numbers that are written as words, and joins numbers that consist of several words: cuarenta y
 // cinco, сорок пять, ten million.
 func (c *Checker) numerals(toks []token) []token {
 	out := make([]token, 0, len(toks))
@@ -61,11 +61,11 @@ func (c *Checker) numeral(word string) int {
 	return c.sum(before, after)
 }
 
-// sum returns the value of tens and units, or 0 if the words are not.
+// sum returns the value of tens and units, or 0 if the words are not tens and units.
 func (c *Checker) sum(tens, unit string) int {
 	list := numberWords[c.language]
 	n, m := list[tens], list[unit]
-	if slices.Contains(ones[c.language], unit) { // such a word is not a number on its own
+	if slices.Contains(ones[c.language], unit) { // this word is not a number on its own
 		m = 1
 	}
 	if n < 20 || n >= 100 || n%10 != 0 || m < 1 || m > 9 {

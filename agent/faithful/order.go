@@ -14,13 +14,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// column has the comparable values of a column, by row.
+// column contains the comparable values of a column, by row.
 type column struct {
 	dates  bool // or numbers that look like years
 	values map[int]float64
 }
 
-// compare reads what the rows can be ordered by.
+// compare reads the values by which the rows can be ordered.
 func (c *Checker) compare(t *kg.Table, query string) {
 	if t == nil || t.Ask || len(t.Rows) < 2 {
 		return
@@ -66,8 +66,8 @@ const (
 	last
 )
 
-// form is a way to write a superlative: a pattern for the word itself or, after a space, for the word and those before
-// it.
+// form is a way to write a superlative: a pattern for the word or, if it begins with a space, for the word and the
+// words before it.
 type form struct {
 	degree  degree
 	pattern *regexp.Regexp
@@ -84,7 +84,7 @@ var forms = sync.OnceValue(func() map[string][]form {
 	return out
 })
 
-// superlatives contains the patterns of each language in the order of the degrees.
+// superlatives contains the patterns of each language in the order of the degree constants.
 var superlatives = map[string][6]string{
 	"en": {`(highest|tallest|largest|biggest|longest|deepest|heaviest|widest| most (populous|populated))$`,
 		`(lowest|smallest|shortest|shallowest|lightest|narrowest| least (populous|populated))$`, `(oldest|earliest)$`,
@@ -110,7 +110,7 @@ var superlatives = map[string][6]string{
 }
 
 var (
-	// what makes a superlative another claim: the second highest, one of the highest, not the highest
+	// words that change what a superlative claims: the second highest, one of the highest, not the highest
 	otherRank = wordMap(`tenth next 2nd 3rd 4th 5th one among not zweite zweiter zweites dritte nächste einer eine eines unter nicht
 		deuxième troisième une un parmi pas segundo segunda tercer tercera uno una entre no secondo seconda terzo terza tra
 		fra non terceiro terceira um uma não tweede derde een één niet na drugi druga drugie trzeci trzecia jeden jedna jedno
@@ -127,14 +127,14 @@ func wordMap(list string) map[string]bool {
 	return out
 }
 
-// superlative is one in a sentence, at token from ≤ i < to. rank is 2 for the second highest.
+// superlative is a superlative in a sentence, at tokens from ≤ i < to. rank is 2 for the second highest.
 type superlative struct {
 	degree   degree
 	from, to int
 	rank     int
 }
 
-// ranks are the words for the second to the fifth that may precede a superlative; in German they begin it.
+// ranks are the words for "second" to "fifth" that may precede a superlative; in German they are part of it.
 var ranks = map[string]int{"second": 2, "third": 3, "fourth": 4, "fifth": 5, "zweit": 2, "dritt": 3, "viert": 4, "fünft": 5,
 	"deuxième": 2, "troisième": 3, "segundo": 2, "segunda": 2, "tercer": 3, "tercera": 3, "secondo": 2, "seconda": 2, "terzo": 3,
 	"terza": 3, "terceiro": 3, "terceira": 3}
@@ -151,7 +151,7 @@ func rank(toks []token, i int) int {
 	return 1
 }
 
-// superlatives finds them in a sentence.
+// superlatives finds the superlatives in a sentence.
 func (c *Checker) superlatives(toks []token, named []found) []superlative {
 	var out []superlative
 	for i, t := range toks {
@@ -186,8 +186,8 @@ func (c *Checker) superlatives(toks []token, named []found) []superlative {
 	return out
 }
 
-// order returns what a sentence calls the highest, the oldest or the first although other rows are: a name of the first
-// column is compared, before its superlative or after it, consistently in the whole sentence.
+// order returns the names that a sentence wrongly calls the highest, the oldest or the first. It compares names of the
+// first column that come before their superlatives, or after them, consistently in the whole sentence.
 func (c *Checker) order(toks []token, named []found) []string {
 	if c.rows < 2 || len(c.columns) == 0 && !c.byOrder {
 		return nil
@@ -229,8 +229,8 @@ func (c *Checker) order(toks []token, named []found) []string {
 	return []string{toks[found[0].from].text}
 }
 
-// heads returns the names in a sentence that are compared, and the rows of the other ones, to which the sentence may be
-// limited: the highest in Pakistan.
+// heads returns the names in a sentence that are compared, and the rows of the other names, to which the sentence may
+// be limited: the highest in Pakistan.
 func (c *Checker) heads(named []found) (heads []found, pools []map[int]bool) {
 	for _, n := range named {
 		if n.head {
@@ -245,7 +245,7 @@ func (c *Checker) heads(named []found) (heads []found, pools []map[int]bool) {
 	return heads, pools
 }
 
-// near returns the names after a superlative, up to the next one, or those before it, the nearest first.
+// near returns the names after a superlative, up to the next superlative, or the names before it, the nearest first.
 func near(heads []found, all []superlative, i int, after bool) []found {
 	var out []found
 	for _, h := range heads {
@@ -288,13 +288,13 @@ func (c *Checker) leads(s superlative, toks []token, group []found, after bool, 
 	return false
 }
 
-// ranked is a row with its value; the smallest is the first.
+// ranked is a row with its value; the smallest value comes first.
 type ranked struct {
 	row   int
 	value float64
 }
 
-// orders returns the rows of a pool, or all rows, in the orders that a superlative may mean.
+// orders returns the rows of a pool, or all rows, in each order that a superlative may refer to.
 func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 	var out [][]ranked
 	dated := slices.ContainsFunc(c.columns, func(col column) bool { return col.dates })
@@ -339,15 +339,15 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 	return out
 }
 
-// at reports whether one of a name's rows is at a rank of an order. Without an order, every name is.
+// at reports whether one of a name's rows is at a rank of an order. It returns true if there is no order.
 func at(order []ranked, rows map[int]bool, rank int) bool {
 	return len(order) == 0 || rank <= len(order) && slices.ContainsFunc(order, func(r ranked) bool {
 		return r.value == order[rank-1].value && rows[r.row]
 	})
 }
 
-// amongTop reports whether one of a name's rows is among the first n of an order, or equal to the last of them. Without an
-// order, every name is.
+// amongTop reports whether one of a name's rows is among the first n of an order, or equal to the last of them. It
+// returns true if there is no order.
 func (c *Checker) amongTop(order []ranked, rows map[int]bool, n int) bool {
 	if len(order) == 0 {
 		return true

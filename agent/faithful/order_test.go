@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ordered returns evidence of four mountains with heights, first ascents and countries. Everest is the highest, Lhotse
-// the lowest, Lhotse was climbed last.
+// ordered returns evidence of four mountains with heights, first ascents and countries. Everest is the highest; Lhotse
+// is the lowest and was climbed last.
 func ordered(language string, names ...string) Evidence {
 	e := Evidence{Language: language, Labels: map[string]string{"Q513": "Everest", "Q43512": "K2", "Q168702": "Lhotse", "Q131018": "Makalu", "Q837": "Nepal",
 		"Q843": "Pakistan"}, Query: "SELECT ?mountain ?height ?climbed ?country { } ORDER BY DESC(?height)",
@@ -54,7 +54,8 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: %+v", tt.text, faults)
 		}
 	}
-	// Ages: the oldest was born first. A result that is sorted by what it does not show has its highest row first.
+	// Ages: the oldest was born first. A result that is sorted by a value that it does not show has its highest row
+	// first.
 	e := chancellors
 	e.Question = "The oldest and the youngest, please."
 	for text, ok := range map[string]bool{"The oldest is Adenauer.": true, "The oldest is Kohl.": false, "The youngest is Kohl.": true} {
@@ -111,7 +112,7 @@ func TestOtherScripts(t *testing.T) {
 	}
 }
 
-// Arabic writes articles, prepositions and possessives together with the word.
+// Arabic attaches articles, prepositions and possessives to the word.
 func TestArabicWords(t *testing.T) {
 	e := Evidence{Language: "ar", Question: "ما هي أنهار أوروبا وما طولها وما مصب كل نهر؟", Query: "SELECT ?river ?length { }",
 		Labels: map[string]string{"Q1": "الراين", "Q2": "الدانوب", "Q3": "أوروبا", "P2043": "الطول"},
@@ -147,7 +148,8 @@ func TestArabicNumbers(t *testing.T) {
 	}
 }
 
-// A sentence without a name may describe a row by several of its figures, if what it calls the longest is.
+// A sentence without a name may describe a row by several of its figures, if the row is what the sentence says, such as
+// the longest.
 func TestRowWithoutName(t *testing.T) {
 	e := Evidence{Question: "самые долгие войны", Query: "SELECT ?война ?начало ?конец ?лет { } ORDER BY DESC(?лет)",
 		Labels: map[string]string{"Q1": "Three Hundred and Thirty Five Years' War", "Q2": "Cayuse War", "Q3": "Böckler War"},

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Names of items that have no label in the language of a text are in Latin letters, but a text in Russian or Arabic
-// writes them in its own. They are compared by their consonants, of which each Latin letter may stand for several.
+// Names of items that have no label in the language of a text are in Latin letters, but a Russian or Arabic text writes
+// them in its own script. They are compared by their consonants; each Latin letter may stand for several consonants.
 
-// cyrillic and arabic map letters to the consonants that they stand for; letters that are not listed are vowels or are
-// not heard.
+// cyrillic and arabic map letters to the consonants that they represent; letters that are not listed are vowels or
+// silent.
 var (
 	cyrillic = consonants("б b в v г g д d ж s з s к k л l м m н n п p р r с s т t ф f х k ц s ч s ш s щ s ґ g ђ d ј - љ l њ n џ s ћ s")
 	arabic   = consonants("ب b پ b ت t ث t ج g چ s ح k خ k د d ذ d ر r ز s ژ s س s ش s ص s ض d ط t ظ s غ g ف v ڤ v ق k ك k گ g ل l م m ن n")
@@ -28,7 +28,7 @@ func consonants(list string) map[rune]string {
 	return out
 }
 
-// latin lists what groups of Latin letters may sound like, the longest first; "-" is nothing.
+// latin lists the possible sounds of groups of Latin letters, the longest group first; "-" is silence.
 var latin = []struct {
 	letters string
 	sounds  []string
@@ -45,7 +45,7 @@ var latin = []struct {
 const (
 	maxSounds  = 64 // ways to read a name
 	minSounds  = 3  // consonants of a word that stands alone
-	wholeNames = 4  // consonants of a name of several words
+	wholeNames = 4  // consonants of a multiword name
 )
 
 // sounds returns the ways in which the consonants of a word in Latin letters may be read.
@@ -77,7 +77,7 @@ func sounds(word string) []string {
 	return out
 }
 
-// once writes equal letters that follow each other once.
+// once collapses runs of equal letters.
 func once(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -91,8 +91,8 @@ func once(s string) string {
 // caseEnding matches the ending of a noun in another case.
 var caseEnding = regexp.MustCompile(`(ом|ем|ём|ым|им|ого|его|ами|ями|ах|ях|ов|ев)$`)
 
-// spelled reports whether a word in Cyrillic or Arabic letters may be a word in Latin letters, and by how many
-// consonants.
+// spelled reports whether a word in Cyrillic or Arabic letters may be a word in Latin letters, and the number of
+// consonants that match.
 func spelled(word, name string) (consonants int, ok bool) {
 	var table map[rune]string
 	readings := []string{word}
@@ -119,7 +119,7 @@ func spelled(word, name string) (consonants int, ok bool) {
 			continue
 		}
 		for _, s := range sounds(name) {
-			if isArabic := len(table) == len(arabic); isArabic { // which has neither p nor a letter for v besides f
+			if isArabic := len(table) == len(arabic); isArabic { // Arabic has neither p nor a letter for v besides f
 				s = once(strings.NewReplacer("p", "b", "f", "v").Replace(s))
 			}
 			if s == heard {
@@ -137,7 +137,7 @@ func silent(word string, table map[rune]string) bool {
 	return !consonant
 }
 
-// withoutMarks returns a word in lower case without accents, ß as ss.
+// withoutMarks returns a word in lower case without accents, with ß as ss.
 func withoutMarks(word string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsMark(r) {
@@ -152,7 +152,7 @@ func vowel(name string) bool {
 	return strings.ContainsRune("aeiouyw", first)
 }
 
-// transliterated returns how many tokens at the beginning are a name in another script, or 0.
+// transliterated returns the number of leading tokens that are a name in another script, or 0.
 func transliterated(toks []token, words []string) int {
 	total := 0
 	for i, w := range words {

@@ -67,13 +67,13 @@ func tokens(s string) []token {
 	return out
 }
 
-// spaced separates words that follow each other without a space in scripts that have none: Latin words from Chinese and
-// Japanese ones, and figures from the letters before them.
+// spaced inserts the spaces that scripts without spaces lack: between Latin words and Chinese or Japanese words, and
+// between figures and the letters before them.
 func spaced(s string) string {
 	var b strings.Builder
 	copied, before := 0, rune(0)
 	for i, r := range s {
-		if r >= utf8.RuneSelf || before >= utf8.RuneSelf { // one of the two is such a letter
+		if r >= utf8.RuneSelf || before >= utf8.RuneSelf { // at least one of the two is not ASCII
 			if wide(before) && unicode.Is(unicode.Latin, r) || unicode.Is(unicode.Latin, before) && wide(r) ||
 				'0' <= r && r <= '9' && unicode.Is(unicode.Lo, before) {
 				b.WriteString(s[copied:i])
@@ -94,7 +94,7 @@ func wide(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, uni
 
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// unicase reports whether a text begins in a script that has no capital letters, where a name looks like any word.
+// unicase reports whether a text begins in a script without capital letters, in which a name looks like any other word.
 func unicase(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.Is(unicode.Lo, r)
@@ -117,7 +117,7 @@ var articles = map[string]bool{"the": true, "a": true, "an": true, "der": true, 
 	"les": true, "l": true, "el": true, "los": true, "las": true, "il": true, "lo": true, "gli": true, "i": true, "o": true, "os": true,
 	"as": true, "de": true, "het": true}
 
-// nameWords returns the words of a name, without an article at its beginning.
+// nameWords returns the words of a name, without a leading article.
 func nameWords(name string) []string {
 	var out []string
 	for _, t := range tokens(name) {
@@ -224,7 +224,7 @@ const (
 	maxEnding = 4 // maximum number of letters in a different ending
 )
 
-// vocabulary is a set of folded words and, for scripts without spaces, of pairs of letters.
+// vocabulary is a set of folded words and, for scripts without spaces, of letter pairs.
 type vocabulary map[string]bool
 
 func (v vocabulary) add(s string) {
@@ -242,7 +242,7 @@ func (v vocabulary) add(s string) {
 					v[string(letters[i-1:i+1])] = true
 				}
 				alone := func(k int) bool { return k < 0 || k >= len(letters) || unicode.Is(unicode.Hiragana, letters[k]) }
-				if unicode.Is(unicode.Han, letters[i]) && alone(i-1) && alone(i+1) { // a word of one letter: 川の
+				if unicode.Is(unicode.Han, letters[i]) && alone(i-1) && alone(i+1) { // a one-letter word: 川の
 					v[string(letters[i])] = true
 				}
 			}
@@ -250,8 +250,8 @@ func (v vocabulary) add(s string) {
 	}
 }
 
-// has reports whether a word, or one with the same stem, is known. Two words have the same stem if they begin with the
-// same letters: at least four of them, and all but four of the longer word.
+// has reports whether a word, or one with the same stem, is known. Two words have the same stem if they share a prefix
+// of at least four letters and the rest of the longer word has at most four letters.
 func (v vocabulary) has(word string) bool {
 	if v[word] {
 		return true
@@ -278,8 +278,8 @@ func common(a, b []rune) int {
 
 const maxPiece = 6 // letters of a plain word in a script without spaces
 
-// covers reports whether every letter of a word in a script without spaces is part of a known pair of letters, or of a
-// plain word of the language. Hiragana, which is used for endings, does not need support.
+// covers reports whether every letter of a word in a script without spaces is part of a known letter pair or of a plain
+// word of the language. Hiragana, which is used for endings, does not need support.
 func (c *Checker) covers(word string) bool {
 	letters := []rune(word)
 	ok := make([]bool, len(letters))
@@ -355,9 +355,9 @@ func wordListOf(language string) *wordList {
 	return l
 }
 
-// stock is a word list applied to what is known.
+// stock is a word list applied to the known words.
 type stock struct {
-	list *wordList       // nil: the language has none
+	list *wordList       // nil if the language has none
 	more map[string]bool // the words from conditional lines whose condition is met
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Consistent is the loop of Interactive-KBQA. The model writes several samples of each action, as many as the preset
 // specifies. The most frequent action is carried out first, then the next, until one shows something; that one is kept.
-// If none does, the first one is kept. The others remain in the log, on separate branches.
+// If none does, the first one is kept. The other actions remain in the log, on separate branches.
 //
 // The released program differs in two ways, which are bugs in its function self_consistency_for_action. First, it does
 // not treat the end of the work as a candidate: it ends the work only if no sample requests anything else. Second, it

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// ResultKey returns a text that is the same for answers with the same result. Rows are compared as a set, and cells by
-// value ([equal.Key]). Only answer columns count; their names and order, the order of rows, and columns that contain
+// ResultKey returns a string that is the same for answers with the same result. Rows are compared as a set, and cells
+// by value ([equal.Key]). Only answer columns count; their names and order, the order of rows, and columns that contain
 // only labels do not. The key is "" for an answer without a result.
 func ResultKey(a *step.Answer) string {
 	if a == nil || a.Table == nil {
@@ -24,8 +24,8 @@ func ResultKey(a *step.Answer) string {
 	return digest(canonical(cells(a)))
 }
 
-// RowKeys returns a text for each row of the answer columns. The texts are the same for rows with the same values, in
-// any order. A truth value counts as a row.
+// RowKeys returns a string for each row of the answer columns. The strings are the same for rows with the same values,
+// in any order. A truth value counts as a row.
 func RowKeys(a *step.Answer) []string {
 	if a.Table.Ask {
 		return []string{truthKey(a.Table.Boolean)}

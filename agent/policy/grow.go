@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// maxFailed is the number of consecutive expansions that must fail because of the model for the search to end.
+// maxFailed is the number of consecutive failures because of the model after which the search ends.
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// If the right answer is known, the search ends as soon as one answer is right, and never because of the number of
+// If the right answer is known, the search ends as soon as one answer is right, but never because of the number of
 // wrong answers. If grow returns an error, the run must end at once.
 func (t *tree) grow(ctx context.Context) error {
 	enough := func() bool {
@@ -66,7 +66,7 @@ func (t *tree) stopped(ctx context.Context, err error) error {
 	return nil
 }
 
-// expand samples the actions that may follow a node and carries them out. It makes a child for each different state
+// expand samples the actions that may follow a node and carries them out. It creates a child for each different state
 // that they lead to, and scores each child.
 func (t *tree) expand(ctx context.Context, x *node) error {
 	proposals, err := samples(ctx, t.Runner, x.child.State)
@@ -240,9 +240,9 @@ func (t *tree) close(ctx context.Context, x *node) error {
 	return nil
 }
 
-// atOnce does n pieces of work, as many in parallel as the search allows, each in its own lane. The results are passed
-// to done in the order of the pieces, each as soon as those before it are finished, so that the log does not depend on
-// which piece was faster. After a failure, the rest is still written, and the first error is returned.
+// atOnce runs n tasks, as many in parallel as the search allows, each in a separate lane. It passes the results to done
+// in task order, each as soon as all earlier tasks are finished, so the log does not depend on which task was faster.
+// After a failure, the remaining results are still written, and the first error is returned.
 func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *step.Runner, int) (step.Child, error),
 	done func(i int, c step.Child) error) ([]step.Child, error) {
 	type result struct {
@@ -277,7 +277,7 @@ func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *st
 		<-ready[i]
 		res := &results[i]
 		if res.panic != nil {
-			panic(res.panic) // in this goroutine, it is recovered and logged
+			panic(res.panic) // a panic in this goroutine is recovered and logged
 		}
 		c, err := t.Join(ctx, res.lane, res.child)
 		err = errors.Join(res.err, err)

@@ -6,7 +6,7 @@
 //	tree.go         branching searches: nodes, selection, rewards
 //	grow.go         their expansions, in parallel and with a log in a fixed order
 //	settle.go       their end: a vote on results
-//	vote.go auto.go several independent tries, and a choice among their answers
+//	vote.go auto.go several independent tries and a choice among their answers
 //	group.go        whether two results are the same
 package policy
 
@@ -27,7 +27,7 @@ type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State,
 type named struct {
 	name   string
 	policy Policy
-	many   bool // it makes several tries, each by another policy, and works with every preset
+	many   bool // it makes several tries, each with a different policy, and works with every preset
 }
 
 // policies returns all policies except the branching searches.
@@ -37,7 +37,7 @@ func policies() []named {
 		{name: "auto", policy: Auto, many: true}}
 }
 
-// ManyTries reports whether a policy makes several tries at a question, each by another policy.
+// ManyTries reports whether a policy makes several tries at a question, each with a different policy.
 func ManyTries(name string) bool {
 	return slices.ContainsFunc(policies(), func(p named) bool { return p.name == name && p.many })
 }
@@ -64,8 +64,8 @@ func Branches(name string) bool { return slices.Contains(searches(), name) }
 // Trees reports whether a policy is a branching search or may end with one.
 func Trees(name string) bool { return Branches(name) || name == "auto" }
 
-// For returns the policies that can be used with a preset whose own policies are given: these first, then the linear
-// policy, those that make several tries, and the branching searches.
+// For returns the policies that can be used with a preset, given the preset's own policies: those first, then the
+// linear policy, the policies that make several tries, and the branching searches.
 func For(own []string) []string {
 	own = slices.Clone(own)
 	for _, p := range policies() {

@@ -28,7 +28,7 @@ type Watcher interface {
 // ErrLeft is returned by a [Reviewer] who stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
-// Look is a turn in the form in which a person sees it.
+// Look is a turn as the reviewer sees it.
 type Look struct {
 	Place      int          // position of the turn's first step in the conversation, from 1
 	Steps      []event.Step // the conversation so far
@@ -71,7 +71,7 @@ type review struct {
 	turns []decided
 }
 
-// decided is a turn that was carried out in a state with that many steps.
+// decided is a turn that was carried out in a state with the given number of steps.
 type decided struct {
 	step.Proposal
 	before int
@@ -116,7 +116,7 @@ func (v *review) run(ctx context.Context, s step.State) (step.State, step.Final,
 	}
 }
 
-// next returns the turn to be reviewed: one that was proposed before, or a new one.
+// next returns the turn to review: a turn that was proposed before, or a new one.
 func (v *review) next(ctx context.Context, s step.State, again *step.Proposal) (step.Proposal, *event.Halt, error) {
 	if again != nil {
 		return *again, nil, nil
@@ -165,8 +165,8 @@ func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, De
 	}
 }
 
-// check returns the turn as decided, or why the decision cannot be carried out. An edit that changes nothing counts as
-// acceptance.
+// check returns the turn as decided, or the reason why the decision cannot be carried out. An edit that changes nothing
+// counts as acceptance.
 func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 	switch d.Verdict {
 	case event.Accepted, event.Skipped:
@@ -213,7 +213,7 @@ func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decisio
 }
 
 // Recalled returns a reviewer that repeats the decisions of the earlier run with these events. When there are no more
-// of them, it asks who.
+// decisions, it asks who.
 func Recalled(earlier []event.Event, who Reviewer) Reviewer {
 	r := &recalled{who: who}
 	for _, e := range earlier {

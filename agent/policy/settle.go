@@ -45,7 +45,7 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 }
 
 // over returns why the search ends: event.SearchedAnswers, one of the constants after it, or the limit or failure that
-// the search ran into. detail says the same in words.
+// stopped it. detail describes it in words.
 func (t *tree) over() (reason, detail string) {
 	switch {
 	case t.halted != nil:
@@ -61,8 +61,8 @@ func (t *tree) over() (reason, detail string) {
 }
 
 // groups returns the branches with answers, grouped by their results. The group whose answer is known to be right comes
-// first. The others are ordered by size, then by mean value, then by when they were found. Within a group, the branches
-// with the better scores come first.
+// first. The other groups are ordered by size, then by mean value, then by when they were found. Within a group, the
+// branches with the better scores come first.
 func (t *tree) groups() (out [][]*node) {
 	at := map[string]int{}
 	for _, x := range t.found {

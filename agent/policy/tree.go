@@ -28,7 +28,7 @@ const (
 	byChance               // scores are random
 )
 
-// The searches of the MCTS-KBQA paper: its own, and those it is compared to (sections 4.3 and 4.6.1).
+// The searches of the MCTS-KBQA paper: its own search and its baselines (sections 4.3 and 4.6.1).
 var ways = []way{
 	{"bfs", (*tree).broad, unscored},
 	{"dfs", (*tree).deep, unscored},
@@ -37,7 +37,7 @@ var ways = []way{
 	{"mcts", (*tree).promising, byRules},
 }
 
-// node is one state of a search, with what is known about it. The root's state is the one in which the search began.
+// node is one state of a search, with what is known about it. The root's state is the state in which the search began.
 type node struct {
 	parent   *node
 	children []*node
@@ -52,7 +52,7 @@ type node struct {
 
 	expanded bool
 	closed   string // why the branch ends here, such as event.LeafAnswered; "" if it has not ended
-	repairs  int    // number of expansions that made no child
+	repairs  int    // number of expansions that created no child
 }
 
 // uct returns the upper confidence bound of a node that is not the root (the paper's formula 1).
@@ -82,7 +82,7 @@ type tree struct {
 	right  *node            // the first node whose answer is known to be right, or nil
 	rnd    *rand.Rand
 	failed int           // consecutive expansions that failed because of the model
-	halted *event.Ending // what ended the search early
+	halted *event.Ending // the reason the search ended early
 	lost   *event.Ending // a failure of a service that ended a branch
 }
 
@@ -171,7 +171,7 @@ func firstOpen(x *node) *node {
 }
 
 // promising returns the leaf that is reached from the root by always choosing, among children whose branches have not
-// ended, the one with the highest UCT, or the first of several. It returns nil if there is none.
+// ended, the one with the highest UCT, or the first of these if there are several. It returns nil if there is none.
 func (t *tree) promising() *node {
 	x := t.root
 	if !x.open() {

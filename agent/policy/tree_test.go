@@ -292,7 +292,7 @@ func TestByHand(t *testing.T) {
 	if d := cmp.Diff([]float64{0.5, 0.2, 0.8, 0.3, 0.3, 0.6, 0.5, 0.2, 0.35, 0}, visits, near); d != "" {
 		t.Errorf("rewards (-want +got):\n%s", d)
 	}
-	// A repeated state is not judged twice, and one that showed nothing is not judged at all.
+	// A repeated state is not judged twice, and a state that showed nothing is not judged at all.
 	if d := cmp.Diff([]string{"a", "a/b", "a/b/q2", "a/q1", "a/q1/end", "b", "b/q2", "b/q2/end"},
 		slices.Sorted(slices.Values(w.judged))); d != "" {
 		t.Errorf("judged (-want +got):\n%s", d)

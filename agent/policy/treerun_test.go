@@ -75,7 +75,7 @@ func TestSameTreeInParallel(t *testing.T) {
 	}
 }
 
-// searched runs a whole search, with its events going to a recorder, and returns its end.
+// searched runs a whole search, passes its events to a recorder, and returns its end.
 func (w *world) searched(t *testing.T, rec event.Recorder, sources tool.Sources, model step.Model) (step.Final, error) {
 	t.Helper()
 	r := w.runner(t, rec, event.Limits{}, handParameters)
@@ -94,7 +94,7 @@ func (w *world) searched(t *testing.T, rec event.Recorder, sources tool.Sources,
 	return f, err
 }
 
-// recorded is a world's model with a record in front of it.
+// recorded is a world's model behind a record, which answers first.
 type recorded struct {
 	earlier *event.Earlier
 	live    step.Model
@@ -181,7 +181,7 @@ func TestKilledAndContinued(t *testing.T) {
 	}
 }
 
-// A run that differs from the one in the file is not mixed up with it.
+// A run that differs from the run in the file is not mixed with it.
 func TestContinuedOtherwise(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := event.Create(path)
@@ -228,7 +228,7 @@ func (r both) Record(ctx context.Context, e event.Event) error {
 	return r.b.Record(ctx, e)
 }
 
-// A finished search can be replayed from its log, in whatever order it makes its requests.
+// A finished search can be replayed from its log, regardless of the order of its requests.
 func TestReplayOfTree(t *testing.T) {
 	rec := &log{}
 	w := byHand()

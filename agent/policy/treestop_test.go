@@ -24,7 +24,7 @@ func (g *grown) closed() map[string]string {
 	return out
 }
 
-// Each baseline visits the same tree in its own order (rows G.6 of docs/trees.md).
+// Each baseline visits the same tree in a different order (rows G.6 of docs/trees.md).
 func TestOrders(t *testing.T) {
 	acts := map[string][]string{"": {"a", "b"}, "a": {"c", "d"}, "b": {"e", "f"}, "a/c": {"q1"}, "a/c/q1": {"end"}}
 	for _, tt := range []struct {
@@ -157,7 +157,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// Unreadable judgments are requested once more and then left out.
+// Unreadable judgments are requested one more time and then left out.
 func TestJudgments(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -188,8 +188,8 @@ func TestJudgments(t *testing.T) {
 	}
 }
 
-// If the right answer is known, a search continues beyond k until it finds that answer, and ends with it, whatever the
-// judge and the votes say. This is MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
+// If the right answer is known, a search continues beyond k until it finds that answer, and ends with it, regardless of
+// the judge and the votes. This is MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
 func TestUntilRight(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

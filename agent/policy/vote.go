@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Limits that save further tries.
+// Thresholds that make further tries unnecessary.
 const (
 	// usualTries is the maximum number of tries in a vote unless the run sets it.
 	usualTries = 3
@@ -25,13 +25,13 @@ const (
 
 // Vote makes independent tries at the question, each by the usual policy of its preset, and groups the answers by their
 // results. If all tries agree, their answer is the vote's. Otherwise, a comparison chooses among the groups. If the
-// comparison cannot be read, the group with the most tries wins and, among several of these, the one with the highest
-// confidence. The comparison may also find that no answer is right. No further try is made if it could not change the
-// choice, or if the answers so far agree and are certain enough.
+// comparison cannot be read, the group with the most tries wins; among several such groups, the one with the highest
+// confidence wins. The comparison may also find that no answer is right. No further try is made if it could not change
+// the choice, or if the answers so far agree and are certain enough.
 //
-// The run's limits on money, tokens, calls and time cover all tries together: a try begins only if what is left is
-// enough for another try as expensive as the most expensive one so far. The limits on actions apply to each try. If
-// what ended a try would also end every other try, the vote ends, with the answers so far.
+// The run's limits on money, tokens, calls and time cover all tries together: a try begins only if enough is left for
+// another try as expensive as the most expensive one so far. The limits on actions apply to each try. If what ended a
+// try would also end every other try, the vote ends, with the answers so far.
 func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, v.most); err != nil {
@@ -56,8 +56,8 @@ type vote struct {
 	most    int // maximum number of tries
 	tries   []try
 	dearest step.Spent  // cost of the most expensive try so far
-	halt    *event.Halt // what would end every further try, or nil
-	enough  string      // why no further try is made, for people
+	halt    *event.Halt // the error that would end every further try, or nil
+	enough  string      // why no further try is made, for display
 }
 
 func newVote(r *step.Runner, s step.State) *vote {
@@ -159,8 +159,8 @@ type answers struct {
 // lead returns the try that represents the group.
 func (g answers) lead() *try { return g.tries[0] }
 
-// groups returns the tries grouped by result. The groups are ordered by number of tries, then by confidence. Their
-// order and their leading tries do not depend on the order of the tries.
+// groups returns the tries grouped by result. The groups are ordered by number of tries, then by confidence. The order
+// of the groups and their leading tries do not depend on the order of the tries.
 func (v *vote) groups() []answers {
 	by := map[string]*answers{}
 	for i := range v.tries {
@@ -247,7 +247,7 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, nil
 }
 
-// nothing returns the ending of a vote that produced no answer: that of the first try, or what stopped the vote.
+// nothing returns the ending of a vote that produced no answer: the ending of the first try, or what stopped the vote.
 func (v *vote) nothing() (step.State, step.Final, error) {
 	first := v.tries[0]
 	if v.halt != nil && len(v.tries) == 1 {

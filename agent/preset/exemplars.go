@@ -15,7 +15,7 @@ import (
 // Exemplars are the settings for worked dialogues in the prompt. The dialogues are in the preset's folder exemplars, in
 // a subfolder named after the dialect. For graphs that name entities by IRI, that is wikidata.
 type Exemplars struct {
-	N    int    `json:"n"`    // number of dialogues of the question's kind; 0: none
+	N    int    `json:"n"`    // number of dialogues of the question's kind; none if 0
 	Kind string `json:"kind"` // how the kind is determined, see [KindByWords]
 }
 
@@ -25,7 +25,7 @@ const (
 	KindByModel = "model" // by the model, which is shown a few of those questions; from the words if that fails
 )
 
-// Labelled is the number of questions of each kind that the model is shown. It is small, so that the call is cheap.
+// Labelled is the number of questions of each kind that the model is shown. It is small to keep the call cheap.
 const Labelled = 4
 
 // load reads the dialogues of a dialect, or returns nil if none are wanted.
@@ -47,7 +47,7 @@ func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
 	return set, nil
 }
 
-// dialects returns the names of a built-in preset, one for each dialect for which it has dialogues.
+// dialects returns the names of a built-in preset, one per dialect in which it has dialogues.
 func dialects(name string) []string {
 	files, err := fs.Glob(builtin, name+"/exemplars/*")
 	if err != nil {
@@ -73,17 +73,17 @@ func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 	return p.dialogues
 }
 
-// few is the maximum number of kinds in a set whose dialogues are all shown, as Interactive-KBQA does for WebQSP and
+// few is the maximum number of kinds in a set whose dialogues are all shown, as in Interactive-KBQA for WebQSP and
 // MetaQA.
 const few = 3
 
-// AsksKind reports whether the model is asked for the kind of a question. This is not done if the kind makes no
+// AsksKind reports whether the model is asked for the kind of a question. It is not asked if the kind makes no
 // difference.
 func (p *Preset) AsksKind(set *exemplar.Set) bool {
 	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few
 }
 
-// Worked returns the dialogues of a question's kind as text or, if the set has few kinds, those of every kind.
+// Worked returns the dialogues of a question's kind as text or, if the set has few kinds, the dialogues of every kind.
 func (p *Preset) Worked(set *exemplar.Set, kind string) string {
 	kinds := set.Types()
 	if len(kinds) > few {

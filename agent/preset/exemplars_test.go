@@ -131,7 +131,7 @@ func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue)
 	}
 }
 
-// TestKinds checks that every kind has two dialogues, and that words distinguish its questions from those of other
+// TestKinds checks that every kind has two dialogues, and that words distinguish its questions from questions of other
 // kinds: each question is classified by a set that learned only from the others.
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]struct {

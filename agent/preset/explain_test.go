@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestExplain checks that every preset's description is made from its data, and that every value of a rule has a text.
+// TestExplain checks that every preset's description is made from its data, and that every value of a rule has a
+// description.
 func TestExplain(t *testing.T) {
 	for _, name := range Names() {
 		p, err := Named(name)

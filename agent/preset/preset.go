@@ -1,5 +1,5 @@
-// Package preset contains the agent's presets, each in its own folder: tools, protocol, prompts, limits, sampling and
-// what is shown are data. A preset can also be read from a user's folder.
+// Package preset contains the agent's presets, each in a separate folder: tools, protocol, prompts, limits, sampling
+// and display settings are data. A preset can also be read from a user's folder.
 //
 // A folder contains preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message, and
 // prune.tmpl, extract.tmpl and report.tmpl if they are used. The folder shared contains what all presets share: how a
@@ -32,15 +32,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Preset is the data that defines one way of working. Changing a copy is safe.
+// Preset is the data that defines how the agent works. Changing a copy is safe.
 type Preset struct {
 	Name     string        `json:"name"`
-	About    string        `json:"about"`    // one line for the help
-	Long     string        `json:"long"`     // what the preset is, with its source
+	About    string        `json:"about"`    // one-line help text
+	Long     string        `json:"long"`     // description of the preset, with its source
 	Protocol string        `json:"protocol"` // text, native or fenced
 	Parallel bool          `json:"parallel"` // a native turn may contain several calls
 	Strict   bool          `json:"strict"`   // the server must enforce the tools' schemas on native calls
-	Policies []string      `json:"policies"` // policies that it can be used with, the usual one first
+	Policies []string      `json:"policies"` // policies that it can be used with, the usual policy first
 	Tools    []string      `json:"tools"`    // names, in the order in which the model sees them
 	Limits   Limits        `json:"limits"`
 	Rules    Rules         `json:"rules"`
@@ -53,13 +53,13 @@ type Preset struct {
 	Probe    probe.Settings `json:"probe"`
 	Examples Examples       `json:"examples"`
 	Notes    Notes          `json:"notes"`
-	// language code of the labels if the question's language is unknown; "": the model is asked for the question's
-	// language; "detect": the program guesses it from the question's words
+	// language code of the labels if the question's language is unknown; if empty, the model is asked for the
+	// question's language; if "detect", the program guesses it from the question's words
 	Language string `json:"language"`
 
 	Exemplars Exemplars `json:"exemplars"`
-	// run an empty query again without each of its conditions in turn, so that the model learns which one loses the rows:
-	// up to 6 more queries
+	// run an empty query again without each of its conditions in turn, so that the model learns which one removes the
+	// rows: up to 6 more queries
 	Diagnose bool `json:"diagnose"`
 	Extract  bool `json:"extract"` // when the actions are used up, ask for the best query supported by the steps
 	Report   bool `json:"report"`  // ask for a short answer in the asker's language
@@ -75,7 +75,7 @@ type Preset struct {
 type Limits struct {
 	Counted      int `json:"counted"`       // actions in the state
 	Total        int `json:"total"`         // all requested actions
-	FormatErrors int `json:"format_errors"` // number of unreadable turns in a row that ends the run
+	FormatErrors int `json:"format_errors"` // number of consecutive unreadable turns that ends the run
 }
 
 // Sampling contains the parameters for sampling actions. Side tasks use temperature 0.
@@ -84,7 +84,7 @@ type Sampling struct {
 	TopP        float64  `json:"top_p"`
 	MaxTokens   int      `json:"max_tokens"` // maximum length of an action
 	N           int      `json:"n"`          // samples of an action, for policies that choose among them; 0 means 1
-	Stop        []string `json:"stop"`       // texts at which the server ends an action
+	Stop        []string `json:"stop"`       // stop sequences: strings at which the server ends an action
 	Seed        *int     `json:"seed"`       // for servers that can repeat a sample
 }
 
@@ -129,10 +129,10 @@ func Names() []string {
 	return out
 }
 
-// Usual is the name of the preset that is used if none is named.
+// Usual is the name of the preset that is used if none is specified.
 const Usual = "spinach"
 
-// Default returns the preset that is used if none is named.
+// Default returns the preset that is used if none is specified.
 func Default() *Preset {
 	p, err := Named(Usual)
 	if err != nil {
@@ -292,7 +292,7 @@ func (p *Preset) check() error {
 	return errors.Join(missing...)
 }
 
-// Texts parses prompts together with the ones that all presets share.
+// Texts parses prompts together with the prompts that all presets share.
 func Texts(fsys fs.FS, patterns ...string) (*render.Texts, error) {
 	t, err := render.NewTexts(shared, "shared/*.tmpl")
 	if err != nil {
@@ -357,7 +357,7 @@ type Situation struct {
 }
 
 // System renders the system message for actions. The template also has access to the tools' texts and, as Tries, to the
-// number of steps left to the model itself.
+// number of steps that the model can still take.
 func (p *Preset) System(s Situation) string {
 	return p.Say("act.tmpl", p.systemData(s))
 }
@@ -368,8 +368,8 @@ func (p *Preset) systemData(s Situation) map[string]any {
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
 
-// Judging returns a copy of the preset for work that begins with the judgment of a post: it includes the tool for that,
-// and the prompt says so.
+// Judging returns a copy of the preset for work that begins with the judgment of a post: it includes the tool for the
+// judgment, and the prompt says so.
 func (p *Preset) Judging() *Preset {
 	out := *p
 	out.tools, out.judging = append(slices.Clone(p.tools), tool.TriageTool), true
@@ -382,8 +382,8 @@ func (p *Preset) Judges() bool { return p.judging }
 // leastVaried is the minimum temperature of a varied preset: below it, most models' samples hardly differ.
 const leastVaried = 0.7
 
-// Varied returns a copy of the preset for the n-th further try at a question; n must be at least 1. The copy has its
-// own seed, a temperature of at least 0.7, and the tools in a different order, since models prefer what they read
+// Varied returns a copy of the preset for the n-th further try at a question; n must be at least 1. The copy has a
+// different seed, a temperature of at least 0.7, and the tools in a different order, since models prefer what they read
 // first.
 func (p *Preset) Varied(n int) *Preset {
 	out := *p

@@ -7,29 +7,30 @@ import (
 	"strings"
 )
 
-// Rules are the parts of the loop's behavior in which the published systems differ.
+// Rules specifies the parts of the loop's behavior in which the published systems differ.
 type Rules struct {
-	Repeat string `json:"repeat"` // what happens after a repetition, see [RepeatRestore]
-	Stop   string `json:"stop"`   // what happens after a stop on a query without a result, see [StopRestore]
+	Repeat string `json:"repeat"` // what happens after a repetition; see [RepeatRestore]
+	Stop   string `json:"stop"`   // what happens after a stop on a query without a result; see [StopRestore]
 	// what happens after a turn without an action: "nudge" tells the model, "end" ends the run
 	NoAction string `json:"no_action"`
 	// accept an answer from a turn without an action (a JSON object or a fenced query); at a limit, use the last query
 	// executed
 	Salvage   bool `json:"salvage"`
-	Messages  int  `json:"messages"`   // maximum number of messages in the conversation; 0: no limit
+	Messages  int  `json:"messages"`   // maximum number of messages in the conversation; no limit if 0
 	TrimLimit bool `json:"trim_limit"` // remove LIMIT 10, which was meant for exploring, from the end of the final query
 	// run faster forms of a query that takes too long; the form that returned something is published, and so is a form
 	// that was sent to a second service, in that service's dialect
 	Rescue bool   `json:"rescue"`
 	Count  bool   `json:"count"` // tell the model how many steps are left
-	Guard  string `json:"guard"` // how IDs that have not been shown are handled, see [GuardOff]
+	Guard  string `json:"guard"` // how IDs that have not been shown are handled; see [GuardOff]
 	// IDs that do not have to be shown first, because every expert knows them
 	Known []string `json:"known"`
-	// the conversation only grows, so that a provider's cache of its beginning stays valid: refused and unreadable turns
+	// the conversation only grows, so a provider's cache of its beginning stays valid: refused and unreadable turns
 	// remain in it, with the reason
 	Append bool `json:"append"`
 	Number bool `json:"number"` // each observation begins with its step's number
-	// compare the answer's columns with those announced by the model and with the question; see shape.go in package step
+	// compare the answer's columns with the columns announced by the model and with the question; see shape.go in
+	// package step
 	Shape bool `json:"shape"`
 	// the judgment of a post and the first turn of the work on it share one call
 	Triage bool `json:"triage"`
@@ -97,18 +98,18 @@ func (r *Rules) check() error {
 // Feedback contains the settings for a second opinion on an answer: a fresh call to the model judges it before it
 // becomes final (GRASP-F).
 type Feedback struct {
-	Rounds int `json:"rounds"` // how often the work may continue because of feedback; 0: no feedback
+	Rounds int `json:"rounds"` // how often the work may continue because of feedback; no feedback if 0
 }
 
 // Examples contains the settings for showing solved questions to the model.
 type Examples struct {
-	N int `json:"n"` // number of questions; 0: none
-	// add them to the conversation before the model's first turn, as if it had called this tool; "": the model calls the
-	// tool itself
+	N int `json:"n"` // number of questions; none if 0
+	// add them to the conversation before the model's first turn, as if it had called this tool; if empty, the model
+	// calls the tool itself
 	Force string `json:"force"`
 }
 
 // Notes contains the settings for lessons about a graph in the prompt.
 type Notes struct {
-	N int `json:"n"` // maximum number of lessons; 0: none
+	N int `json:"n"` // maximum number of lessons; none if 0
 }

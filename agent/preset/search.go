@@ -23,7 +23,7 @@ type Search struct {
 	Judging     float64 `json:"judging"`     // temperature of judgments
 	Parallel    int     `json:"parallel"`    // number of samples carried out, or states judged, at the same time
 	Seed        uint64  `json:"seed"`        // seed of random scores
-	Calls       int     `json:"calls"`       // maximum number of calls to the model in the whole run; 0: no limit
+	Calls       int     `json:"calls"`       // maximum number of calls to the model in the whole run; no limit if 0
 }
 
 // The expected depths from the paper, for its questions about Freebase and about KQA Pro's part of Wikidata.
@@ -42,7 +42,7 @@ func usualSearch() Search {
 var searchKeys = []string{"n", "k", "simulations", "depth", "judgments", "c", "decay", "expected", "temperature",
 	"judging", "parallel", "seed", "calls"}
 
-// With returns the parameters with the changes in text, such as "n=2,k=2". The error is for people.
+// With returns the parameters with the changes that text specifies, such as "n=2,k=2". The error is for display.
 func (s Search) With(text string) (Search, error) {
 	var seen []string
 	for part := range strings.SplitSeq(text, ",") {

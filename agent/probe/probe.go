@@ -1,5 +1,5 @@
 // Package probe runs variants of a query that has a result, within a budget, and finds those that change the result.
-// Package variant makes the variants. The graph is passed as a function.
+// Package variant generates the variants. The graph is passed as a function.
 package probe
 
 import (
@@ -15,9 +15,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// Settings are a preset's settings for probes. The zero value means that nothing is probed.
+// Settings are a preset's settings for probes. With the zero value, nothing is probed.
 type Settings struct {
-	Queries int            `json:"queries"` // maximum number of variants to run; 0: none
+	Queries int            `json:"queries"` // maximum number of variants to run; none if 0
 	Seconds int            `json:"seconds"` // maximum time for all of them
 	Off     []variant.Kind `json:"off"`     // kinds of variants that are not run
 }
@@ -32,7 +32,7 @@ const (
 	// maximum number of rows that a probe fetches: as many as a trajectory keeps, so that a replayed run sees the same
 	// rows
 	mostFetched = 2 * render.TypedRows
-	examples    = 5  // of the rows that would be added or removed, how many are shown
+	examples    = 5  // maximum number of added or removed rows that are shown
 	classes     = 4  // classes shown for the rows that would be added
 	named       = 50 // maximum number of entities whose classes are requested
 )
@@ -42,9 +42,9 @@ type Task struct {
 	Settings
 	Query   string    // the query as it was run
 	Table   *kg.Table // its result
-	Columns []string  // the answer's columns, by which rows are compared; empty: all
+	Columns []string  // the answer's columns, by which rows are compared; all if empty
 	Options variant.Options
-	Time    time.Duration // how much of the run's remaining time the probes may take; 0: no limit
+	Time    time.Duration // how much of the run's remaining time the probes may take; no limit if 0
 	Now     func() time.Time
 	Run     func(ctx context.Context, query string) (*kg.Table, error)
 	Labels  func(ctx context.Context, ids []string) map[string]string // returns the labels of the IDs that have one
@@ -130,7 +130,7 @@ func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error
 	return out, nil
 }
 
-// compare finds the rows that are only in a variant's result t, and those that are only in the query's result. cut
+// compare finds the rows that are only in a variant's result t, and the rows that are only in the query's result. cut
 // means that t may be incomplete.
 func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Probe) {
 	if t.Ask || p.Table.Ask {
@@ -255,7 +255,7 @@ func (p *prober) repeated() {
 }
 
 // matters reports whether the model should see a change. It should not if the change only shows that the graph lacks a
-// structure, that a condition is essential to the question, or that a single value is the best of several. The
+// structure, that a condition is essential to the question, or that a single value is the best of several values. The
 // thresholds were determined with tools/probes; see docs/probes.md.
 func matters(v variant.Variant, p *event.Probe) bool {
 	switch {
@@ -302,7 +302,7 @@ func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, 
 	}
 }
 
-// IDs returns the IDs that are shown with the probes, so that their labels can be looked up.
+// IDs returns the IDs that are shown with the probes. Their labels must be looked up.
 func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
 	var out []string
 	add := func(t rdf.Term) {

@@ -32,8 +32,8 @@ func task(run func(ctx context.Context, query string) (*kg.Table, error)) Task {
 		Table: table("Q1", "Q2"), Options: wikidata, Run: run, Now: func() time.Time { return time.Unix(0, 0) }}
 }
 
-// TestBudget checks that probes never use more queries or more time than allowed, whatever the graph does, and that the
-// run's remaining time takes precedence over the settings.
+// TestBudget checks that probes never use more queries or more time than allowed, regardless of the graph's behavior,
+// and that the run's remaining time takes precedence over the settings.
 func TestBudget(t *testing.T) {
 	for queries := range 7 {
 		for _, took := range []time.Duration{0, time.Second, 4 * time.Second, time.Hour} {

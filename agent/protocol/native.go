@@ -82,8 +82,8 @@ func withNotes(s string, notes []string) string {
 	return strings.TrimSpace(strings.Join(append([]string{s}, notes...), "\n\n"))
 }
 
-// Read extracts the message's calls. A message without a call is a problem, not an end; so are an unknown tool and
-// arguments that do not match its schema.
+// Read extracts the message's calls. A message without a call is a problem, not an end. An unknown tool and arguments
+// that do not match its schema are problems, too.
 func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	t := Turn{Thought: strings.TrimSpace(render.Clean(ch.Content)), Reasoning: ch.Reasoning}
 	calls := ch.ToolCalls

@@ -19,7 +19,7 @@ type Call struct {
 	ID    string // for a native call; the result repeats it
 	Tool  *tool.Tool
 	Args  json.RawMessage
-	Shown string // what a person reads between the parentheses
+	Shown string // what a person sees between the parentheses
 	// why this call cannot be carried out although other calls of the turn can; nil for a valid call. If it is set, Tool
 	// has only a name.
 	Problem *Problem
@@ -56,9 +56,9 @@ type Conversation struct {
 	BadNotes []string    // the reply to it
 }
 
-// Protocol is a way for the model to use tools.
+// Protocol defines how the model uses tools.
 type Protocol interface {
-	// Prepare adds what the protocol needs besides messages to a request.
+	// Prepare adds to a request what the protocol requires besides messages.
 	Prepare(req *llm.Request, tools tool.Set, show tool.Show)
 	// Messages returns the conversation as messages.
 	Messages(c Conversation) []llm.Message
@@ -72,7 +72,7 @@ type Options struct {
 	Name     string        // text, native or fenced
 	Parallel bool          // a native turn may contain several calls
 	Strict   bool          // the server must enforce the schemas on native calls
-	Own      *render.Texts // texts that replace those with the same names in texts.tmpl; nil: none
+	Own      *render.Texts // texts that replace those with the same names in texts.tmpl; may be nil
 }
 
 // WithoutTools returns the protocol for native tools on a server that does not support tool calls: the calls are
@@ -98,7 +98,7 @@ func Named(o Options) (Protocol, error) {
 // Kind is the kind of a problem with a turn.
 type Kind string
 
-// The kinds of problems. They are the names of the texts that the model reads.
+// The kinds of problems. Their values are the names of the texts that the model reads.
 const (
 	Empty      Kind = "bad_empty"     // the message has no text and no call
 	Cut        Kind = "bad_cut"       // the message was cut off at the length limit

@@ -160,8 +160,8 @@ func (r *textReader) turn(w written) (Turn, *Problem) {
 	return Turn{Thought: w.thought, Calls: []Call{{Tool: t, Args: args, Shown: t.Shown(args)}}, More: w.more}, nil
 }
 
-// split splits a turn into its thought and the text of its first action. It drops what follows the next label: a second
-// action, or an observation that the model made up.
+// split splits a turn into its thought and the text of its first action. It drops everything after the next label: a
+// second action, or an observation that the model made up.
 func (r *textReader) split(text string) (thought, body string, more, ok bool) {
 	start, end := -1, len(text)
 	for _, m := range labelLine.FindAllStringSubmatchIndex(text, -1) {
@@ -257,7 +257,7 @@ func parseArgument(s string, query bool) (argument, rest string) {
 }
 
 // closing returns the offset of the parenthesis that closes the argument, or -1. In a query, parentheses in strings,
-// IRIs and comments do not count; in another argument that starts with a quotation mark, those before the closing
+// IRIs and comments do not count; in another argument that starts with a quotation mark, parentheses before the closing
 // mark do not.
 func closing(s string, query bool) int {
 	if !query {

@@ -20,7 +20,7 @@ const (
 	graspInfos   = 4
 )
 
-// midnight is the end of a time that represents only a date.
+// midnight is the suffix of a time that represents only a date.
 const midnight = "T00:00:00Z"
 
 // Names formats a graph's terms the way GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
@@ -28,7 +28,7 @@ type Names struct {
 	Graph  *kg.Description
 	Labels map[string]string // labels by [Names.ID]
 	All    bool              // Labels is complete: items that are not in it have no label
-	Cell   int               // maximum length of a term; 0: as in GRASP
+	Cell   int               // maximum length of a term; GRASP's if 0
 }
 
 // clip shortens a label or value.
@@ -96,7 +96,7 @@ func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
 	return n.clip(t.Value), ""
 }
 
-// ClipMiddle shortens a text to n characters, consisting of its beginning, "…" and its end.
+// ClipMiddle shortens a text to n characters: its beginning, "…" and its end.
 func ClipMiddle(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -106,7 +106,7 @@ func ClipMiddle(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
-// Pick returns the indexes of the rows or columns to show, out of n. If page is 0, these are all of them if there are
+// Pick returns the indexes of the rows or columns to show, out of n. If page is 0, it returns all of them if there are
 // at most w.Whole, and otherwise the first and the last ones. If page is positive, they are those of that page of
 // w.Whole rows.
 func (w Window) Pick(n, page int) []int {
@@ -260,7 +260,7 @@ func places(shown []int, n int) string {
 	return strings.Join(out, " and ")
 }
 
-// HitName formats the name of what a search found: "Norway (wd:Q20)". A property of Wikidata is shown with the prefixes
+// HitName formats the name of a hit: "Norway (wd:Q20)". A property of Wikidata is shown with the prefixes
 // it is used with: "capital (wdt:P36, p, ps)".
 func (n Names) HitName(h kg.Hit) string { return n.hitName(h, "") }
 
@@ -287,7 +287,7 @@ func (n Names) hitName(h kg.Hit, also string) string {
 	return s + " (" + name + ")"
 }
 
-// Hit formats what a search found: "Norway, also Norge (wd:Q20): country in Northern Europe; 5211 uses".
+// Hit formats a hit: "Norway, also Norge (wd:Q20): country in Northern Europe; 5211 uses".
 func (n Names) Hit(h kg.Hit) string {
 	s := n.hitName(h, aliases(h))
 	if h.Term != nil && h.Term.IsLiteral() {
@@ -325,7 +325,7 @@ func aliases(h kg.Hit) string {
 	return strings.Join(out, ", ")
 }
 
-// bare returns a name's letters and digits in lower case, so that names that differ only in other characters are equal.
+// bare returns a name's letters and digits in lower case, so names that differ only in other characters are equal.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

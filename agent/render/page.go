@@ -10,8 +10,8 @@ import (
 )
 
 // Page is an entity's page as shown to the model, in SPINACH's form: a JSON object with keys such as "instance of
-// (P31)". Each member is one text, a list of texts or, if any value has a qualifier, an object that maps each value to
-// {"Qualifiers": [one object per statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
+// (P31)". Each member is a string, a list of strings or, if any value has a qualifier, an object that maps each value
+// to {"Qualifiers": [one object per statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
 type Page struct {
 	props []pageProp
 }
@@ -40,7 +40,7 @@ const rankKey = "rank"
 const maxPageValues = 200
 
 // NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. If labels is
-// true, labels were looked up, and an entity without one is marked as such.
+// true, labels were looked up, and entities without a label are marked.
 func NewPage(e *kg.Entity, labels bool) Page {
 	var p Page
 	valueText := func(v kg.Value) string {
@@ -101,7 +101,7 @@ func statementGroup(s kg.Statement, valueText func(kg.Value) string) []pageQuali
 	return g
 }
 
-// object is a JSON object that keeps its order.
+// object is a JSON object that preserves the order of its members.
 type object []member
 
 type member struct {
@@ -129,7 +129,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeJSON appends v to b as JSON without HTML escapes, which would hide < and & from the model.
+// EncodeJSON appends v to b as JSON without HTML escapes, which would obscure < and & for the model.
 func EncodeJSON(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -236,7 +236,7 @@ func (p Page) LeftOut(whole Page) []string {
 }
 
 // Cut lists the properties in p that lack values of the whole page, and the values that lack statements. It does not
-// repeat what the page itself counts as left out.
+// repeat what the page already counts as left out.
 func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {

@@ -22,7 +22,7 @@ func date(s string, precision int) kg.Value {
 }
 
 // merkel returns a page with values of all forms: a single value, a list, qualifiers, ranks, unknown value and no
-// value, dates, quantities, and texts.
+// value, dates, quantities, and strings.
 func merkel() *kg.Entity {
 	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021",
 		Claims: []kg.PropertyStatements{
@@ -164,7 +164,7 @@ func TestNoLabel(t *testing.T) {
 	}
 }
 
-// FuzzPruneByAnswer checks that every line of the result is on the page, whatever the model answers.
+// FuzzPruneByAnswer checks that every line of the result is on the page, regardless of the model's answer.
 func FuzzPruneByAnswer(f *testing.F) {
 	f.Add(`{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "x"}, 3]}}}`)
 	f.Add(`{"P26": [1, null, {}], "P31": {"": ""}}`)

@@ -13,7 +13,7 @@ import (
 const (
 	prunedProps       = 25 // number of properties kept
 	prunedValues      = 8  // number of values of a property that has nothing in common with the question
-	prunedValuesMatch = 25 // number of values of one that has
+	prunedValuesMatch = 25 // number of values of a property that has
 	prunedGroups      = 4  // number of statements shown for one value
 )
 
@@ -91,8 +91,8 @@ func mostCommon(values []pageValue, q []string, n int) []pageValue {
 	return out
 }
 
-// overlap counts the words of s that occur in the question, whole or with the same first four letters or more
-// ("governor", "governors").
+// overlap counts the words of s that occur in the question, either whole or with at least the first four letters in
+// common ("governor", "governors").
 func overlap(s string, question []string) int {
 	n := 0
 	for _, w := range words(s) {
@@ -108,7 +108,7 @@ func overlap(s string, question []string) int {
 }
 
 // PruneByAnswer applies the model's answer to the page. It keeps what the answer names. All text comes from the page,
-// so that the model cannot add anything. ok is false if the answer is not a JSON object or names nothing on the page.
+// so the model cannot add anything. ok is false if the answer is not a JSON object or names nothing on the page.
 // unknown counts the properties and values in the answer that are not on the page.
 func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool) {
 	m, ok := JSONObject(answer)
@@ -167,8 +167,8 @@ func propKey(key string) string {
 	return strings.ToLower(Fold(key))
 }
 
-// keep applies the model's value for a property. The values true and null, an empty text and an empty object keep
-// everything; other texts, lists and objects keep what they name.
+// keep applies the model's value for a property. The values true and null, an empty string and an empty object keep
+// everything; other strings, lists and objects keep what they name.
 func (p pageProp) keep(v any) (kept pageProp, unknown int) {
 	wanted, all := wantedValues(v)
 	if all {
@@ -261,7 +261,7 @@ func (v pageValue) keep(w any) pageValue {
 }
 
 // groupSubset returns the qualifiers of g that want names. It returns nil if want names one that g does not have with
-// that value, since want then refers to another statement.
+// that value, since want then refers to a different statement.
 func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	wanted := byProperty(want)
 	found := map[string]bool{}

@@ -164,7 +164,7 @@ func unknownValue(c rdf.Term) bool {
 }
 
 // kinds describes, for each column, the kinds of values in it: item, property, statement, IRI, the datatype of
-// literals, or text with its language. It also reports how many rows have no value.
+// literals, or text with its language. It also includes the number of rows without a value.
 func (n Names) kinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {

@@ -1,5 +1,5 @@
 // Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe. It
-// also shortens pages, with or without a model's answer. It does not call a graph or a model itself.
+// also shortens pages, with or without a model's answer. It does not call a graph or a model.
 package render
 
 import (
@@ -47,8 +47,8 @@ func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	return t
 }
 
-// Say renders the text with this name. A template that fails is a bug in the program; the result then says so instead
-// of hiding it.
+// Say renders the text with this name. A template that fails is a bug in the program; the result then reports the bug
+// instead of hiding it.
 func (t *Texts) Say(name string, data any) string {
 	s, err := t.Write(name, data)
 	if err != nil {

@@ -22,7 +22,7 @@ func Labelled(id, label string) string {
 const noLabel = " (no label)"
 
 // Value formats a statement's value for the model: an entity as its label and ID, a date according to its precision, a
-// quantity with its unit, a text with its language as text@en, and anything else unchanged.
+// quantity with its unit, a string with its language as text@en, and anything else unchanged.
 func Value(v kg.Value) string {
 	switch {
 	case v.Unknown:

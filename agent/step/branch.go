@@ -72,7 +72,7 @@ func (s State) Observed(n int) string {
 	return b.String()
 }
 
-// The reasons why a turn earns nothing, whatever a judge's score.
+// The reasons why a turn earns nothing, regardless of a judge's score.
 const (
 	Failed   = "the action failed"
 	Empty    = "the action showed nothing"
@@ -105,7 +105,7 @@ func (c Child) Worthless(n int) string {
 	return why
 }
 
-// EndsByWord reports whether the last step of the state is one that only declares the end.
+// EndsByWord reports whether the last step of the state only declares the end.
 func (s State) EndsByWord() bool {
 	if len(s.steps) == 0 {
 		return false

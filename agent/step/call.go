@@ -51,7 +51,7 @@ func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 	return nil, &event.Halt{Ending: event.EndingOf(llm.ErrContextLength)}
 }
 
-// Help has the model do a side task, at temperature 0. Its events are below b's last event. The prompts are the
+// Help asks the model to do a side task, at temperature 0. Its events are below b's last event. The prompts are the
 // preset's NAME.tmpl and NAME_user, where NAME is the task's purpose. Help returns an error only if the whole run must
 // end. If only this task failed, ok is false; every caller has a fallback for that.
 func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text string, ok bool, err error) {
@@ -80,7 +80,7 @@ func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text s
 	return resp.Text(), finish != "length", nil
 }
 
-// unreachable reports whether nothing listens at the model's address, so that every other call will fail, too.
+// unreachable reports whether nothing listens at the model's address. If so, every other call will fail, too.
 func unreachable(err error) bool {
 	var e *llm.Error
 	return errors.As(err, &e) && e.Refused

@@ -18,7 +18,7 @@ func (p Proposal) Key() string {
 }
 
 // Fruitful reports whether a proposal led to something: a call in its turn found something, or the work ended with an
-// answer or with the statement that there is none.
+// answer or with a statement that there is none.
 func (c Child) Fruitful() bool {
 	switch c.Outcome {
 	case Ended:

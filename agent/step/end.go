@@ -63,8 +63,8 @@ func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn p
 	return c, err
 }
 
-// meant resolves an end that names an earlier end. That one was not accepted because the model was told something
-// first; the new end refers to its query.
+// meant resolves an end that names an earlier end. The earlier end was not accepted because the model was told
+// something first; the new end refers to its query.
 func (s State) meant(end tool.End) tool.End {
 	for i := end.Step - 1; end.AtStep && i >= 0 && i < len(s.steps); i = end.Step - 1 {
 		call := s.steps[i].call
@@ -84,8 +84,8 @@ func (s State) meant(end tool.End) tool.End {
 	return end
 }
 
-// stop publishes the query of an accepted end. If the query turns out to be unfit, the end is refused after all, and
-// the model is told why; but if the rules accept every end, the run ends without an answer.
+// stop publishes the query of an accepted end. If the query turns out to be unfit, the end is refused, and the model is
+// told why; but if the rules accept every end, the run ends without an answer.
 func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	end tool.End) (Child, error) {
 	query, name, i := end.SPARQL, end.KG, -1
@@ -164,7 +164,7 @@ func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn pr
 	return r.told(s, text), nil
 }
 
-// ended adds the end to the steps and to the log, and has it judged.
+// ended adds the end to the steps and to the log, and gets it judged.
 func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, err := r.endStep(ctx, b, s, turn, call)

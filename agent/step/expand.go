@@ -1,6 +1,6 @@
-// Package step makes one step of an exploration: given a state, it asks the model, carries out the action, and returns
-// the resulting states. It does not loop, and it does not decide what happens if there are several children; that is up
-// to a policy.
+// Package step performs one step of an exploration: given a state, it asks the model, carries out the action, and
+// returns the resulting states. It does not loop, and it does not decide what happens if there are several children;
+// that is up to a policy.
 //
 //	expand.go   Runner.Expand: one step, and its halves Propose and Carry
 //	choose.go   results of samples, for policies that choose among several
@@ -58,16 +58,17 @@ type Runner struct {
 	Meter     *Meter
 	Exemplars string          // worked dialogues in the prompt
 	Notebook  tool.Notebook   // for a preset that takes notes; nil for others
-	NoTools   *atomic.Bool    // set if the model's server turns out not to support tool calls; nil: not remembered
+	NoTools   *atomic.Bool    // set if the model's server turns out not to support tool calls; may be nil
 	NoStrict  *atomic.Bool    // the same for strict schemas
 	Live      func(llm.Delta) // receives the model's text while it is written, unless nil
-	Runs      int             // independent tries, for policies that make several; 0: the policy decides
-	Variants  []Variant       // how the tries differ, in turn; nil: see [Runner.Try]
-	// reports whether an answer is known to be right, which ends a branching search; nil: the right answer is not known
+	Runs      int             // independent tries, for policies that make several; the policy decides if 0
+	Variants  []Variant       // how the tries differ, in turn; if nil, see [Runner.Try]
+	// reports whether an answer is known to be right, which ends a branching search; nil if the right answer is not
+	// known
 	Right func(ctx context.Context, a *Answer) bool
 }
 
-// speak returns the preset's protocol, or the one for servers that do not support tool calls.
+// speak returns the preset's protocol, or the protocol for servers that do not support tool calls.
 func (r *Runner) speak() protocol.Protocol {
 	if r.NoTools != nil && r.NoTools.Load() {
 		return r.Preset.SpeakWithoutTools()
@@ -104,7 +105,7 @@ var texts = render.MustTexts(textFiles, "texts.tmpl")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// say renders a text for the model: the preset's own text with that name, if any, or the usual one.
+// say renders a text for the model: the preset's own text with that name, if any, or the default text.
 func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, data, say) }
 
 // Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the
@@ -127,7 +128,7 @@ func (r *Runner) Start(at int) State {
 	return s
 }
 
-// Outcome is what became of a sample.
+// Outcome is the outcome of a sample.
 type Outcome int
 
 // The outcomes.
@@ -225,8 +226,8 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	return out, nil
 }
 
-// maxTurn is the maximum number of bytes of a model's message that are read. It is more than the longest query and the
-// thoughts about it need.
+// maxTurn is the maximum number of bytes of a model's message that are read. It is more than enough for the longest
+// query and the thoughts about it.
 const maxTurn = 200_000
 
 // propose makes the call with the protocol that the server supports.
@@ -245,7 +246,7 @@ func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, 
 	return resp, p, err
 }
 
-// Carry is the second half of [Runner.Expand]: it carries out a proposal. If a turn has several calls, those after a
+// Carry is the second half of [Runner.Expand]: it carries out a proposal. If a turn has several calls, calls after a
 // refused call, after an end or beyond a limit are left out. Errors are as for Expand.
 func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	s, b := p.state, r.Events.Branch(p.state.at)
@@ -283,7 +284,7 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	return c, nil
 }
 
-// counted adds the note that few steps are left to a state whose conversation only grows.
+// If a state's conversation only grows, counted adds a note to it when few steps are left.
 func (r *Runner) counted(s State) State {
 	most, _ := left(r.Meter.limits, len(s.steps), s.actions)
 	if hint := r.hurry(most - len(s.steps)); r.Preset.Rules.Append && len(hint) > 0 && len(s.steps) > 0 {
@@ -409,8 +410,8 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	return env.On(sources.Main())
 }
 
-// conversation returns what the model is shown in s: the question with its earlier turns, and every step. What the
-// model was told about refused, unreadable or abandoned turns keeps its original position.
+// conversation returns what the model is shown in s: the question with its earlier turns, and every step. Messages
+// about refused, unreadable or abandoned turns keep their original positions.
 func (r *Runner) conversation(s State) protocol.Conversation {
 	l := r.limits(s)
 	most, spare := left(l, len(s.steps), s.actions)

@@ -52,7 +52,7 @@ func (r *Runner) Features(s State, f Final) *event.Features {
 	return out
 }
 
-// resultFeatures adds what the query and its result show.
+// resultFeatures adds the features of the query and its result.
 func (r *Runner) resultFeatures(out *event.Features, a *Answer) {
 	t := a.Answers()
 	out.Ask, out.Rows = t.Ask, len(t.Rows)

@@ -30,7 +30,7 @@ const (
 
 // judged lets a judge, the same model in a new conversation, examine the end of an exploration, if the preset's
 // feedback rule says so (GRASP-F). The child is an end, or a state in which the model is told what to improve. If the
-// judge fails or its answer cannot be read, the end remains as it is.
+// judge fails or its answer cannot be read, the end is unchanged.
 func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) (Child, error) {
 	end := Child{State: s, Outcome: Ended, Final: &f}
 	if s.feedbacks >= r.Preset.Feedback.Rounds {

@@ -16,7 +16,7 @@ import (
 
 // Give carries out a call that the model did not make and adds it to the state as if the model had made it. Presets use
 // this to add something to the conversation before the model's first turn. The call does not count as one of the
-// model's actions, and the tool need not be one of the preset's. If change is not nil, it may change the tool's
+// model's actions, and the tool need not belong to the preset. If change is not nil, it may change the tool's
 // environment. If the graph fails, nothing is added, and the work continues without the call.
 func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, change func(*tool.Env)) (State, error) {
 	raw, err := render.JSON(args)
@@ -51,7 +51,7 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 }
 
 // Begin adds to the conversation what the preset shows the model before its first turn: similar solved questions, and
-// what the question names.
+// the entities and relations that the question names.
 func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 	if r.Preset.Rules.Beforehand {
 		tools, err := tool.Select([]string{tool.BeforehandName})
@@ -175,7 +175,7 @@ func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) 
 	return a, s, nil
 }
 
-// parts cleans up a list in an analysis: it removes empty and repeated texts, and limits their number and length.
+// parts cleans up a list in an analysis: it removes empty and repeated strings, and limits their number and length.
 func parts(list []string) (out []string) {
 	seen := map[string]bool{}
 	for _, t := range list {

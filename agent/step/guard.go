@@ -14,7 +14,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	held bool, err error) {
 	query, name, ok := call.Tool.Asked(call.Args)
 	source, serr := env.Sources.Named(name)
-	if !ok || serr != nil { // the tool reports the mistake itself, or reports only afterward what it ran
+	if !ok || serr != nil { // the tool reports the mistake, or reports what it ran only afterward
 		if res, err = call.Tool.Run(ctx, env, call.Args); err != nil || res.Query == "" {
 			return res, false, false, err
 		}

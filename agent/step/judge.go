@@ -41,7 +41,7 @@ func (r *Runner) JudgePrompt(direct bool) string {
 type Score struct {
 	Value  float64   // the mean of Values, 0 to 1; 0 if there are none
 	Values []float64 // values of the judgments that could be read
-	Why    string    // the text of the first judgment, or why there is none
+	Why    string    // the text of the first judgment, or the reason why there is none
 }
 
 // maxJudgment is the maximum number of tokens in a judgment.
@@ -53,8 +53,8 @@ const maxWhy = 500
 
 // Judge has a judge score how much of what the question asks for the steps of c have found (MCTS-KBQA, section 3.3 and
 // appendix A.5). Its events are below the event with the ID at, which belongs to c's last step. Unreadable judgments
-// are requested once more and then left out. If none are left, the score is 0. A judgment whose call fails although the
-// service still works counts as unreadable. An error ends the run, as with [Runner.Expand].
+// are requested one more time and then left out. If none are left, the score is 0. A judgment whose call fails although
+// the service still works counts as unreadable. An error ends the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
 	facts := r.Facts(c.State)

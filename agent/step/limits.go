@@ -57,7 +57,7 @@ func (m *Meter) Usage() llm.Usage {
 	return m.usage
 }
 
-// enter lets a call to the model begin, unless the finished calls and those in progress have reached the limit.
+// enter lets a call to the model begin, unless the finished calls and the calls in progress have reached the limit.
 func (m *Meter) enter() *event.Halt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +81,7 @@ func outOfCalls(made, limit int) *event.Halt {
 		"%d calls to the model made, the limit is %d", made, limit)
 }
 
-// Deadline returns a context that ends when the run's time limit is reached, so that a call in progress ends, too.
+// Deadline returns a context that ends when the run's time limit is reached, so a call in progress ends, too.
 func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if m.limits.Time <= 0 {
 		return context.WithCancel(ctx)
@@ -89,12 +89,12 @@ func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, m.limits.Time, event.ErrOutOfTime)
 }
 
-// timeFor reports whether the run has time left for d and for as much again of the work itself.
+// timeFor reports whether the run has time left for d plus the same amount of time for the main work.
 func (m *Meter) timeFor(d time.Duration) bool {
 	return m.limits.Time <= 0 || m.Elapsed()+2*d <= m.limits.Time
 }
 
-// spare returns how long anything other than the work itself may take: half of the run's remaining time, or 0 if the
+// spare returns how long anything other than the main work may take: half of the run's remaining time, or 0 if the
 // run has no time limit.
 func (m *Meter) spare() time.Duration {
 	if m.limits.Time <= 0 {
@@ -121,7 +121,7 @@ func (m *Meter) check() *event.Halt {
 	return nil
 }
 
-// spent returns the cause of an ending at a limit of the request.
+// spent returns the cause of an ending at one of the request's limits.
 func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
@@ -155,8 +155,8 @@ func (r *Runner) limits(s State) event.Limits {
 	return l
 }
 
-// left returns how many steps a state that now has counted steps can reach in total after that many requested actions,
-// and how many more actions may be refused or abandoned before each further one costs a step.
+// left returns the total number of steps that a state with counted steps can reach after the given number of requested
+// actions, and the number of actions that may still be refused or abandoned before each further one costs a step.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

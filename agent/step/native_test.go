@@ -47,9 +47,9 @@ func TestOneBadCallAmongGood(t *testing.T) {
 	}
 }
 
-// TestManyCallsAtOnce checks a turn of a hundred calls with a preset of one call per turn. The first call is carried
-// out, and the others are removed from the conversation with one note. If the first call is broken, the mistake is
-// explained once, and every call that is shown again has a result.
+// TestManyCallsAtOnce checks a turn with a hundred calls in a preset that allows one call per turn. The first call is
+// carried out, and the others are removed from the conversation with one note. If the first call is broken, the mistake
+// is explained once, and every call that is shown again has a result.
 func TestManyCallsAtOnce(t *testing.T) {
 	hundred := func(first string) llm.Choice {
 		ch := llm.Choice{ToolCalls: []llm.ToolCall{call("c0", "search_wikidata", first)}}
@@ -96,8 +96,8 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutTools checks that tools are sent to such a server only once. After that, calls are written as text
-// with JSON arguments, and the system message explains the tools.
+// TestServerWithoutTools checks that tools are sent to a server without tool support only once. After that, calls are
+// written as text with JSON arguments, and the system message explains the tools.
 func TestServerWithoutTools(t *testing.T) {
 	m := &toolless{answers: answers{choices: [][]llm.Choice{said("search_wikidata({\"text\": \"a (b\"})"),
 		said("execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })"), said("stop()")}}}
@@ -152,7 +152,8 @@ func (m *lax) Complete(ctx context.Context, req llm.Request) (*llm.Response, err
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutStrict checks that strict schemas are sent to such a server only once, and plain ones after that.
+// TestServerWithoutStrict checks that strict schemas are sent to a server that does not accept them only once, and
+// plain schemas after that.
 func TestServerWithoutStrict(t *testing.T) {
 	m := &lax{tools: true, answers: answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata",
 		`{"text":"a"}`)}}}, {{ToolCalls: []llm.ToolCall{call("c2", "search_wikidata", `{"text":"b"}`)}}}}}}

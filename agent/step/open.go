@@ -7,7 +7,7 @@ import (
 )
 
 // First asks for the first turn of work that begins with the judgment of a post, but carries nothing out. The turn is
-// nil if the model's server does not support tool calls. The returned state is the one after the call; subject is the
+// nil if the model's server does not support tool calls. The returned state is the state after the call; subject is the
 // post, for the scripted model. Errors are as for [Runner.Expand].
 func (r *Runner) First(ctx context.Context, s State, subject string) (State, *llm.Choice, error) {
 	p := r.Preset

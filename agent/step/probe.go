@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Probed is the outcome of the probes of an answer: how many variants of its query were run, and those that change the
-// result. Open contains those whose change is not in the answer although the model was shown it.
+// Probed is the outcome of the probes of an answer: the number of variants of its query that were run, and the variants
+// that change the result. Open contains the variants whose change is not in the answer although the model was shown it.
 type Probed struct {
 	Run   int
 	Moved []event.Probe
@@ -22,13 +22,13 @@ type Probed struct {
 
 // probed records which answer was probed in a state.
 type probed struct {
-	answer *Answer // nil: none was probed
+	answer *Answer // nil if none was probed
 	all    []event.Probe
 }
 
-// probed runs variants of an answer's query if the preset says so, once in an exploration. It returns what to tell the
-// model about those that change the result, or "". If the graph fails, the answer remains as it is. An error ends the
-// run.
+// probed runs variants of an answer's query if the preset says so, once per exploration. It returns what to tell the
+// model about variants that change the result, or "". If the graph fails, the answer remains as it is. An error ends
+// the run.
 func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer) (State, string, error) {
 	if s.probes.answer != nil || !r.Preset.Probe.On() {
 		return s, "", nil
@@ -55,8 +55,8 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 	return s, text, err
 }
 
-// named adds labels to each probe that changes the result, for the entities that the probe is about. Such a probe may
-// name a class that is neither in the answer's query nor in its rows.
+// named adds labels to each probe that changes the result, for the entities that the probe is about. A probe may name a
+// class that is neither in the answer's query nor in its rows.
 func named(all []event.Probe, labels map[string]string) []event.Probe {
 	out := slices.Clone(all)
 	for i := range out {
@@ -86,7 +86,7 @@ func (r *Runner) decision(probes any) map[string]any {
 	return data
 }
 
-// shownProbes returns probes in the form in which the model sees them.
+// shownProbes returns the probes in the form in which the model sees them.
 func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.Probe) []probe.Shown {
 	id := env.Dialect.ID
 	return probe.Show(moved, id, render.Names{Graph: env.Dialect.Graph, Labels: env.LabelsOf(ctx, probe.IDs(moved, id))})
@@ -111,8 +111,8 @@ func (s State) Probed(a *Answer) *Probed {
 		Open: probe.Open(s.probes.all, same, func(vars []string, row []rdf.Term) bool { return hasRow(a.Table, vars, row) })}
 }
 
-// hasRow reports whether a result has a row with the same cells in the columns of the same names. If it has none of
-// these columns, it is enough that any column contains the same first cell.
+// hasRow reports whether a result has a row with the same cells in columns with the same names. If it has none of these
+// columns, it suffices that any column contains the same first cell.
 func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
 	shared := false
 	for _, v := range vars {

@@ -18,8 +18,8 @@ import (
 const labelledRows = 25
 
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE]
-// still in it. Ran is the text that was run, which is the same except for [AUTO_LANGUAGE]. Table is its result; RanAt
-// and Endpoint are when and where it was run.
+// still in it. Ran is the query that was run, which is the same except for [AUTO_LANGUAGE]. Table is its result; RanAt
+// and Endpoint are the time and the endpoint of the run.
 type Answer struct {
 	SPARQL   string
 	Ran      string
@@ -29,9 +29,9 @@ type Answer struct {
 	Endpoint string
 	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
 	Labels map[string]string
-	Graph  *kg.Description // describes how nodes are named; nil: as on a Wikibase
-	// the columns that answer the question, according to the model; the others are for people. nil: the model named none,
-	// and every column counts
+	Graph  *kg.Description // describes how nodes are named; nil for a Wikibase
+	// the columns that answer the question, according to the model; the others are for display. If nil, the model named
+	// none, and every column counts
 	Columns []string
 	Assumed string // the reading that the model chose, in the asker's language; may be empty
 	Open    string // what the model left open, also in the asker's language
@@ -76,7 +76,7 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, k
 }
 
 // publishAny publishes a query or, if the preset's rule allows it, another form of it that runs: a faster form if the
-// query takes too long, or the text that was sent to a second service in its own dialect. The published text is the one
+// query takes too long, or the query that was sent to a second service in its dialect. The published text is the one
 // that was run.
 func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	a, err := r.publishOne(ctx, env, query)
@@ -119,8 +119,8 @@ func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string)
 // greedy reports whether a query failed because it was too expensive for the graph.
 func greedy(k kg.Kind) bool { return k == kg.Timeout || k == kg.TooLarge || k == kg.TooGreedy }
 
-// asksForTen reports whether LIMIT 10 comes from the question, because the query sorts its rows and the question says
-// ten. The limit is then not just for exploring.
+// asksForTen reports whether LIMIT 10 comes from the question, because the query sorts its rows and the question asks
+// for ten. The limit is then not just for exploring.
 func asksForTen(question, query string) bool {
 	return strings.Contains(strings.ToUpper(query), "ORDER") && saysTen(question)
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Reading is one reading of a question, with what its query finds.
+// Reading is one reading of a question, with the result of its query.
 type Reading struct {
 	SPARQL string
 	// number of rows of its answer, or the number that is the answer's only value
 	Count int
 	More  bool         // there may be more than Count
-	Probe *event.Probe // the change to the first reading's query; nil: a separate answer
+	Probe *event.Probe // the change to the first reading's query; nil for a separate answer
 }
 
 // Readings returns the two readings between which a search could not decide: the first two options, or an answer and

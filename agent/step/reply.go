@@ -50,8 +50,8 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a call that cannot be carried out although others of its turn can. The call's result
-// says why.
+// handBack returns the child for a call that cannot be carried out although other calls of its turn can. The call's
+// result says why.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
@@ -84,7 +84,7 @@ func replyOf(t protocol.Turn) string {
 	return b.String()
 }
 
-// sameReply applies the rules to a turn that is the same as the one before it.
+// sameReply applies the rules to a turn that is the same as the previous one.
 func (r *Runner) sameReply(s State, turn protocol.Turn) (Child, bool) {
 	same := s.reply != "" && s.reply == replyOf(turn)
 	if end := r.loop(s, same); end != nil {

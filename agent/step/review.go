@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Text returns a proposal in the form that people read and edit: "Thought: …", followed by one line "Action:
+// Text returns a proposal as people read and edit it: "Thought: …", followed by one line "Action:
 // name(argument)" for each call. An unreadable turn is returned as the model wrote it.
 func (p Proposal) Text() string {
 	if p.Problem != nil {

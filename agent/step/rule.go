@@ -12,7 +12,7 @@ import (
 // Why is a reason for refusing an action.
 type Why string
 
-// The reasons. They are the names of the texts that the model reads.
+// The reasons. Their values are the names of the texts that the model reads.
 const (
 	repeated Why = "refused_repeat"    // the action was done before
 	tooEarly Why = "refused_too_early" // a stop without an answer before anything was looked up
@@ -23,7 +23,7 @@ const (
 	noRows      Why = "refused_no_rows"
 	notFit      Why = "refused_unfit"
 	unanswered  Why = "refused_unanswered" // the graph's service did not answer the query
-	sameReply   Why = "refused_same_reply" // the reply is the same as the previous one, see preset.RepeatLoop
+	sameReply   Why = "refused_same_reply" // the reply is the same as the previous one; see preset.RepeatLoop
 	unread      Why = "refused_unread"     // the query's result has not been seen yet
 	misshapen   Why = "refused_shape"      // the answer's columns may be wrong, see shape.go
 )
@@ -32,13 +32,13 @@ const (
 type Refusal struct {
 	Kind string // "repeat", "stop" or "loop"
 	Why  Why
-	Back int // how many steps to keep if the work goes back because of the refusal
+	Back int // number of steps to keep if the work returns to an earlier state because of the refusal
 	call protocol.Call
 	turn protocol.Turn
 	data map[string]any // for the text
 }
 
-// judge applies the preset's rules to a call. It returns nil if the call is to be carried out. See [Runner.Refuse] for
+// judge applies the preset's rules to a call. It returns nil if the call should be carried out. See [Runner.Refuse] for
 // what follows a refusal. SPINACH's rules are the paper's two checks (section 4.2), refined by this project:
 //
 //   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
@@ -173,7 +173,7 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 const maxAgain = 4
 
 // refuseRepeat refuses a call that repeats an earlier one. In a conversation that only grows, the run ends if the model
-// keeps repeating calls, since nothing that it sees would change any more.
+// keeps repeating calls, since nothing that it sees would change.
 func (r *Runner) refuseRepeat(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	s.again++
@@ -203,13 +203,13 @@ func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, r
 	return Child{State: s, Outcome: Refused, Refusal: ref}
 }
 
-// summary is an abandoned step in the form in which a note names it.
+// summary is an abandoned step in the form in which a note mentions it.
 type summary struct{ Action, Argument, Result string }
 
 // Refuse settles a refused child and writes the refusal to the log. Without goBack, or if the rules do not restore
-// states, the state remains as it was before the refused action. With goBack, the state from before the first of the
-// two equal actions is restored or, for a stop, the state from before the last query. If no query was executed, there
-// is nothing to go back to, and the state remains. The model is told what was tried in the abandoned steps.
+// states, the state remains as it was before the refused action. With goBack, the state before the first of the two
+// equal actions is restored or, for a stop, the state before the last query. If no query was executed, there is nothing
+// to go back to, and the state remains. The model is told what was tried in the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
 	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||

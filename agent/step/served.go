@@ -17,7 +17,7 @@ const maxDown = 3
 const longPause = 2 * time.Minute
 
 // served returns the child of a call to the graph. The child is an end if the graph's service stays down, has banned
-// us, or requests a pause that is too long for a run to wait.
+// us, or requests a pause that is longer than a run waits.
 func (s State) served(call protocol.Call, res tool.Result) Child {
 	if !tool.Passing(res.Failure) {
 		s.down = 0
@@ -30,7 +30,7 @@ func (s State) served(call protocol.Call, res tool.Result) Child {
 }
 
 // unserved returns the end of a run whose graph does not answer. The end contains the pause that the service requests,
-// so that the question is not asked again before the pause is over.
+// so the question is not asked again before the pause is over.
 func (s State) unserved(failure kg.Kind, pause time.Duration) Child {
 	cause := kg.Errorf(failure, "the graph did not answer")
 	cause.RetryAfter = pause

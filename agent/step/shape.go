@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// answerColumns returns the columns of a result that answer the question: those that the model named, as far as they
+// answerColumns returns the columns of a result that answer the question: the columns that the model named, if they
 // exist, except labels of items that are in another column. It returns nil if the model named none.
 func answerColumns(vars, named []string) []string {
 	there := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return !slices.Contains(vars, c) })
@@ -94,14 +94,14 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 		"Once": true}}
 }
 
-// howMany matches questions about a number, in the most common languages of questions.
+// howMany matches questions that ask for a number, in the languages in which most questions are asked.
 var howMany = regexp.MustCompile(`(?i)\b(how many|wie ?viele|combien d|cu[aá]nt[ao]s|quant[ei])\b`)
 
 // ShapeFault is a possible fault in an answer's columns.
 type ShapeFault struct {
 	Kind               ShapeKind
-	Column, Item       string   // the column of a name, and that of the item it names
-	Columns, Announced []string // the answer columns, and those that were announced
+	Column, Item       string   // the column of a name, and the column of the item that it names
+	Columns, Announced []string // the answer columns and the announced columns
 }
 
 // ShapeKind is the kind of a fault. It is also the name of the text that the model reads.
@@ -116,8 +116,8 @@ const (
 )
 
 // ShapeFaults returns what may be wrong with the columns of an answer to a question. named are the answer columns
-// according to the model (nil means all columns of the table), and announced are those that it announced before it saw
-// a result.
+// according to the model (nil means all columns of the table), and announced are the columns that it announced before
+// it saw a result.
 func ShapeFaults(question string, t *kg.Table, named, announced []string) []ShapeFault {
 	columns := named
 	if len(columns) == 0 {

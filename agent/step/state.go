@@ -13,7 +13,7 @@ import (
 )
 
 // State is an exploration so far. It consists of the paper's state, which is every step with its observation (section
-// 4.1), and of what the model is told next. A State is a value: it can be kept, copied and expanded again, even
+// 4.1), and of the next message to the model. A State is a value: it can be kept, copied and expanded again, even
 // concurrently.
 type State struct {
 	at    int     // ID of the event at which the state was reached
@@ -27,12 +27,12 @@ type State struct {
 	notes     []note
 	hint      string      // what the model is told at the next call: why the last turn was refused or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
-	asides    []aside     // turns kept in a conversation that only grows, see preset.Rules.Append
+	asides    []aside     // turns kept in a conversation that only grows; see preset.Rules.Append
 
 	reply        string   // the last turn, in the form in which replies are compared
-	stuck        int      // number of consecutive turns that were the same as the one before
+	stuck        int      // number of consecutive turns that repeated the previous turn
 	again        int      // calls refused as repetitions since the last one that was carried out
-	warned       bool     // the last turn was refused because it was the same as the one before it
+	warned       bool     // the last turn was refused because it was the same as the previous turn
 	messages     int      // number of messages in the conversation so far
 	known        *seen    // IDs that the model was shown or given, in the form of tool.Dialect.Key
 	shown        *seen    // IRIs that results have shown
@@ -74,7 +74,7 @@ type kept struct {
 	given     bool          // the model did not request the step, see [Runner.Give]
 	fruitless bool          // the step showed nothing: no rows, no hits
 	unseen    bool          // the query contains IDs that were not seen before
-	// the result in one line: "12 rows", "no rows", "failed: timeout"; "" if there is none
+	// the result in one line: "12 rows", "no rows", "failed: timeout"; empty if there is none
 	brief  string
 	short  string // the truth value or the only row of a result, if it is small
 	unfit  string // why the query cannot be the final one although it has a result
@@ -82,7 +82,7 @@ type kept struct {
 	notes  []string
 }
 
-// note is a text that the model is shown after the first n steps of the state.
+// note is text that the model is shown after the first n steps of the state.
 type note struct {
 	after int
 	text  string
@@ -91,7 +91,7 @@ type note struct {
 // maxNotes is the maximum number of notes about abandoned steps in a state.
 const maxNotes = 3
 
-// seen is a set of IDs that can grow without changing its other copies.
+// seen is a set of IDs that can grow without changing its copies.
 type seen struct {
 	ids map[string]bool
 	up  *seen
@@ -203,7 +203,8 @@ func (s State) with(k kept) State {
 	return s
 }
 
-// changed returns the state with a copy of its step with index i, and that copy, which may be changed.
+// changed returns a copy of the state in which the step with index i is copied, too, and that step, which may be
+// changed.
 func (s State) changed(i int) (State, *kept) {
 	k := *s.steps[i]
 	s.steps = slices.Clone(s.steps)

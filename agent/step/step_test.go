@@ -103,8 +103,8 @@ func actions(s State) (out []string) {
 	return out
 }
 
-// TestSamples checks that n samples make n children, each with its own step below the same call to the model, and that
-// the parent does not change.
+// TestSamples checks that n samples create n children, each with a separate step below the same call to the model, and
+// that the parent does not change.
 func TestSamples(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)",
 		"nonsense(")}}
@@ -215,7 +215,7 @@ func call(id, name, args string) llm.ToolCall {
 }
 
 // TestNativeConversation checks that calls and results are separate messages, that a message without a call is not an
-// end, and that the result of a call with mistakes describes them.
+// end, and that the result of a call with mistakes describes the mistakes.
 func TestNativeConversation(t *testing.T) {
 	const q = `{"query":"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"}`
 	m := &answers{choices: [][]llm.Choice{
@@ -270,7 +270,7 @@ func TestNativeConversation(t *testing.T) {
 	}
 }
 
-// TestOneCallOnly checks that if a turn may have only one call, the others are left out and the model is told so.
+// TestOneCallOnly checks that if a turn may have only one call, the other calls are left out and the model is told so.
 func TestOneCallOnly(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`),
 		call("c2", "search_wikidata", `{"text":"b"}`)}}},
@@ -306,7 +306,7 @@ func TestLimitsOfTheRun(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks that a turn with more calls than the state may have steps is carried out only up to the limit.
+// TestManyCalls checks that a turn with more calls than the limit on steps allows is carried out only up to the limit.
 func TestManyCalls(t *testing.T) {
 	var calls []llm.ToolCall
 	for i := range 1000 {

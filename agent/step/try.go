@@ -20,9 +20,9 @@ type Variant struct {
 }
 
 // Try returns the runner for the n-th of several independent tries, counted from 0, and describes in words how it
-// differs. The first try is the run itself. The tries share limits, graphs, caches and the log, but not their
-// conversations. Each further try has its own seed, samples at a temperature of at least 0.7, and lists its tools in a
-// different order.
+// differs. The first try uses the receiver. The tries share limits, graphs, caches and the log, but not their
+// conversations. Each further try uses a different seed, samples at a temperature of at least 0.7, and lists its tools
+// in a different order.
 func (r *Runner) Try(n int) (*Runner, string) {
 	if n == 0 {
 		return r, ""
@@ -103,7 +103,7 @@ func (r *Runner) Settle(ctx context.Context, s State, f Final) (State, Final, er
 	return s, f, err
 }
 
-// Spent is the cost of a part of a run.
+// Spent is the cost of part of a run.
 type Spent struct {
 	Usage llm.Usage
 	Time  time.Duration

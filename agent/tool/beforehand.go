@@ -63,12 +63,12 @@ func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error)
 	return Result{Text: text}, nil
 }
 
-// questioned is the result of the lookups for a question.
+// questioned contains the results of the lookups for a question.
 type questioned struct {
 	env        *Env
 	text       string
 	things     []thing
-	missing    []string // names that no entity in the graph has
+	missing    []string // names that do not belong to any entity in the graph
 	properties []kg.Hit
 	names      namer
 	shapes     []*kg.Shape
@@ -88,7 +88,7 @@ type thing struct {
 
 // lookedFor is a search for a phrase.
 type lookedFor struct {
-	phrase  *phrase // nil: the question as a whole
+	phrase  *phrase // nil for the question as a whole
 	query   kg.FindQuery
 	instead bool // used only if no entity has the phrase, as written, as its name
 }
@@ -197,7 +197,8 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 		said[termAt(t, i, "item").Value] = countAt(t, i, "n")
 	}
 	for i, s := range all {
-		// A plain word more likely means an entity with that label than one that has the word as a code or an alias.
+		// A plain word more likely means an entity with that label than an entity that has the word as a code or an
+		// alias.
 		meant := func(h kg.Hit) int64 {
 			if s.phrase != nil && !s.phrase.name && lettersOf(h.Label) == lettersOf(s.query.Text) {
 				return lesser * weight(h)
@@ -217,7 +218,7 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 	return weight, nil
 }
 
-// search makes as many of the searches as are allowed. It returns their hits, and the searches that were made.
+// search runs as many of the searches as are allowed. It returns their hits, and the searches that were made.
 func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchResult, []lookedFor, error) {
 	all = all[:min(len(all), beforehandFinds)]
 	queries := make([]kg.FindQuery, len(all))
@@ -240,7 +241,7 @@ func (q *questioned) without(taken []phrase) string {
 	return render.Clip(strings.Join(out, " "), maxSearch)
 }
 
-// chooseThings selects the best hits: those for the longest phrases that are exactly the name of an entity and, for
+// chooseThings selects the best hits: hits for the longest phrases that are exactly the name of an entity and, for
 // phrases that are written like a name, also hits that contain all of their words. It returns the phrases.
 func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
@@ -269,12 +270,12 @@ func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (ta
 	return taken
 }
 
-// longer reports whether a name is so much longer than a text that it only mentions the text.
+// longer reports whether a name is so much longer than a phrase that it merely mentions the phrase.
 func longer(name, text string) bool {
 	return len(strings.Fields(name)) > len(strings.Fields(text))+furtherWords
 }
 
-// chooseProperties selects the properties whose name is a phrase of the question, and then those with a similar
+// chooseProperties selects the properties whose name is a phrase of the question, and then properties with a similar
 // meaning.
 func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult) {
 	for _, exactly := range []bool{true, false} {
@@ -289,9 +290,9 @@ func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult)
 	}
 }
 
-// open reports whether hits for a phrase are still wanted. They are not if it is part of a longer phrase that is the
-// name of an entity. Hits that only contain its words are wanted if the phrase has several words or is written like a
-// name, and does not overlap with a phrase that was found.
+// open reports whether hits for a phrase are still wanted. They are not wanted if the phrase is part of a longer phrase
+// that is the name of an entity. Hits that only contain its words are wanted if the phrase has several words or is
+// written like a name, and does not overlap with a phrase that was found.
 func open(p *phrase, taken []phrase, exactly bool) bool {
 	for _, t := range taken {
 		inside := t.from <= p.from && p.to <= t.to && t.to-t.from > p.to-p.from
@@ -302,7 +303,7 @@ func open(p *phrase, taken []phrase, exactly bool) bool {
 	return exactly || p.name && !p.number()
 }
 
-// usable reports whether a property is worth showing. It must have a name, must be used in the graph as far as is
+// usable reports whether a property is worth showing. It must have a name, must be used in the graph if its uses are
 // known, and must not be an identifier of another database, unless the question contains its ID.
 func usable(h kg.Hit, q kg.FindQuery) bool {
 	return h.Label != "" && (q.External || h.Datatype != "external-id" && (h.Uses != 0 || h.Term == nil))
@@ -322,9 +323,9 @@ func (q *questioned) addProperty(h kg.Hit) {
 	}
 }
 
-// rank moves some properties to the front: those that the question's entities or members of its classes have, and whose
-// names share a word with the question. They are the most likely to be meant, even if the search for properties missed
-// them.
+// rank moves some properties to the front: properties that the question's entities or members of its classes have, and
+// whose names share a word with the question. They are the most likely to be meant, even if the search for properties
+// missed them.
 func (q *questioned) rank() {
 	var here []kg.Hit
 	add := func(h kg.Hit) {
@@ -356,8 +357,8 @@ func (q *questioned) rank() {
 	q.properties = q.properties[:min(len(q.properties), beforehandProps)]
 }
 
-// read reads the pages of the entities. If there are too many, it leaves out one that was found for a plain word and is
-// not a class or, if there is none, the last one.
+// read reads the pages of the entities. If there are too many, it leaves out an entity that was found for a plain word
+// and is not a class or, if there is none, the last entity.
 func (q *questioned) read(ctx context.Context) error {
 	var iris []string
 	for _, t := range q.things {

@@ -109,7 +109,7 @@ func (q *questioned) asked(id, label string) bool {
 	return q.shares(cmp.Or(label, id[strings.LastIndexAny(id, ":/#")+1:]))
 }
 
-// shares reports whether a name shares a word with the question, comparing only first letters.
+// shares reports whether a name shares a word with the question, comparing only the first letters of words.
 func (q *questioned) shares(label string) bool {
 	for _, w := range wordsOf(q.text) {
 		if w.stop || w.capped || utf8.RuneCountInString(w.text) < 4 {
@@ -143,8 +143,8 @@ func (q *questioned) propertyLine(h kg.Hit) string {
 	return s
 }
 
-// shapeList formats the properties of a class's members, each with the share of members that have it and with what it
-// leads to.
+// shapeList formats the properties of a class's members, each with the share of members that have it and a description
+// of its values.
 func (q *questioned) shapeList(s *kg.Shape) string {
 	var list []string
 	for _, p := range s.Out {
@@ -167,7 +167,7 @@ func (q *questioned) shapeList(s *kg.Shape) string {
 	return strings.Join(list, ", ")
 }
 
-// target describes what a property of members leads to: the kind of a literal, the properties of nameless nodes and, on
+// target describes the values of a property of members: the kind of a literal, the properties of nameless nodes and, on
 // graphs whose property names are less descriptive, the class of an entity.
 func (q *questioned) target(property string, t kg.ShapeTarget) string {
 	iri, err := q.env.iriOf(property)

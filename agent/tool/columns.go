@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// WithoutLabels removes the columns that only contain labels for the items of another column, in a result with the
-// columns vars. If no columns would be left, it removes none.
+// WithoutLabels removes the columns that contain only labels for the items of another column, in a result with the
+// columns vars. If that would remove all columns, it removes none.
 func WithoutLabels(columns, vars []string) []string {
 	var out []string
 	for _, c := range columns {

@@ -13,23 +13,23 @@ import (
 
 // Limits on the diagnosis of an empty result.
 const (
-	maxConditions = 8               // conditions in a query that is diagnosed
+	maxConditions = 8               // maximum number of conditions in a query that is diagnosed
 	maxProbes     = 6               // probes for one query
 	probeTime     = 5 * time.Second // maximum time for one probe
-	shownProbe    = 120             // characters of a condition that the text shows
+	shownProbe    = 120             // maximum number of a condition's characters that are shown
 )
 
 // probe is a query without one of its conditions, in the form of an ASK.
 type probe struct{ condition, query string }
 
-// diagnosis is the result of probing an empty query: the conditions without which there are rows, and those without
-// which there are still no rows.
+// diagnosis is the result of probing an empty query: the conditions without which there are rows, and the conditions
+// without which there are still no rows.
 type diagnosis struct {
 	Rows, None []string
 	All        bool // every condition was tried
 }
 
-// diagnose runs a query that returned nothing without each of its conditions in turn, and reports which of them loses
+// diagnose runs a query that returned nothing without each of its conditions in turn, and reports which of them removes
 // the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if a limit of the run is near, or
 // if no probe could be evaluated. A probe that fails ends the diagnosis. Only the end of ctx and a failure to write the
 // trajectory are errors.
@@ -80,8 +80,8 @@ func (env *Env) try(ctx context.Context, query string) (bool, error) {
 // probes returns the query without each of its conditions in turn, beginning with the last condition, since a query
 // grows at its end; all reports whether every condition is covered. The query must be a conjunction of two to eight
 // conditions, each of which is one triple, FILTER, MINUS, VALUES or UNION. OPTIONAL, BIND and the label service may
-// occur besides these. For any other query, and for one whose rows can be lost elsewhere, by HAVING, OFFSET or LIMIT 0,
-// probes returns nothing.
+// occur besides these. For any other query, and for a query whose rows can be lost elsewhere, by HAVING, OFFSET or
+// LIMIT 0, probes returns nothing.
 func (d Dialect) probes(query string) (out []probe, all bool) {
 	q, err := d.parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
@@ -107,7 +107,7 @@ func (d Dialect) probes(query string) (out []probe, all bool) {
 	return out, len(out) == len(conditions)
 }
 
-// condition is a pattern that can lose rows, with its text.
+// condition is a pattern that can remove rows, with its text.
 type condition struct {
 	pattern sparql.Pattern
 	text    string
@@ -115,7 +115,7 @@ type condition struct {
 }
 
 // conjunction splits the outer group of a query: each triple becomes a separate pattern, and the label service is
-// removed. ok is false if the group is more than a conjunction.
+// removed. ok is false if the group is not a simple conjunction.
 func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condition, triples int, ok bool) {
 	text := func(s sparql.Span) string { return q.Text[s.Start:s.End] }
 	add := func(p sparql.Pattern, s string, triple bool) {
@@ -125,7 +125,7 @@ func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condi
 	for _, p := range q.Body.Where.Patterns {
 		switch p := p.(type) {
 		case *sparql.Triples:
-			// A blank node would be a different one in each triple.
+			// A blank node would be a different node in each triple.
 			if p.Subject.Kind != sparql.Var && p.Subject.Kind != sparql.Const {
 				return nil, nil, 0, false
 			}

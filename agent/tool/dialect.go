@@ -13,14 +13,14 @@ import (
 	variants "github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// Dialect implements the agent's operations on query texts, using internal/sparql.
+// Dialect implements the agent's operations on the text of queries, using internal/sparql.
 type Dialect struct {
-	Services func(iri string) bool // addresses that SERVICE may name besides those of Wikidata's services; nil: none
-	Graph    *kg.Description       // the graph that is asked; nil: one of Wikidata's kind
+	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's services; none if nil
+	Graph    *kg.Description       // the graph that is queried; if nil, a graph like Wikidata
 }
 
 // maxQuery is the maximum length of a query in bytes: the query service rejects request bodies over 1 MB, and a model
-// does not need even a tenth of that.
+// needs less than a tenth of that.
 const maxQuery = 64 << 10
 
 // Check checks a query before it is sent anywhere. If there is a mistake, it returns a *kg.Error: a syntax error with
@@ -73,7 +73,7 @@ func sentence(e *sparql.Error) string {
 // NormalForm returns the form in which queries are compared.
 func (Dialect) NormalForm(query string) string { return sparql.NormalForm(query) }
 
-// Identifiers returns the IDs in a query, in order; see [Dialect.ID]. For a text that cannot be parsed, it returns
+// Identifiers returns the IDs in a query, in order; see [Dialect.ID]. If the query cannot be parsed, it returns
 // everything that looks like a Q, P or L ID.
 func (d Dialect) Identifiers(query string) []string {
 	q, err := d.parse(query)
@@ -144,7 +144,7 @@ func (d Dialect) known() map[string]string {
 	return d.Graph.Prefixes
 }
 
-// wikibase reports whether the graph's IDs are Q, P and L numbers. A graph without a description counts as such.
+// wikibase reports whether the graph's IDs are Q, P and L numbers. They are if the graph has no description.
 func (d Dialect) wikibase() bool {
 	return d.Graph == nil || d.Graph.Statements == "" || d.Graph.IsWikibase()
 }
@@ -165,7 +165,7 @@ func (d Dialect) ID(t rdf.Term) string {
 	return d.Graph.Compact(t.Value)
 }
 
-// IDOf returns the ID of an IRI on a Wikibase. It returns "" if the IRI has none, and on other graphs.
+// IDOf returns the ID of an IRI on a Wikibase. It returns "" if the IRI has none, or if the graph is not a Wikibase.
 func (d Dialect) IDOf(iri string) string {
 	if !d.wikibase() {
 		return ""

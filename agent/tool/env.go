@@ -34,7 +34,7 @@ type Labeler interface {
 	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
 }
 
-// Show contains the settings for how much tools show.
+// Show contains the settings that determine how much tools show.
 type Show struct {
 	Items      int           `json:"items"`      // items per search in each language
 	Properties int           `json:"properties"` // properties per search in each language
@@ -43,16 +43,17 @@ type Show struct {
 	// size, in bytes of JSON, above which the model prunes an entity's page; -1 means always
 	PruneOver int `json:"prune_over"`
 	Hits      int `json:"hits"`    // hits per page in the other systems' searches and lists
-	Columns   int `json:"columns"` // columns of a result, half of them from each end; 0: all
-	Cell      int `json:"cell"`    // characters of a value in a result; 0: all
-	Chars     int `json:"chars"`   // characters of an observation; 0: only the limit for all presets
-	Values    int `json:"values"`  // values of a property on an entity's page, before pruning; 0: all
+	Columns   int `json:"columns"` // columns of a result, half of them from each end; all if 0
+	Cell      int `json:"cell"`    // characters of a value in a result; all if 0
+	Chars     int `json:"chars"`   // characters of an observation; if 0, only the limit for all presets applies
+	Values    int `json:"values"`  // values of a property on an entity's page, before pruning; all if 0
 	// show a label in another language, with its tag, if there is none in the asker's
 	AnyLabel bool `json:"any_label"`
-	Warn     bool `json:"warn"` // warn about things in a query that are probably not intended
-	// explain why a result is empty: which condition has no match by itself, and the reason; up to 18 more queries
+	Warn     bool `json:"warn"` // warn about parts of a query that are probably unintended
+	// explain why a result is empty: which condition has no match on its own, and the reason; up to 18 more queries
 	Why bool `json:"why"`
-	// for a query without rows, show what does not match the shapes of the classes that it names; may measure a few shapes
+	// for a query without rows, show the parts that do not match the shapes of the classes that it names; may measure a
+	// few shapes
 	Shapes bool `json:"shapes"`
 	Graphs int  `json:"-"` // number of graphs that the question may use; set by the loop
 	// how Interactive-KBQA's tools name entities: "" (by IRI), kqapro, metaqa or freebase
@@ -76,7 +77,7 @@ type Env struct {
 	Diagnose bool
 	Rescue   bool                       // try faster forms of a query that takes too long
 	TimeFor  func(d time.Duration) bool // reports whether the run has time for d
-	Seen     func(key string) bool      // reports whether the model has been shown an ID, see [Dialect.Key]
+	Seen     func(key string) bool      // reports whether the model has been shown an ID; see [Dialect.Key]
 	Advised  func(a Advice) bool        // reports whether a hint is in the conversation
 	// returns the result of the query in a step of the state, counted from 1, or nil if it had none or was not kept; may
 	// itself be nil
@@ -101,7 +102,7 @@ type Task struct {
 	Data      map[string]any
 }
 
-// failed converts a failure of the graph to a text for the model. Only the end of ctx and a failure to write the log
+// failed converts a failure of the graph to a message for the model. Only the end of ctx and a failure to write the log
 // are errors.
 func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
@@ -140,7 +141,7 @@ func (e *Env) languages() []string {
 	return []string{e.Language.Code, "mul", English.Code}
 }
 
-// LabelsOf returns the labels of IDs, or none if they are not available. Labels help, but nothing depends on them.
+// LabelsOf returns the labels of IDs, or none if they are not available. Labels are helpful but not required.
 func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Dialect.ValidID(id) })
 	if e.Labels == nil || len(ids) == 0 {

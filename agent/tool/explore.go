@@ -13,11 +13,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Explorer makes the two searches of GRASP that need many rows of the graph. A trajectory stores each search as one
+// Explorer runs the two searches of GRASP that read many rows of the graph. A trajectory stores each search as one
 // call, since the rows would fill it. A graph need not implement Explorer: [Source] can use the graph's queries and
 // finder instead.
 type Explorer interface {
-	// Among finds terms by words among those that a query returns. If the query returns more than 65,536 terms, the error
+	// Among searches, by words, the terms that a query returns. If the query returns more than 65,536 terms, the error
 	// is a kg.TooLarge.
 	Among(ctx context.Context, q event.AmongQuery) (*event.Among, error)
 	// Triples returns a page of the triples that match a pattern. At most 65,536 triples are examined.
@@ -111,7 +111,7 @@ func (x explorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Tri
 }
 
 // rank sorts triples by how often their property is used, and then by how often the more frequent of subject and object
-// is used. What the finder does not find comes last.
+// is used. Triples that the finder does not find come last.
 func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.Term) error {
 	properties, err := x.byUse(ctx, rows, !q.Property.Bound(), kg.Property, 1)
 	if err != nil {
@@ -195,8 +195,8 @@ func termKey(t rdf.Term) string {
 	return t.String()
 }
 
-// spread moves triples with a property that has not occurred before to the front, followed by those with a subject or
-// object that has not occurred before. Otherwise, it keeps the order.
+// spread moves triples with a property that has not occurred before to the front, followed by triples with a subject or
+// object that has not occurred before. The order is otherwise unchanged.
 func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
 	properties, entities := map[string]bool{}, map[string]bool{}
 	class := make([]int, len(rows))
@@ -226,7 +226,7 @@ func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
 	copy(rows, sorted)
 }
 
-// free returns those of a triple's subject and object that the pattern leaves open.
+// free returns a triple's subject and object, as far as the pattern leaves them open.
 func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 	var out []rdf.Term
 	if !q.Subject.Bound() {
@@ -241,8 +241,8 @@ func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 // maxLabelled is the maximum number of candidates that are ranked by their labels if a graph has no index.
 const maxLabelled = 500
 
-// byLabel ranks candidates by the words in their labels and literals, on a graph without an index. Those with more
-// words of the text come first, and whole words count more than beginnings of words.
+// byLabel ranks candidates by the words in their labels and literals, on a graph without an index. Candidates that
+// match more of the words come first, and whole words count more than prefixes.
 func (s *Source) byLabel(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if s.Labels == nil || len(q.Among) > maxLabelled {
 		return nil, kg.Errorf(kg.Refused, "%s has no index to rank %d candidates", s.Name(), len(q.Among))
@@ -300,8 +300,7 @@ func variant(iri string) string {
 	return prefix
 }
 
-// overlap counts the words of a text that a name contains: two points for a whole word, one for the beginning of a
-// word.
+// overlap scores the words of a text that a name contains: two points for a whole word, one for a prefix.
 func overlap(words, name []string) int {
 	n := 0
 	for _, w := range words {

@@ -272,7 +272,7 @@ func TestTriplesLimit(t *testing.T) {
 }
 
 // TestExplorerReplays checks that a trajectory records a search among candidates and a list as one call each, and that
-// both can be replayed from the trajectory.
+// both can be replayed.
 func TestExplorerReplays(t *testing.T) {
 	g := &scriptedGraph{answer: func(q string) (*kg.Table, error) { return column("wd:Q1", "wd:Q2"), nil },
 		labels: map[string]string{"Q1": "one"}}

@@ -14,7 +14,7 @@ import (
 )
 
 // FasterTime is the minimum remaining time of a run for trying another form of a query that took too long. It is the
-// query service's own limit.
+// query service's time limit.
 const FasterTime = 60 * time.Second
 
 // maxSlow is the maximum number of reasons given for a slow query.
@@ -66,7 +66,7 @@ func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.
 	return nil, nil, nil
 }
 
-// slow returns a text for the model about a query that took too long, with the reason, as far as the query shows it.
+// slow returns a message for the model about a query that took too long, with the reasons that the query shows.
 func (env *Env) slow(query string) string {
 	if !env.Rescue {
 		return ""

@@ -21,11 +21,11 @@ const FindName = "find"
 // Limits of find.
 const (
 	maxNames    = 10
-	findHits    = 6    // hits for a name, if none is exact
+	findHits    = 6    // maximum number of hits for a name if none is exact
 	besideExact = 3    // other hits that are shown with an exact one
 	maxWorks    = 1    // works and documents among the hits for a name
-	countedUses = 1000 // uses are counted up to this
-	unused      = 2    // unused hits shown besides others that are used; more were never needed (tools/used)
+	countedUses = 1000 // maximum number of uses that are counted
+	unused      = 2    // unused hits shown besides hits that are used; more were never needed (tools/used)
 )
 
 type findArgs struct {
@@ -109,7 +109,7 @@ func withUses(hits []kg.Hit) []kg.Hit {
 	})
 }
 
-// findOne searches for one name and leaves out what is seldom meant.
+// findOne searches for one name and leaves out hits that are rarely meant.
 func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external bool) ([]kg.Hit, error) {
 	q := kg.FindQuery{Text: name, Type: typ, Language: env.Language.Code, Limit: 3 * findHits, External: external}
 	res, err := env.Source.Find(ctx, q)
@@ -136,9 +136,9 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 	return heldBack(hits, name, external), nil
 }
 
-// heldBack orders hits and leaves out what is seldom meant. Exact hits come first and leave room for only a few others.
-// External identifiers are left out unless they are requested or nothing else is found. Only a few works are kept, and
-// no hits without a label.
+// heldBack orders hits and leaves out those that are rarely meant. Exact hits come first and leave room for only a few
+// others. External identifiers are left out unless they are requested or nothing else is found. Only a few works are
+// kept, and no hits without a label.
 func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 	wanted := external || slices.Contains(strings.Fields(strings.ToLower(name)), "id")
 	if !wanted {
@@ -189,7 +189,7 @@ func exact(h kg.Hit, name string) bool {
 	return lettersOf(h.Label) == name || lettersOf(h.MatchText) == name || strings.EqualFold(h.ID, name)
 }
 
-// lettersOf returns the letters and digits of a text, in lower case, or the text itself if it has none.
+// lettersOf returns the letters and digits of a text, in lower case, or the text unchanged if it has none.
 func lettersOf(s string) string {
 	out := strings.Map(func(c rune) rune {
 		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) {
@@ -203,12 +203,12 @@ func lettersOf(s string) string {
 	return out
 }
 
-// fillers lists short words in names that are not a reason to show a hit, in the most common languages of names.
+// fillers lists short words in names that are not a reason to show a hit, in the languages most common in names.
 var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "des", "les", "del", "los", "las", "dos"}
 
-// shares reports whether a hit contains a word of the text, or one with the same first three letters, as a misspelled
-// word would have. Short words and fillers do not count. A text that consists of such words only matches every hit, and
-// hits by meaning always match.
+// shares reports whether a hit contains a word of the text, or a word with the same first three letters, which may be
+// misspelled. Short words and fillers do not count. A text that consists only of short words and fillers matches every
+// hit, and hits by meaning always match.
 func shares(text string, h kg.Hit) bool {
 	var words []string
 	for _, w := range strings.Fields(strings.ToLower(text)) {
@@ -245,7 +245,7 @@ func allWords(text string, h kg.Hit) bool {
 	})
 }
 
-// workWords are the beginnings of descriptions of works and documents, which can be named after anything.
+// workWords are words that begin the descriptions of works and documents, which can be named after anything.
 var workWords = []string{"painting", "print by", "drawing", "photograph", "sculpture by", "album", "song", "single by",
 	"episode", "scientific article", "scholarly article", "article", "book by", "novel by", "edition", "film by",
 	"short film", "short story", "poem", "family name", "given name", "wikimedia", "scientific journal", "musical work", "track", "video game",

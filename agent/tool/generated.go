@@ -17,11 +17,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// generateTools are the tools of presets that write a query in one go.
+// generateTools are the tools of presets that write a whole query at once.
 var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retrieveProperties,
 	retrieveClasses}
 
-// GeneratedName is the action that checks and runs a query that the model wrote in one go.
+// GeneratedName is the action that checks and runs a query that the model wrote as a whole.
 const GeneratedName = "check_and_run"
 
 // GeneratedArgs are the arguments of check_and_run.
@@ -93,7 +93,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 			return res, err
 		}
 		checked = true
-		// If the model repeats the same query, it insists on it.
+		// A model that repeats the same query insists on it.
 		if advice := Advice("shapes " + fingerprint(env.Dialect.NormalForm(query))); certain(hints) && !env.Advised(advice) {
 			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}),
 				kg.QueryFailed, advice
@@ -148,8 +148,8 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 		names)}, nil
 }
 
-// checkShapes compares a query with what the members of its classes look like. A SERVICE is compared with its own
-// graph, if that is one of the question's graphs. Without shapes, there are no hints. An error ends the run.
+// checkShapes compares a query with the shapes of its classes. A SERVICE is compared with the graph it names, if that
+// is one of the question's graphs. Without shapes, there are no hints. An error ends the run.
 func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint, error) {
 	if env.Source.Shapes == nil {
 		return nil, nil
@@ -190,7 +190,7 @@ func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint,
 }
 
 // classesLike returns classes that may be meant instead of a class without members. They have members and are found by
-// the label of that class.
+// that class's label.
 func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef, error) {
 	name := env.LabelsOf(ctx, []string{class})[class]
 	if name == "" {
@@ -207,8 +207,8 @@ func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef
 	return out, nil
 }
 
-// certain reports whether one of the hints is more than a guess: the class has no members, or all of its members were
-// examined and no narrower class can have what is missing.
+// certain reports whether any of the hints is more than a guess: the class has no members, or all of its members were
+// examined and no narrower class can have the missing property.
 func certain(hints []shape.Hint) bool {
 	for _, h := range hints {
 		if h.Kind == shape.UnknownClass || !h.Sampled && !h.Wide && h.Looked >= 0 {
@@ -234,7 +234,7 @@ func fingerprint(s string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// shownList returns the part of [RetrieveArgs] that is shown to people.
+// shownList returns the part of [RetrieveArgs] that is displayed.
 func shownList(args json.RawMessage) string {
 	a, err := argumentsOf[RetrieveArgs](args)
 	if err != nil {

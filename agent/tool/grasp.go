@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and those that it has added since.
+// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and the functions added since.
 //
 //	grasp.go          what they share: the selected graph, nodes as models write them, pages
 //	graspexecute.go   execute
@@ -89,7 +89,7 @@ func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	}
 	others, err := shape.Labels(ctx, n.Graph, env.Graph.Query, missing, env.languages())
 	if err != nil {
-		return n // labels help, but nothing depends on them
+		return n // labels are helpful but not required
 	}
 	n.All = true
 	for iri, label := range others {
@@ -189,7 +189,7 @@ func (s Show) perPage() int {
 	return graspHits
 }
 
-// keyed completes a tool of GRASP. Two calls are the same if key returns the same for them; if key is nil, the
+// keyed completes a tool of GRASP. Two calls are the same if key returns the same string for them; if key is nil, the
 // arguments themselves are compared. In the text protocol, the tool's argument is a JSON object or the Input alone.
 func keyed[A any](t *Tool, key func(a A) string, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	t = typed(t, run)

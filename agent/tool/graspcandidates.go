@@ -119,7 +119,7 @@ func candidatesOf(position string, at [3]rdf.Term) string {
 	return "SELECT DISTINCT ?search WHERE { " + strings.Join(text[:], " ") + " }"
 }
 
-// graspAutocomplete is GRASP's search_autocomplete(kg, sparql, query): what ?search may be in a query.
+// graspAutocomplete is GRASP's search_autocomplete(kg, sparql, query): possible values of ?search in a query.
 var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_search_autocomplete.md", Input: "query"},
 	nil, func(ctx context.Context, env *Env, a struct {
 		KG     *string `json:"kg" about:"graph"`
@@ -256,10 +256,10 @@ var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_liter
 		return env.literals(ctx, a.Query, page)
 	})
 
-// literalTime is the maximum time for a search through all literals of a graph.
+// literalTime is the maximum duration of a search through all literals of a graph.
 const literalTime = 10 * time.Second
 
-// literals searches for literals that contain a text. If the graph cannot search all of them in time, it finds only
+// literals searches for literals that contain a string. If the graph cannot search all of them in time, it finds only
 // literals that are equal to the text and have no language or one of the asker's languages.
 func (env *Env) literals(ctx context.Context, text string, page int) (Result, error) {
 	q := graspQuery{text: text, typ: kg.Literal, page: page}
@@ -283,7 +283,7 @@ func (env *Env) literals(ctx context.Context, text string, page int) (Result, er
 	return env.hits(ctx, q, kg.Literal, &found.SearchResult, found.Candidates)
 }
 
-// forms returns the literals that a text may stand for.
+// forms returns the literals that a string may represent.
 func (env *Env) forms(text string) []string {
 	out := []string{rdf.Quote(text)}
 	for _, lang := range env.languages() {

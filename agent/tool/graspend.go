@@ -12,7 +12,7 @@ type graspAnswerArgs struct {
 	Answer string  `json:"answer" about:"for the asker, in their language"`
 }
 
-// noWords replaces the answer in words if a query was written without one.
+// noWords replaces the answer in words if the model wrote only a query.
 const noWords = "-"
 
 // graspAnswer is GRASP's answer(kg, sparql, answer): the end of the work, with the answer's query.

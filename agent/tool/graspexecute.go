@@ -63,7 +63,7 @@ func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, e
 	})
 }
 
-// graspRows shows the rows of a result or of one of its pages.
+// graspRows shows the rows of a result, or of one page of it.
 func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	frame := render.Frame{Rows: env.Show.Rows, Columns: env.Show.columns(), Page: page}
 	if rows, _ := frame.Places(t); len(rows) == 0 && !t.Ask {

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// SimilarName is the action that shows solved questions similar to a given one.
+// SimilarName is the action that shows solved questions similar to a given question.
 const SimilarName = "find_similar_examples"
 
 // graspExampleCount is the number of solved questions that a call shows, unless the preset sets it.
@@ -25,7 +25,7 @@ type graspQuestionArgs struct {
 	Question string  `json:"question"`
 }
 
-// graspNoArgs are the arguments of tools that only need the graph.
+// graspNoArgs are the arguments of tools that require only the graph.
 type graspNoArgs struct {
 	KG *string `json:"kg" about:"graph"`
 }

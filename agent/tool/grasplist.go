@@ -109,7 +109,7 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
 }
 
-// wholeCell is the maximum number of characters that are shown of a text that was requested in full.
+// wholeCell is the maximum number of characters shown if the whole text of a cell was requested.
 const wholeCell = 2000
 
 // explorer returns the graph's explorer.

@@ -87,7 +87,7 @@ func (env *Env) find(ctx context.Context, q graspQuery) (Result, error) {
 	return env.hits(ctx, q, f.Type, res, -1)
 }
 
-// check returns what is wrong with the text of a search, for the model.
+// check returns a message for the model if the search text is invalid.
 func (q *graspQuery) check() error {
 	q.text = render.Fold(render.Clean(q.text))
 	if len([]rune(q.text)) > maxSearch {
@@ -96,7 +96,7 @@ func (q *graspQuery) check() error {
 	return nil
 }
 
-// findQuery returns a query for a page of hits and for two more pages, which show how many pages there are at least.
+// findQuery returns a query for a page of hits and for the next two pages, which show the minimum number of pages.
 func (env *Env) findQuery(q graspQuery) kg.FindQuery {
 	n := env.Show.perPage()
 	return kg.FindQuery{Text: q.text, Type: q.typ, Language: env.Language.Code, Limit: 2*n + 1, Offset: (q.page - 1) * n,
@@ -115,10 +115,10 @@ func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found 
 	return found, why, nil
 }
 
-// wideData returns the data for a text about why candidates could not be fetched.
+// wideData returns the data for the message that explains why candidates could not be fetched.
 func wideData(err error) map[string]any {
 	ge := &kg.Error{Kind: kg.Down, Message: err.Error()}
-	_ = errors.As(err, &ge) // any other error keeps its own text
+	_ = errors.As(err, &ge) // any other error keeps its text
 	return map[string]any{"Kind": string(ge.Kind), "Message": render.Clip(render.Fold(ge.Message), 200),
 		"Most": maxCandidates}
 }
@@ -241,7 +241,7 @@ func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidat
 	return nil
 }
 
-// whatOf returns a name for what is searched.
+// whatOf returns a name for the things that are searched.
 func whatOf(typ kg.Type) string {
 	switch typ {
 	case kg.Item:

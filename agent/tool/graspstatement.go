@@ -41,7 +41,7 @@ var (
 
 // statements looks up a Wikibase's data about the values of triples and, if subjects is set, about subjects that are
 // statements. It returns the data by index in rows, and all terms in the data. If the graph does not answer, it returns
-// nothing, since a list is useful without the data.
+// nothing, since a list is also useful without the data.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {
 	query := statementQuery(rows, subjects)
@@ -108,8 +108,8 @@ func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 		maxStatements)
 }
 
-// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the node itself is
-// the value of the list's triple.
+// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the node is the
+// value of the list's triple.
 func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	p := property.Value
 	switch id := rdf.EntityID(p); {

@@ -30,7 +30,7 @@ func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	return query, graph, query != ""
 }
 
-// nodeName matches what may name a node in a text: an IRI in angle brackets, or a prefixed name.
+// nodeName matches a possible name of a node in a text: an IRI in angle brackets, or a prefixed name.
 var nodeName = regexp.MustCompile(`<https?://[^<>\s"]+>|[A-Za-z][A-Za-z0-9_-]*:[^\s<>"'()\[\]{},;|]+`)
 
 // Names returns the IDs of the graph's nodes that a text names, in the form of [Dialect.Key].
@@ -111,10 +111,10 @@ func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 // maxLookedUp is the maximum number of a query's IDs that are looked up because they were not shown.
 const maxLookedUp = 6
 
-// lookedUp is what is known about an ID. Uses is how often it is used, or "" if that is unknown.
+// lookedUp is what is known about an ID. Uses is the number of its uses, or "" if unknown.
 type lookedUp struct{ ID, Label, Description, Uses string }
 
-// LookUp explains IDs by their labels, their descriptions, and how often the graph uses them. refused means that their
+// LookUp describes IDs by their labels, their descriptions, and how often the graph uses them. refused means that their
 // query was not run.
 func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 	if len(ids) == 0 {

@@ -4,7 +4,7 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// guessed are the languages that a question's words are compared with. Too many languages would cause mistakes with
+// guessed are the languages with which a question's words are compared. Too many languages would cause mistakes with
 // short texts.
 var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.Deu: true,
 	whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true, whatlanggo.Nld: true,

@@ -86,10 +86,10 @@ type classTree struct {
 	*survey.Classes
 	names namer
 	lines []string
-	done  map[string]bool // classes whose wider classes were written
+	done  map[string]bool // classes whose wider classes have been written
 }
 
-// terms returns every class that is shown, and the entity itself.
+// terms returns every class that is shown, and the entity.
 func (h *classTree) terms(start string) []rdf.Term {
 	out := []rdf.Term{rdf.IRI(start)}
 	for _, class := range sortedKeys(h.Wider) {
@@ -103,7 +103,7 @@ func (h *classTree) terms(start string) []rdf.Term {
 	return out
 }
 
-// write writes the wider classes of a class below it. It does not follow a class again that it has already written.
+// write writes the wider classes of a class below it. It does not follow a class that it has already written.
 func (h *classTree) write(class string, depth int) {
 	if h.done[class] {
 		return

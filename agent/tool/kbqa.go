@@ -54,7 +54,7 @@ var doneTool = ending(&Tool{Name: DoneName, Text: "kbqa_done.md",
 
 var kbqaTools = Set{nodesTool, patternsTool, runTool, doneTool}
 
-// or returns an optional text, or "" if it is missing.
+// or returns an optional string, or "" if it is missing.
 func or(s *string) string {
 	if s == nil {
 		return ""

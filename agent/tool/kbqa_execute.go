@@ -94,8 +94,8 @@ func (env *Env) listed(ctx context.Context, n kbqa.Naming, query string, t *kg.T
 	return text, nil
 }
 
-// cellNames returns the names of the nodes in a result, as far as the nodes are shown. Nodes without IRIs cannot be
-// looked up by themselves, so the query is run again with the details of their columns.
+// cellNames returns the names of the nodes that are shown from a result. Nodes without IRIs cannot be
+// looked up directly, so the query is run again with the details of their columns.
 func (env *Env) cellNames(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (map[rdf.Term]kbqa.Value,
 	error) {
 	var nodes []rdf.Term

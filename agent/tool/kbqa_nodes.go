@@ -25,13 +25,13 @@ type node struct {
 	name string
 	id   string // its form in a query; "" if the node is identified by name
 	about,
-	kind string // in the name-based dialects, what the node is: entity, concept, person …
+	kind string // in the name-based dialects, the kind of node: entity, concept, person …
 	uses int64
 }
 
-// searchNodes carries out SearchNodes(name). It shows nodes with similar names, first those with exactly this name,
-// then others in the order of the graph's search. Nodes with the same name share a line with their descriptions, the
-// most used node first.
+// searchNodes carries out SearchNodes(name). It shows nodes with similar names, first nodes with exactly this name,
+// then other nodes in the order of the graph's search. Nodes with the same name share a line with their descriptions,
+// the most used node first.
 func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	name = render.Fold(render.Clean(name))
 	if n := utf8.RuneCountInString(name); n > maxSearch {
@@ -149,8 +149,8 @@ func (env *Env) nodes(ctx context.Context, n kbqa.Naming, name string) ([]node, 
 }
 
 const (
-	maxFuzzy    = 2000 // maximum number of names that a query for similar ones returns
-	sameLetters = 3    // number of letters at the beginning of a word that must match
+	maxFuzzy    = 2000 // maximum number of names that a query for similar names returns
+	sameLetters = 3    // number of a word's first letters that must match
 	likeEnough  = 0.2  // minimum similarity of a name that is shown
 )
 

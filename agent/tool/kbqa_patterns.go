@@ -12,10 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// searchPatterns implements SearchGraphPatterns(sparql, semantic). It shows what leads from ?e and to ?e, one pattern
-// per predicate, with one of the nodes at the other end. semantic ranks the patterns by meaning; without it, they are
-// in the order in which they were found. If sparql has an empty pattern, the predicates of the whole graph are
-// searched.
+// searchPatterns implements SearchGraphPatterns(sparql, semantic). It shows the edges from and to ?e, one pattern per
+// predicate, with one of the nodes at the other end. semantic ranks the patterns by meaning; without it, they are in
+// the order in which they were found. If sparql has an empty pattern, the predicates of the whole graph are searched.
 func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Result, error) {
 	n := env.naming()
 	semantic = render.Clip(render.Fold(render.Clean(semantic)), maxSearch)
@@ -64,7 +63,7 @@ func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Res
 	return Result{Text: text, Empty: len(items) == 0}, nil
 }
 
-// nothingAround explains why there are no patterns: ?e matches nothing, or nothing is known about what it matches.
+// nothingAround explains why there are no patterns: ?e matches nothing, or the graph has no facts about its matches.
 func (env *Env) nothingAround(ctx context.Context, query string) (string, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -122,7 +121,7 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 	return out, cut, nil
 }
 
-// choose ranks edges and returns those that are shown.
+// choose ranks edges and returns the edges that are shown.
 func (env *Env) choose(ctx context.Context, n kbqa.Naming, edges []kbqa.Edge, semantic string) ([]kbqa.Edge, error) {
 	if semantic == "" {
 		return edges[:min(len(edges), kbqaShown)], nil

@@ -22,9 +22,10 @@ type predicate struct {
 	words string
 }
 
-// byMeaning returns the indexes of candidates, those most similar to semantic first. The graph's search ranks them by
-// meaning if it can; it also finds other names of predicates. byMeaning combines its order with the similarity of the
-// letters. The similarity of a candidate with two predicates is the average of both, or that of their words together.
+// byMeaning returns the indexes of candidates, the most similar to semantic first. The graph's search ranks them by
+// meaning if it can; it also finds other names of predicates. byMeaning combines its order with the similarity in
+// spelling. The similarity of a candidate with two predicates is the average of both, or the similarity of their
+// combined words.
 func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]predicate) ([]int, error) {
 	hits, err := env.found(ctx, semantic, candidates)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graphOf returns a graph of a few triples, given in Turtle, or in N-Triples with relative IRIs as in the data sets.
+// graphOf returns a graph with a few triples, given in Turtle, or in N-Triples with relative IRIs as in the data sets.
 func graphOf(t testing.TB, name, text string) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -41,7 +41,7 @@ func kbqaEnv(g tool.Graph, dialect string) *tool.Env {
 	return env.On(s.Main())
 }
 
-// act carries out an action that is written as a model writes it.
+// act carries out an action as a model would write it.
 func act(t testing.TB, env *tool.Env, name, written string) tool.Result {
 	t.Helper()
 	set, err := tool.Select([]string{name})
@@ -68,7 +68,7 @@ func shows(t *testing.T, env *tool.Env, name, written, want string) {
 }
 
 // TestKBQAArguments checks that a call can be read the way models write it, with unescaped quotation marks in the
-// query, and that it is shown in a form that is read as the same call.
+// query, and that its displayed form is read as the same call.
 func TestKBQAArguments(t *testing.T) {
 	const q = `SELECT ?e WHERE { ?e <pred:name> "Lake Como" . }`
 	set, err := tool.Select([]string{"SearchGraphPatterns", "SearchNodes", "ExecuteSPARQL"})
@@ -116,7 +116,7 @@ func TestKBQAArguments(t *testing.T) {
 	}
 }
 
-// TestKBQALongArguments checks that texts with many quotation marks and braces are read in one pass.
+// TestKBQALongArguments checks that strings with many quotation marks and braces are read in one pass.
 func TestKBQALongArguments(t *testing.T) {
 	set, err := tool.Select([]string{"SearchGraphPatterns"})
 	if err != nil {
@@ -170,7 +170,7 @@ _:v4 <pred:year> "1850"^^<http://www.w3.org/2001/XMLSchema#integer> .
 <e1> <part_of> <e9> .
 `
 
-// TestKQAPro tests rows I3 to I6 in KQA Pro's form. The expected texts were written by hand, based on the triples
+// TestKQAPro tests rows I3 to I6 in KQA Pro's form. The expected output was written by hand, based on the triples
 // above.
 func TestKQAPro(t *testing.T) {
 	env := kbqaEnv(triples(t, lakes), kbqa.KQAPro)
@@ -363,7 +363,7 @@ func TestByIRI(t *testing.T) {
 		`[('Berg (wd:Q1)', '1990-01-01')]`)
 }
 
-// finder is a finder that ranks by a list and records its requests.
+// finder is a finder that ranks according to a list and records its requests.
 type finder struct {
 	order []string
 	asked []kg.FindQuery
@@ -437,7 +437,7 @@ func TestKBQASlow(t *testing.T) {
 }
 
 // TestKBQAGenerated checks that generated graphs are the same for the same seed, differ for different seeds, and
-// contain the structures that their forms should have.
+// contain the structures of their formats.
 func TestKBQAGenerated(t *testing.T) {
 	for dialect, build := range map[string]func(uint64, kbqagraph.Add){kbqa.KQAPro: kbqagraph.KQAPro,
 		kbqa.MetaQA: kbqagraph.MetaQA, kbqa.Freebase: kbqagraph.Freebase} {
@@ -465,7 +465,7 @@ func TestKBQAGenerated(t *testing.T) {
 	}
 }
 
-// generated builds a graph in the form of one of the data sets.
+// generated builds a graph in the format of one of the data sets.
 func generated(t testing.TB, build func(uint64, kbqagraph.Add)) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()

@@ -18,7 +18,7 @@ const LabelsName = "labels"
 const (
 	maxLabelIDs   = 50
 	maxLanguages  = 12
-	labelsOfOne   = 20 // labels shown for an entity if the call names no language
+	labelsOfOne   = 20 // labels shown for an entity if the call does not name a language
 	maxLabelChars = 120
 )
 

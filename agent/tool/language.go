@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// Language is a language by its code on Wikidata and its English name.
+// Language is a language, with its code on Wikidata and its English name.
 type Language struct{ Code, Name string }
 
 // English is the language of an asker whose language is not known.
@@ -29,8 +29,8 @@ var languageNames = func() map[string]string {
 	return names
 }()
 
-// LanguageOf reads a language's code or English name, which may have other words around it ("The language is German.").
-// ok is false if it finds none.
+// LanguageOf finds a language's code or English name in a text such as "The language is German." ok is false if there
+// is none.
 func LanguageOf(s string) (Language, bool) {
 	s = strings.ToLower(strings.Trim(render.Fold(s), " .`\"'*"))
 	code, _, _ := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")

@@ -37,7 +37,8 @@ type lookArgs struct {
 var lookTool = typed(&Tool{Name: LookName, Text: "best_look.md", FromText: arguments("ids...")}, look)
 
 // look carries out look(ids, property). For each entity, it shows the description, the properties with their first
-// values and totals, and what leads to the entity or, if a property is given, all statements of that property.
+// values and totals, and the properties that lead to the entity or, if a property is specified, all statements of that
+// property.
 func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -103,7 +104,7 @@ type page struct {
 
 // pageRow is a property on a page.
 type pageRow struct {
-	property string // IRI of the property itself, not of one of its forms
+	property string // IRI of the property, not of one of its predicates
 	role     bool   // the property leads from a statement, as a qualifier
 	values   []rdf.Term
 	n        int
@@ -119,8 +120,8 @@ func (env *Env) direct() string {
 	return ""
 }
 
-// pagesOf reads the pages of all entities with two queries. What leads to an entity may be missing if the graph takes
-// too long. Errors come from the graph.
+// pagesOf reads the pages of all entities with two queries. The properties that lead to an entity may be missing if the
+// graph takes too long. Errors come from the graph.
 func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	out := make(pages, len(iris))
 	at := map[string]*page{}
@@ -210,8 +211,8 @@ func (ps pages) terms(env *Env) []string {
 	return irisIn(&env.Source.Explain, all...)
 }
 
-// plain reports whether a value is a text without a language, or an address. Such values are nearly always identifiers
-// of other databases, files or pages.
+// plain reports whether a value is a string without a language, or an address. Such values are nearly always
+// identifiers of other databases, files or pages.
 func (n namer) plain(t rdf.Term) bool {
 	if t.IsIRI() {
 		return !n.entity(t.Value)
@@ -270,7 +271,7 @@ func (n namer) values(r pageRow) string {
 	return s
 }
 
-// described returns the descriptions of entities by IRI, as far as the finder has them. Errors end the run.
+// described returns the descriptions of entities by IRI, if the finder has them. Errors end the run.
 func (env *Env) described(ctx context.Context, iris []string) (map[string]string, error) {
 	out := map[string]string{}
 	var asked []kg.FindQuery

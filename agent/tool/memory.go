@@ -16,11 +16,11 @@ import (
 const (
 	MemoryAge    = 10 * time.Minute // may be minutes, since a reply says when its query was run
 	memoryAnswer = 2_000            // number of answers
-	memorySize   = 64 << 10         // approximate bytes of a call and its answer; larger ones are not kept
-	termSize     = 56               // bytes of a term without its texts
+	memorySize   = 64 << 10         // approximate maximum size in bytes of a call and its answer
+	termSize     = 56               // bytes of a term without its strings
 )
 
-// Memory caches the answers of graphs for all steps, tries and questions of a program: searches, pages, labels, shapes,
+// Memory caches answers from graphs for all steps, tries and questions of a program: searches, pages, labels, shapes,
 // and queries with the time at which they were run. It does not keep failures, or queries whose result depends on the
 // time. It also does not keep solved questions, since the question determines which of them may be shown. It is safe
 // for concurrent use.
@@ -30,7 +30,7 @@ type Memory struct {
 }
 
 type memoryKey struct {
-	graph any // the graph itself, since two graphs may have the same name
+	graph any // the graph rather than its name, since two graphs may have the same name
 	call  string
 }
 
@@ -44,7 +44,7 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{now: now, kept: cache.New[memoryKey, memorized](memoryAnswer, MemoryAge, now)}
 }
 
-// Around returns the sources with the memory in front of each. If the memory is nil, it returns them unchanged.
+// Around returns the sources, each behind the memory. If the memory is nil, it returns them unchanged.
 func (m *Memory) Around(ss Sources) Sources {
 	if m == nil {
 		return ss
@@ -67,7 +67,7 @@ type remembered struct {
 	graph  any
 }
 
-// momentary matches the functions whose result differs each time.
+// momentary matches the functions that return a different result each time.
 var momentary = regexp.MustCompile(`(?i)\b(?:NOW|RAND|UUID|STRUUID)\s*\(`)
 
 func (r remembered) answer(_ context.Context, op string, args json.RawMessage, live func() (any, error),
@@ -84,7 +84,7 @@ func (r remembered) answer(_ context.Context, op string, args json.RawMessage, l
 	return v, err
 }
 
-// ofMoment reports whether the result of a query, given as a JSON string, may change from one moment to the next.
+// ofMoment reports whether the result of a query, given as a JSON string, may change from moment to moment.
 func ofMoment(args json.RawMessage) bool {
 	var query string
 	return json.Unmarshal(args, &query) != nil || momentary.MatchString(query)
@@ -95,7 +95,7 @@ func (r remembered) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
 	return datedBy(r.memory.now, ask)
 }
 
-// aged returns a cached value with its age, if its type has room for that.
+// aged returns a cached value with its age, if its type can store it.
 func aged(v any, age time.Duration) any {
 	t, ok := v.(*kg.Table)
 	if !ok || t == nil {
@@ -127,7 +127,7 @@ func sizeOf(v any) int {
 	return n
 }
 
-// age describes for the model how old a result is. It returns "" for a fresh result.
+// age returns a result's age in words for the model. It returns "" for a fresh result.
 func age(t *kg.Table) string {
 	if t.Age < time.Minute {
 		return ""

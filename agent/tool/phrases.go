@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// phrase is a part of a question that may be the name of something.
+// phrase is part of a question that may be the name of something.
 type phrase struct {
 	from, to int    // indexes of words in the question
-	text     string // the text that is searched
-	name     bool   // written like a name: quoted, or with capitals
+	text     string // the search text
+	name     bool   // written like a name: quoted or capitalized
 	run      bool   // all content words between two words that are not content words
 	quoted   bool
 }
@@ -21,7 +21,7 @@ type phrase struct {
 const (
 	maxPhraseWords = 4 // words in a phrase that is not written like a name
 	maxNameWords   = 9
-	maxJoinedWords = 7 // words in two neighbors with small words between them
+	maxJoinedWords = 7 // words in two neighbors joined by small words
 	maxPhrases     = 48
 )
 
@@ -33,7 +33,7 @@ func (p *phrase) noun(language string) bool {
 }
 
 // number reports whether a phrase consists only of digits, such as a year or an amount, which occurs in the names of
-// many entities. In quotation marks, or as an exact match, it is a name like any other.
+// many entities. In quotation marks, or as an exact match, a number is a name like any other.
 func (p *phrase) number() bool {
 	return !strings.ContainsFunc(p.text, func(c rune) bool { return !unicode.IsDigit(c) && !strings.ContainsRune(" .,-", c) })
 }
@@ -41,14 +41,14 @@ func (p *phrase) number() bool {
 // word is a word of a question.
 type word struct {
 	text   string
-	stop   bool // the word has no meaning by itself
+	stop   bool // the word has no meaning on its own
 	capped bool // the word begins with a capital letter or contains a digit
 	apart  bool // punctuation or the beginning of the text comes before the word
 	and    bool // an ampersand comes before the word
-	quoted int  // number of the quotation that contains the word, 0 for none
+	quoted int  // index of the quotation that contains the word, from 1; 0 if there is none
 }
 
-// stopWords are words in questions that do not name anything, in the most common languages of questions.
+// stopWords are words in questions that do not name anything, in the languages in which most questions are asked.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`
@@ -84,7 +84,7 @@ var stopWords = func() map[string]bool {
 var vague = []string{"kind", "kinds", "type", "types", "sort", "sorts", "thing", "things", "object", "objects", "second",
 	"third", "half", "art", "arten", "sorte", "sortes", "tipo", "tipos"}
 
-// joints are the small words inside names, as in "Portrait of a Lady on Fire".
+// joints are small words within names, as in "Portrait of a Lady on Fire".
 var joints = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`of the a an on in and at for to by with from de la le les du des d l der die das den
@@ -150,7 +150,7 @@ func wordsOf(question string) []word {
 }
 
 // phrasesOf returns the phrases in a question that may be names, longer ones first: quotations, capitalized words with
-// the small words between them, and neighbors among the other meaningful words.
+// the small words between them, and adjacent words among the other meaningful words.
 func phrasesOf(question string) []phrase {
 	words := wordsOf(question)
 	var out []phrase
@@ -203,7 +203,7 @@ func joined(words []word) string {
 // apostrophe matches the apostrophe and space in "Charles d' Artagnan".
 var apostrophe = regexp.MustCompile(`(['’]) (\pL)`)
 
-// joint reports whether a word is one of the small words inside names.
+// joint reports whether a word is one of the small words within names.
 func (w word) joint() bool { return joints[strings.TrimRight(strings.ToLower(w.text), "'’")] }
 
 // initials matches a letter after a period: "H.W." is searched as "H. W.".
@@ -243,7 +243,7 @@ func names(words []word, add func(from, to int, name, run bool)) {
 	}
 }
 
-// runs adds neighbors among the meaningful words, and two such runs with the small words between them.
+// runs adds runs of meaningful words, and pairs of runs joined by small words.
 func runs(words []word, add func(from, to int, name, run bool)) {
 	type span struct{ from, to int }
 	var all []span

@@ -36,8 +36,8 @@ type profileArgs struct {
 var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md", FromText: arguments("of", "property")}, profile)
 
 // profile carries out profile(of, property). For entities, it shows their number, their classes, the share that has
-// each property, what leads to them, and three of them. For a property, it shows ranks, precisions, units, qualifiers
-// and references.
+// each property, the properties that lead to them, and three examples. For a property, it shows ranks, precisions,
+// units, qualifiers and references.
 func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -184,7 +184,7 @@ func (env *Env) labelShape(ctx context.Context, s *kg.Shape, classes []kg.ShapeT
 	return nil
 }
 
-// someOf names three of the members.
+// someOf formats the names of three members.
 func (env *Env) someOf(ctx context.Context, members shape.Members) (string, error) {
 	t, err := env.Graph.Query(ctx, "SELECT ?member WHERE { "+members.Group(profileExamples)+" }")
 	if err != nil {
@@ -285,7 +285,7 @@ func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 	return key.Value
 }
 
-// share formats a number of statements as a share of those that were examined.
+// share formats a number of statements as a share of the examined statements.
 func share(n, of int64) string {
 	switch p := 100 * float64(n) / float64(max(of, 1)); {
 	case p < 1:

@@ -26,7 +26,7 @@ type Generate struct {
 	Many       int  `json:"many"`       //
 	Shapes     int  `json:"shapes"`     // maximum number of classes that are described
 	Predicates int  `json:"predicates"` // predicates of a class
-	// hits for each entity and relation that the question names; 0: none are looked up
+	// hits for each entity and relation that the question names; none are looked up if 0
 	Entities int    `json:"entities"`
 	Format   string `json:"format"`  // format of solved questions: text or json
 	Check    string `json:"check"`   // when a query is compared with the shapes of classes: CheckFirst or CheckAfter
@@ -64,7 +64,7 @@ var (
 		})
 )
 
-// The names of the tools with which things are looked up before the query is written.
+// The names of the tools that look things up before the query is written.
 const (
 	RetrieveExamplesName   = "retrieve_examples"
 	RetrieveEntitiesName   = "retrieve_entities"
@@ -77,7 +77,7 @@ type RetrieveArgs struct {
 	Texts []string `json:"texts"`
 }
 
-// most returns the maximum number of hits for each of n texts.
+// most returns the maximum number of hits for each of n search texts.
 func (g Generate) most(usual, n int) int {
 	if g.Many > 0 && n > g.Many && g.Few > 0 {
 		return min(usual, g.Few)
@@ -85,8 +85,8 @@ func (g Generate) most(usual, n int) int {
 	return usual
 }
 
-// retrieveExamples finds solved questions that are similar to any of the texts, the most similar first. It shows each
-// query once.
+// retrieveExamples finds solved questions that are similar to any of the search texts, the most similar first. It shows
+// each query once.
 func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, error) {
 	if env.Source.Examples == nil {
 		return Result{Text: say("retrieve_no_examples", nil)}, nil
@@ -154,8 +154,8 @@ var (
 	prefixLine = regexp.MustCompile(`(?mi)^\s*PREFIX\s+\S*:\s*<[^>]*>\s*`)
 )
 
-// shortened returns a query with the graph's prefixes, without declaring them, so that all examples look similar. It
-// does not change a query that cannot be parsed before or after this.
+// shortened returns a query with the graph's prefixes, without declaring them, so all examples look similar. It
+// does not change a query that cannot be parsed, or whose shortened form cannot be parsed.
 func (env *Env) shortened(query string) string {
 	q, err := env.Dialect.parse(query)
 	if err != nil {
@@ -206,7 +206,7 @@ func hitLine(h kg.Hit) string {
 	return s
 }
 
-// retrieveClasses finds classes for each text and describes what their members look like.
+// retrieveClasses finds classes for each search text and describes what their members look like.
 func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, error) {
 	if env.Source.Shapes == nil {
 		return Result{Text: say("retrieve_no_classes", nil)}, nil
@@ -249,7 +249,7 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 // shapeTime is the minimum remaining time of a run for examining one more class.
 const shapeTime = 5 * time.Second
 
-// interleave returns the first hit of every list, then the second, and so on, with each ID only once, so that every
+// interleave returns the first hit of every list, then the second, and so on, with each ID only once, so every search
 // text is represented.
 func interleave(lists [][]kg.Hit) (out []kg.Hit) {
 	seen := map[string]bool{}

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// form is a form of a tool's schema.
+// form is a variant of a tool's schema.
 type form struct{ strict, oneGraph bool }
 
 // Parameters returns the JSON schema of the arguments for a server. Only the strict form lists optional arguments as
@@ -27,7 +27,7 @@ func formsOf(schema map[string]any) map[form]json.RawMessage {
 	return out
 }
 
-// of converts an object's schema to the form.
+// of converts an object's schema to form f.
 func (f form) of(schema map[string]any) map[string]any {
 	out := map[string]any{}
 	for k, v := range schema {
@@ -56,7 +56,7 @@ func (f form) of(schema map[string]any) map[string]any {
 		}
 	}
 	out["properties"], out["required"] = properties, required
-	if len(required) == 0 && !f.strict { // strict servers require the list, others may reject an empty one
+	if len(required) == 0 && !f.strict { // strict servers require the list; others may reject an empty list
 		delete(out, "required")
 	}
 	if !f.strict {

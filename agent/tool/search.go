@@ -54,8 +54,8 @@ func search(ctx context.Context, env *Env, text string) (Result, error) {
 	return Result{Text: strings.Join(append(lines, say("search_note", nil)), "\n")}, nil
 }
 
-// foundNothing returns the hint after a search without hits: in full, or in a short form as long as the full text is in
-// the conversation.
+// foundNothing returns the hint after a search without hits: in full, or in a short form while the full text is in the
+// conversation.
 func (env *Env) foundNothing() Result {
 	data := map[string]any{"Languages": env.searchedNames()}
 	if env.Advised(searchAdvice) {
@@ -64,7 +64,7 @@ func (env *Env) foundNothing() Result {
 	return Result{Text: say("search_none", data), Empty: true, Advice: searchAdvice}
 }
 
-// searchType searches one type in each language and merges the hits: the first of each language, then the second of
+// searchType searches one type in each language and merges the hits: the first hit of each language, then the second of
 // each, with each entity only once.
 func (env *Env) searchType(ctx context.Context, text string, typ kg.Type,
 	limit int) (hits []kg.Hit, more bool, err error) {
@@ -105,7 +105,7 @@ func (env *Env) searchedNames() string {
 }
 
 // hitText formats a hit as "label (Q42): description", with the data type of a property, and with the alias by which it
-// was found if that is not the label.
+// was found, if any.
 func hitText(h kg.Hit) string {
 	s := render.Labelled(h.ID, h.Label)
 	d := render.Fold(h.Description)

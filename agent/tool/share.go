@@ -25,7 +25,7 @@ func (ss Sources) Recalled(earlier *event.Earlier) Sources {
 
 // keeper answers some of the calls of a source.
 type keeper interface {
-	// answer returns the result of a call: from its cache, from a record by means of read, or from the source by means of
+	// answer returns the result of a call: from its cache, from a record by calling read, or from the source by calling
 	// live.
 	answer(ctx context.Context, op string, args json.RawMessage, live func() (any, error),
 		read func(*event.Call) (any, error)) (any, error)
@@ -33,7 +33,7 @@ type keeper interface {
 	dated(ask func() (*kg.Table, error)) (*kg.Table, error)
 }
 
-// keeping returns the sources with a keeper in front of each. The name passed for the first source is "".
+// keeping returns the sources, each behind a keeper. The first source is passed with the name "".
 func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -64,7 +64,7 @@ func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	return out
 }
 
-// kept contains the calls to a source, by their content.
+// kept contains the calls to a source, keyed by their content.
 type kept struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -115,7 +115,7 @@ func (k *kept) answer(ctx context.Context, op string, args json.RawMessage, live
 	}
 }
 
-// first makes the call for which the others wait.
+// first makes the call for which the other callers wait.
 func (k *kept) first(key string, c *keptCall, live func() (any, error)) (any, error) {
 	defer func() {
 		if kind := kg.KindOf(c.err); !c.fine || c.err != nil && (kind == "" || Passing(kind)) {

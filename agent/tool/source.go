@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Finder finds entities by words anywhere in their names, or by meaning. Errors are as for [Graph].
+// Finder finds entities by words that occur anywhere in their names, or by meaning. Errors are as for [Graph].
 type Finder interface {
 	Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 }
@@ -24,14 +24,14 @@ type Finder interface {
 type Shaper interface {
 	// Shape returns the shape of a class (its ID or IRI) with labels in lang.
 	Shape(ctx context.Context, class, lang string) (*kg.Shape, error)
-	// FindClasses finds classes by name or meaning, but only those with members.
+	// FindClasses finds classes with members, by name or meaning.
 	FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error)
 }
 
 // Examples finds earlier questions with their queries.
 type Examples interface {
-	// FindExamples returns the examples that are similar to a text, the most similar first. It leaves out all others, so
-	// it is not an error if there are fewer than q.Limit, or none.
+	// FindExamples returns the examples that are similar to a text, the most similar first. It leaves out all other
+	// examples, so it is not an error if there are fewer than q.Limit, or none.
 	FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error)
 }
 
@@ -39,10 +39,10 @@ type Examples interface {
 type Source struct {
 	Graph    Graph
 	Labels   Labeler  // nil if there is none
-	Finder   Finder   // nil: [Source.Find] uses Graph.Search
+	Finder   Finder   // if nil, [Source.Find] uses Graph.Search
 	Shapes   Shaper   // nil if there is none
 	Examples Examples // nil if there is none
-	Explore  Explorer // nil: queries and the finder are used instead
+	Explore  Explorer // if nil, queries and the finder are used instead
 	Explain  kg.Description
 	Notes    []string // lessons from earlier runs that a person approved; they are material, not instructions
 }
@@ -78,7 +78,7 @@ func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return &out, nil
 }
 
-// recorded returns the source in a form that writes every call to log before the call returns. main means that it is
+// recorded returns a source that writes every call to log before the call returns. main means that it is
 // the question's first graph, whose calls do not need a name.
 func (s Source) recorded(log *event.Branch, main bool) Source {
 	name := ""
@@ -106,7 +106,7 @@ func (s Source) recorded(log *event.Branch, main bool) Source {
 // Sources are the graphs that a question may use, the main one first.
 type Sources []Source
 
-// Recorded returns the sources in a form that writes every call to log before the call returns.
+// Recorded returns sources that write every call to log before the call returns.
 func (ss Sources) Recorded(log *event.Branch) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -156,7 +156,7 @@ const (
 	canLabel, canFind, canShape, canSolve, canExplore = "label", "find", "shape", "examples", "explore"
 )
 
-// Log returns the sources in the form in which the log of a run names them.
+// Log returns the sources as they are recorded in the log of a run.
 func (ss Sources) Log() []event.Graph {
 	out := make([]event.Graph, len(ss))
 	for i, s := range ss {
@@ -221,7 +221,7 @@ func (f *recordingFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchR
 		func() (*kg.SearchResult, error) { return f.finder.Find(ctx, q) })
 }
 
-// findAll searches for several texts in parallel and logs the calls in their order. A replay answers them one after
+// findAll runs several searches in parallel and logs the calls in order. A replay answers them one after
 // another.
 func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	type found struct {
@@ -244,7 +244,7 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 			return nil
 		})
 	}
-	_ = group.Wait() // errors are stored with their texts
+	_ = group.Wait() // errors are stored with their messages
 	out := make([]*kg.SearchResult, len(qs))
 	var first error
 	for i, q := range qs { // log all of them, since a replay requests all of them
@@ -260,7 +260,7 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 // atOnce is the maximum number of parallel searches for one question. Wikimedia asks for at most three.
 const atOnce = 3
 
-// findAll searches for several texts, in parallel if the graph has a finder. Errors are as for [Finder]; the first one
+// findAll runs several searches, in parallel if the graph has a finder. Errors are as for [Finder]; the first one
 // ends the search.
 func (env *Env) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	if f, ok := env.Source.Finder.(*recordingFinder); ok {

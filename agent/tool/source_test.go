@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// breakingFinder is a finder that panics for some texts.
+// breakingFinder is a finder that panics for some search texts.
 type breakingFinder struct{}
 
 func (breakingFinder) Find(_ context.Context, q kg.FindQuery) (*kg.SearchResult, error) {

@@ -16,8 +16,8 @@ var executeTool = onInput(&Tool{Name: ExecuteName, Text: "sparql.md", Input: "qu
 	Query: true}, Dialect{}.NormalForm, execute)
 
 // execute carries out execute_sparql(query). It checks the query before it is sent (syntax, updates, foreign services),
-// and replaces [AUTO_LANGUAGE] with the asker's language. Each outcome has its own text: rows, no rows, syntax error,
-// timeout, too large, too greedy, refused, busy, down.
+// and replaces [AUTO_LANGUAGE] with the asker's language. Each outcome has a separate text: rows, no rows, syntax
+// error, timeout, too large, too greedy, refused, busy, down.
 func execute(ctx context.Context, env *Env, query string) (Result, error) {
 	res, err := env.evaluate(ctx, query)
 	if err != nil {
@@ -43,7 +43,7 @@ type view struct {
 	rows  func(t *kg.Table) Result             // for rows or a truth value
 }
 
-// evaluateAs checks and runs a query and shows its result as v determines.
+// evaluateAs checks and runs a query and shows its result as specified by v.
 func (env *Env) evaluateAs(ctx context.Context, query string, v view) (Result, error) {
 	if err := env.Dialect.Check(query); err != nil {
 		return env.failed(ctx, err)

@@ -19,7 +19,7 @@ type stopArgs struct {
 	NoAnswer *string `json:"no_answer,omitempty" about:"the graph has no answer: why"`
 }
 
-// end returns the meaning of the arguments.
+// end returns the End that the arguments describe.
 func (a stopArgs) end() End {
 	switch {
 	case a.NoAnswer != nil:

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// surveyTools are tools that do not belong to a published system: those that people missed when they played the model,
+// surveyTools are tools that do not belong to a published system: tools that people missed when they played the model,
 // and two of WikidataMCP's tools.
 //
 //	survey.go       what they share: the selected graph, nodes as models write them, labels
@@ -78,7 +78,7 @@ type namer struct {
 	behind map[string][]string // properties of nameless nodes, see [Env.behind]
 }
 
-// namesOf looks up the labels of IRIs. Labels help, but nothing depends on them: if the lookup fails, there are none.
+// namesOf looks up the labels of IRIs. Labels are helpful but not required: if the lookup fails, there are none.
 // Only the end of ctx and a failure to write the log are errors.
 func (env *Env) namesOf(ctx context.Context, iris []string) (namer, error) {
 	n := namer{env: env}
@@ -138,7 +138,7 @@ func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 			if id == "" {
 				continue
 			}
-			iri = rdf.Entity + id // a property's label is that of its entity
+			iri = rdf.Entity + id // a property's label is its entity's label
 		}
 		if !seen[iri] {
 			seen[iri] = true
@@ -186,7 +186,7 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // arguments returns a function that converts the text protocol's single argument to named arguments. A JSON object is
-// kept as it is. Any other text is split at bars into one part for each name, and numbers become JSON numbers. A name
+// kept as it is. Any other argument is split at bars into one part per name, and numbers become JSON numbers. A name
 // followed by dots takes all remaining parts, as a list.
 func arguments(names ...string) func(text string) json.RawMessage {
 	return func(text string) json.RawMessage {
@@ -194,7 +194,7 @@ func arguments(names ...string) func(text string) json.RawMessage {
 			return json.RawMessage(text)
 		}
 		bar := "|"
-		if strings.Contains(text, "?") { // a pattern, whose paths may have bars
+		if strings.Contains(text, "?") { // a pattern, whose paths may contain bars
 			bar = " | "
 		}
 		parts := strings.Split(text, bar)

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rulers describes two kings of a country, in Wikidata's form. Tar holds an office with statements of two ranks, a
+// rulers describes two kings of a country, in Wikidata's format. Tar holds an office with statements of two ranks, a
 // reference, an unknown value and no value. One reign has a date without a day.
 const rulers = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
@@ -128,7 +128,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestHeldBack checks that an exact hit is shown with three others, and that works, external identifiers and hits
+// TestHeldBack checks that an exact hit is shown with three other hits, and that works, external identifiers and hits
 // without a label are hidden.
 func TestHeldBack(t *testing.T) {
 	hit := func(id, label, description, datatype string) kg.Hit {
@@ -276,7 +276,7 @@ func (g countingGraph) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, q)
 }
 
-// TestSurveyFromText checks that the text protocol's only argument may be a JSON object or parts separated by bars.
+// TestSurveyFromText checks that the text protocol's single argument may be a JSON object or parts separated by bars.
 func TestSurveyFromText(t *testing.T) {
 	for _, tt := range []struct{ tool, text, want string }{
 		{FindName, "Danube | head of government", `{"names":["Danube","head of government"]}`},

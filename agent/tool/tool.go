@@ -1,14 +1,14 @@
 // Package tool implements what a model can do, one tool per file. A tool consists of a name, a schema of the arguments,
-// a text for the model, and a function that carries out a call. Tools are values: a preset is a selection of them, and
-// a protocol converts a model's message to calls to them.
+// a text for the model, and a function that carries out a call. Tools are values: a preset selects tools, and a
+// protocol converts a model's message to calls to them.
 //
-//	tool.go        what a tool is, and the set of those that a preset offers
+//	tool.go        what a tool is, and the set of tools that a preset offers
 //	typed.go end.go            tools whose arguments are a struct; the end of the work
 //	env.go         what a tool works with
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
 //	retrieve.go generated.go   SPARQL-LLM's tools: look things up, check a query and run it
-//	kbqa*.go       the tools of Interactive-KBQA, for graphs of IRIs and for those of its data sets
-//	dialect.go diagnose.go    queries as texts, and why one is empty
+//	kbqa*.go       the tools of Interactive-KBQA, for graphs of IRIs and for the graphs of its data sets
+//	dialect.go diagnose.go    the text of queries, and why a query returns nothing
 //	survey.go and the files that it names    our own tools: names, profiles, statements, classes, labels
 //	best.go and the files that it names    the tools of the preset best
 //	language.go    languages by code and name
@@ -17,8 +17,8 @@
 //
 // All texts for models are in texts/.
 //
-// Over 6,000 lines: the tools of five systems share one environment and hardly call each other. Separate packages would
-// all need the environment's internals.
+// Over 6,000 lines: the tools of five systems share one environment but hardly call each other. Separate packages would
+// all require access to the environment's internals.
 package tool
 
 import (
@@ -41,11 +41,11 @@ import (
 // Tool is something that a model can do.
 type Tool struct {
 	Name   string          // name that the model writes
-	Text   string          // name of its text for the model, in texts/
+	Text   string          // name of its description for the model, in texts/
 	Schema json.RawMessage // JSON schema of the arguments, an object, in its strict form
-	Input  string          // name of the argument that takes the text protocol's only argument
+	Input  string          // name of the argument that receives the text protocol's single argument
 	about  string          // description of Input, for the schema
-	Query  bool            // the tool runs a SPARQL query; if there is an Input, that is the query
+	Query  bool            // the tool runs a SPARQL query; if there is an Input, it is the query
 
 	Final bool // a query that returns something is the answer and ends the work
 
@@ -56,17 +56,17 @@ type Tool struct {
 	// End returns the meaning of a call that ends the work; Run is then nil. End is nil for a tool after which the work
 	// continues. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
-	// Flag is the name of the argument that says that there is no answer. It is "" if the text protocol's argument begins
-	// with that statement.
+	// Flag is the name of the argument that indicates that there is no answer. It is "" if the text protocol's argument
+	// begins with that statement.
 	Flag string
 	// OnQuery returns the arguments that end the work with a query. It is nil if the arguments do not include a query.
 	OnQuery func(query string) json.RawMessage
 
-	// FromText converts the text protocol's argument to arguments. It is nil if that argument is Input. It cannot fail: it
-	// leaves out what it does not understand.
+	// FromText converts the text protocol's argument to arguments. It is nil if that argument is Input. It cannot fail:
+	// it ignores what it cannot parse.
 	FromText func(text string) json.RawMessage
-	// Raw means that FromText gets everything between the first and the last parenthesis of the action, unchanged, because
-	// the tool reads the quotation marks itself.
+	// Raw means that FromText gets everything between the first and the last parenthesis of the action, unchanged,
+	// because the tool parses the quotation marks.
 	Raw bool
 	// Show returns what a person sees between the parentheses. It is nil if that is Input.
 	Show func(args json.RawMessage) string
@@ -89,7 +89,7 @@ const BadCall kg.Kind = "bad_call"
 // NotShown is the failure of a query that was not run because it contains IDs that the model has not been shown.
 const NotShown kg.Kind = "not_shown"
 
-// Advice is the name of a hint that the model gets in full only once.
+// Advice is the name of a hint that the model is shown in full only once.
 type Advice string
 
 // Result is the result of a call.
@@ -118,7 +118,7 @@ var texts = render.MustTexts(textFiles, "texts/*.tmpl", "texts/*.md")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// Words are the names and figures used in the tools' texts.
+// Words contains the names and figures used in the tools' texts.
 type Words struct {
 	Search, Entry, Examples, Execute, Stop string
 	Show
@@ -153,8 +153,8 @@ func (t *Tool) Arguments(text string) json.RawMessage {
 	return b
 }
 
-// Shown returns what a person sees between the parentheses of a call: only the input if there is nothing else, or else
-// the arguments as JSON.
+// Shown returns what a person sees between the parentheses of a call: the input if there is no other argument,
+// otherwise the arguments as JSON.
 func (t *Tool) Shown(args json.RawMessage) string {
 	if t.Show != nil {
 		return t.Show(args)

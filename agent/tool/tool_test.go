@@ -14,7 +14,7 @@ import (
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		query string
-		want  []string // the conditions left out, beginning with the last one
+		want  []string // the conditions left out, the last condition first
 		all   bool
 	}{
 		{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 ; wdt:P17 wd:Q1, wd:Q2 . }", []string{"?x wdt:P17 wd:Q2", "?x wdt:P17 wd:Q1",
@@ -55,7 +55,7 @@ func TestProbes(t *testing.T) {
 }
 
 // TestProbesHoldTheOtherConditions checks that a probe that leaves out one condition contains all other triples of the
-// query, whatever their layout.
+// query, regardless of their layout.
 func TestProbesHoldTheOtherConditions(t *testing.T) {
 	probes, _ := Dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . _:c ?p [ wdt:P4 4 ] . ?x wdt:P5 ('a' 'b') }")
 	if probes != nil { // a blank node is the subject of a triple

@@ -18,8 +18,8 @@ const maxArguments = 2 * maxQuery
 
 // typed completes a tool whose arguments are the struct A. The schema is derived from A's fields: an argument's name
 // comes from the tag "json", its description from the tag "about", and its allowed values, separated by commas, from
-// the tag "enum". A field that is a pointer may be left out or null. All other fields must be present, and a text must
-// not be empty. Fields are strings, integers, numbers, truth values, and slices and structs of these.
+// the tag "enum". A field that is a pointer may be left out or null. All other fields must be present, and a string
+// must not be empty. Fields are strings, integers, numbers, truth values, and slices and structs of these.
 func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	typ := reflect.TypeFor[A]()
 	form := schemaOf(typ)
@@ -73,8 +73,8 @@ func errTooLong(n int) error {
 	return fmt.Errorf("they are %d bytes long, at most %d are allowed", n, maxArguments)
 }
 
-// missing describes what is wrong with a value that was decoded into typ: an argument is missing, or a text is empty or
-// not one of the allowed values. It returns nil if nothing is wrong.
+// missing describes what is wrong with a value that was decoded into typ: an argument is missing, or a string is empty
+// or not one of the allowed values. It returns nil if nothing is wrong.
 func missing(typ reflect.Type, given any, path string) error {
 	m, ok := given.(map[string]any)
 	if !ok {
@@ -125,7 +125,7 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Struct:
 	default:
-		panic("tool: arguments of type " + t.String()) // a bug that the first test finds
+		panic("tool: arguments of type " + t.String()) // a bug that the first test would find
 	}
 	properties, names := map[string]any{}, []string{}
 	for f := range t.Fields() {
@@ -160,7 +160,7 @@ func schemaOf(t reflect.Type) map[string]any {
 func encoded(v any) json.RawMessage {
 	b, err := render.JSON(v)
 	if err != nil {
-		panic(err) // texts, slices and maps always encode
+		panic(err) // strings, slices and maps always encode
 	}
 	return b
 }

@@ -76,7 +76,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestEveryTool checks that each tool has a text and a schema that is an object without further properties.
+// TestEveryTool checks that each tool has a text and a schema that is an object without additional properties.
 func TestEveryTool(t *testing.T) {
 	for _, tl := range all {
 		var s struct {

@@ -21,9 +21,9 @@ const (
 	structureUpTo = 10000 // rows are counted up to this number
 )
 
-// warnings returns one line for each thing in a query that is probably not intended: names that the label service
-// binds, too; a prefix with which other namespaces also begin; a required structure that most statements lack (only if
-// rows are shown); the label service in an exploring query. shown means that there are rows.
+// warnings returns one line for each thing in a query that is probably not intended: names that the label service also
+// binds; a prefix with which other namespaces also begin; a required structure that most statements lack (only if rows
+// are shown); the label service in an exploring query. shown means that there are rows.
 func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines []string, advice Advice, err error) {
 	q, perr := env.Dialect.parse(query)
 	if perr != nil {
@@ -43,7 +43,8 @@ func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines [
 	return lines, advice, nil
 }
 
-// shapeHints describes what in a query does not match the shapes of its classes. Errors are as for [Env.checkShapes].
+// shapeHints describes the parts of a query that do not match the shapes of its classes. Errors are as for
+// [Env.checkShapes].
 func (env *Env) shapeHints(ctx context.Context, query string) ([]string, error) {
 	q, err := env.Dialect.parse(query)
 	if err != nil || env.Source.Shapes == nil || !env.TimeFor(shapeTime) {
@@ -69,7 +70,7 @@ func labelService(q *sparql.Query) *sparql.Service {
 	return found
 }
 
-// clashes finds variables that the query binds itself although their name requests a label from the label service:
+// clashes finds variables that the query binds although their name requests a label from the label service:
 // ?nativeLabel is the label of ?native.
 func clashes(q *sparql.Query) []string {
 	if labelService(q) == nil || q.Body.Where == nil {
@@ -98,8 +99,8 @@ func clashes(q *sparql.Query) []string {
 	return out
 }
 
-// openPrefixes finds tests of whether an IRI begins with a namespace that is a prefix of other namespaces, as that of
-// p: is of those of ps: and pq:.
+// openPrefixes finds tests for whether an IRI begins with a namespace that is a prefix of other namespaces: the
+// namespace of p: is a prefix of the namespaces of ps: and pq:.
 func openPrefixes(q *sparql.Query) []string {
 	var out []string
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -130,7 +131,7 @@ func openPrefixes(q *sparql.Query) []string {
 	return out
 }
 
-// constantText returns the text of a literal or of STR of an IRI, and "" for anything else.
+// constantText returns the string value of a literal or of STR of an IRI, and "" for anything else.
 func constantText(e *sparql.Expr) string {
 	if e.Kind == sparql.ExprBuiltin && e.Op == "STR" && len(e.Args) == 1 {
 		e = e.Args[0]
@@ -141,7 +142,7 @@ func constantText(e *sparql.Expr) string {
 	return e.Term.Value().Value
 }
 
-// labelColumns reports whether the query uses the label service for a column that is also projected itself.
+// labelColumns reports whether the query uses the label service for a column that is also projected.
 func labelColumns(q *sparql.Query) bool {
 	if labelService(q) == nil {
 		return false

@@ -41,7 +41,7 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestWhyAsksLittle checks that the number of such queries is limited, and that none are made if time is short or the
+// TestWhyAsksLittle checks that the number of these queries is limited, and that none are made if time is short or the
 // preset does not want them.
 func TestWhyAsksLittle(t *testing.T) {
 	query := "SELECT * { ?x wdt:P1 ?a; wdt:P2 ?b; wdt:P3 ?c; wdt:P4 ?d; wdt:P5 ?e; wdt:P6 ?f; wdt:P7 ?g; wdt:P8 ?h }"
@@ -109,8 +109,8 @@ func TestAnyLabel(t *testing.T) {
 	}
 }
 
-// TestShapeHints checks that a query without rows is compared with the graph's content, that one with rows is not, and
-// that no query is refused because of the comparison.
+// TestShapeHints checks that a query without rows is compared with the graph's content, that a query with rows is not,
+// and that no query is refused because of the comparison.
 func TestShapeHints(t *testing.T) {
 	env := careful(t)
 	m, err := shape.New(shape.Options{Graph: env.Source.Explain, Query: env.Graph.Query})

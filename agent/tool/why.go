@@ -14,18 +14,19 @@ const maxWhy = 12
 
 // emptiness contains what is known about why a query has no rows.
 type emptiness struct {
-	Alone []aloneCondition // conditions that have no match even by themselves
+	Alone []aloneCondition // conditions that have no match even on their own
 	Apart bool             // each condition has matches, but nothing satisfies all of them
 }
 
-// aloneCondition is a condition without a match, with the reason: the property is not used, the entity is never its
-// subject, nothing leads to the entity, or the other direction has matches. The reason is "" if it is the combination.
+// aloneCondition is a condition that has no match on its own, with the reason: the property is not used, the entity is
+// never its subject, nothing leads to the entity, or the other direction has matches. The reason is "" if only the
+// combination has no match.
 type aloneCondition struct {
 	Condition, Reason     string
 	Subject, Object, Path string
 }
 
-// why reports which condition of an empty query has no match by itself, and the reason, or that each condition has
+// why reports which condition of an empty query has no match on its own, and the reason, or that each condition has
 // matches but nothing satisfies all of them. It returns "" if the query is more than a conjunction, if a limit is near,
 // or if the graph fails. Errors are as for [Env.diagnose], whose findings are part of the text.
 func (env *Env) why(ctx context.Context, query string) (string, error) {
@@ -47,7 +48,7 @@ func (env *Env) why(ctx context.Context, query string) (string, error) {
 		if event.IsWriteError(err) {
 			return false, false, err
 		}
-		asks = maxWhy // do not query a slow or busy graph any more
+		asks = maxWhy // stop querying a slow or busy graph
 		return false, false, nil
 	}
 	var e emptiness
@@ -113,7 +114,7 @@ func askOf(q *sparql.Query, patterns ...sparql.Pattern) string {
 	return sparql.Print(&ask, sparql.PrintOptions{NoComments: true})
 }
 
-// reason finds out why a triple has no match. It only asks about plain predicates.
+// reason finds out why a triple has no match. It only examines plain predicates.
 func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) (aloneCondition, error) {
 	t := c.pattern.(*sparql.Triples)
 	path, object := t.Properties[0].Path, t.Properties[0].Objects[0]

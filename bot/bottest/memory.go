@@ -21,7 +21,7 @@ type Memory struct {
 	entries map[string]*bot.Entry
 	notes   map[string][]byte
 	jobs    map[string]*row
-	// Clock is the clock for leases
+	// Clock is the clock used for leases
 	Clock func() time.Time
 	// Strict means that entries are encoded as JSON, so that in-place changes of a draft are lost, as they would be on
 	// disk.

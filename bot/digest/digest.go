@@ -17,7 +17,7 @@ import (
 type Digest struct {
 	From, To  time.Time
 	Posted    []*bot.Entry // replies that were posted
-	Thanked   []*bot.Entry // someone said thanks for the reply
+	Thanked   []*bot.Entry // someone thanked us for the reply
 	Corrected []*bot.Entry // another person's query in the thread returns a different result
 	Refused   []*bot.Entry // someone rejected the reply, struck it out or removed it
 	Undone    []*bot.Entry // posted replies that the operator withdrew
@@ -30,7 +30,7 @@ type Digest struct {
 	Open      int          // other requests in progress
 }
 
-// New returns a digest of the changes between two times. The waiting replies are those that are waiting now.
+// New returns a digest of the changes between two times. The waiting replies are the replies that are waiting now.
 func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	d := &Digest{From: from, To: to}
 	within := func(t time.Time) bool { return !t.Before(from) && t.Before(to) || t.Equal(to) }
@@ -150,9 +150,9 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	return b.String()
 }
 
-// Wikitext returns the digest as a section for a page. It pings nobody, and text by others cannot become markup. It
-// says which check held a reply, but omits all other reasons, since operators and services wrote them. It also omits
-// the headings of removed posts.
+// Wikitext returns the digest as a section for a page. It does not ping anyone, and text by others cannot become
+// markup. It says which check held a reply, but omits all other reasons, since operators and services wrote them. It
+// also omits the headings of removed posts.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))

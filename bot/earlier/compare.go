@@ -21,8 +21,8 @@ type Comparer struct{ Graph harvest.Graph }
 
 var _ bot.Comparer = Comparer{}
 
-// compareWithin is the time limit for both queries. Wikidata's service allows 60 seconds for one query. The limit is
-// longer, so that the service itself reports that a query was too slow.
+// compareWithin is the time limit for both queries. Wikidata's service allows 60 seconds for one query. This limit is
+// longer, so it is the service that reports that a query was too slow.
 const compareWithin = 90 * time.Second
 
 // maxQuery is the maximum length in bytes of someone else's query.
@@ -32,8 +32,8 @@ const maxQuery = 64 << 10
 // hide such words.
 var reaches = regexp.MustCompile(`(?i)service|from|load|\\u`)
 
-// safe rejects someone else's query that must not be sent to our graph: one that is too long, is an update, or makes
-// the graph contact other hosts. A query that cannot be parsed but is otherwise harmless may be sent.
+// safe rejects someone else's query that must not be sent to our graph: a query that is too long, is an update, or
+// makes the graph contact other hosts. A query that cannot be parsed but is otherwise harmless may be sent.
 func safe(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed", len(query), maxQuery)
@@ -77,7 +77,7 @@ func (c Comparer) Compare(ctx context.Context, ours, theirs string) (bot.Compari
 	return out, nil
 }
 
-// rows runs a query and returns the distinct rows, each as the text of its values.
+// rows runs a query and returns the distinct rows, each as a string of its values.
 func (c Comparer) rows(ctx context.Context, query string) (map[string]bool, error) {
 	query = strings.ReplaceAll(query, "[AUTO_LANGUAGE]", "en")
 	if err := safe(query); err != nil {

@@ -1,4 +1,4 @@
-// Package earlier finds earlier discussions of the forum that resemble a request, for the bot's replies and for the
+// Package earlier finds earlier discussions on the forum that resemble a request, for the bot's replies and for the
 // agent's examples.
 package earlier
 
@@ -19,18 +19,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Finder finds earlier discussions in the candidates of a harvest. Without a harvest, it finds none. It detects a new
-// harvest by the file's modification time.
+// Finder finds earlier discussions among the candidates of a harvest. Without a harvest, it finds none. It detects a
+// new harvest by the file's modification time.
 type Finder struct {
 	lg    *slog.Logger
 	path  string // of candidates.jsonl
 	graph harvest.Graph
 	now   func() time.Time
 
-	// Ledger lists the newest [MaxOwn] posted replies, which are also searched; nil: only the harvest is searched.
+	// Ledger lists the newest [MaxOwn] posted replies, which are also searched; if nil, only the harvest is searched.
 	Ledger func(ctx context.Context) ([]*bot.Entry, error)
-	// Wiki is the name of the wiki that replies link to, "" for the main one. The harvest covers the main wiki; for other
-	// wikis, only the ledger is searched.
+	// Wiki is the name of the wiki that replies link to, or "" for the main wiki. The harvest covers the main wiki; for
+	// other wikis, only the ledger is searched.
 	Wiki string
 
 	mu      sync.Mutex
@@ -52,7 +52,8 @@ var (
 	_ agent.Examples = (*Finder)(nil)
 )
 
-// MaxOwn is the maximum number of our own replies that are searched. Older ones are in the archive, which is harvested.
+// MaxOwn is the maximum number of our own replies that are searched. Older replies are in the archive, which is
+// harvested.
 const MaxOwn = 500
 
 // Limits of the search for one reply.
@@ -70,7 +71,7 @@ func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Ti
 		index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
-// FindExamples implements [agent.Examples]. It ranks by similarity only, so a query without text finds none.
+// FindExamples implements [agent.Examples]. It ranks only by similarity, so a query without text finds nothing.
 func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

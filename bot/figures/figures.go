@@ -26,8 +26,8 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Finder finds them. It makes one query for each column of numbers, of at most [maxColumns]. Numbers that are not
-// the values of a shown item, such as sums, get a unit if all their statements have the same one.
+// Finder finds them. It makes one query for each column of numbers, for at most [maxColumns] columns. Numbers that are
+// not the values of a shown item, such as sums, get a unit if all their statements have the same unit.
 type Finder struct{ Graph Graph }
 
 var _ bot.Figures = Finder{}
@@ -43,7 +43,7 @@ const (
 type column struct {
 	index    int
 	property string
-	subject  string // name of the variable, or an item's number
+	subject  string // name of the variable, or an item's ID
 }
 
 // Find returns the units and dates of the numbers in the first rows of a result, by column, in a language. Columns that
@@ -141,7 +141,7 @@ func numeric(t *kg.Table, i int) bool {
 	return false
 }
 
-// of returns the ID of the item that a row's value belongs to.
+// of returns the ID of the item to which a row's value belongs.
 func (c column) of(t *kg.Table, row []rdf.Term) string {
 	if i := slices.Index(t.Vars, c.subject); i >= 0 {
 		return rdf.EntityID(row[i].Value)
@@ -172,8 +172,8 @@ func statements(property string, subjects []string, language string) string {
 }`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
 }
 
-// match finds the statement of a subject with a value. If several have different units or dates, none matches, because
-// it is unclear which one was meant.
+// match finds the statement of a subject with a value. If several match but have different units or dates, none is
+// returned, because it is unclear which one was meant.
 func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok bool) {
 	at := func(row []rdf.Term, name string) rdf.Term {
 		if i := slices.Index(t.Vars, name); i >= 0 && i < len(row) {
@@ -189,7 +189,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		units[rdf.EntityID(at(row, "unit").Value)] = true
 		when := at(row, "when").Value
 		if p, err := strconv.Atoi(at(row, "precision").Value); err == nil && p < yearly {
-			when = "" // in a decade or century that begins or ends in that year
+			when = "" // its precision is a decade or century that begins or ends in that year
 		}
 		dates[when] = true
 		if s := at(row, "symbol"); s.Value != "" {

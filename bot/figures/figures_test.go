@@ -116,7 +116,7 @@ func TestSharedUnit(t *testing.T) {
 	}
 }
 
-// The symbol of a unit is preferred to its name, which may be known in English only. Years have words.
+// The symbol of a unit is preferred to its name, which may be known only in English. Years have words.
 func TestUnitNames(t *testing.T) {
 	for _, tt := range []struct {
 		id       string

@@ -13,7 +13,7 @@ import (
 )
 
 // sharedUnit returns the unit of a column of numbers whose items are not shown, such as a sum or a mean: the unit that
-// all statements behind the result have, or "" if they have different ones or none.
+// all statements behind the result share, or "" if their units differ or are missing.
 func (f Finder) sharedUnit(ctx context.Context, query, name, language string) (string, error) {
 	text := unitQuery(query, name, language)
 	if text == "" {
@@ -52,8 +52,8 @@ func field(t *kg.Table, row int, name string) rdf.Term {
 // maxUnits is the maximum number of rows with units that are read.
 const maxUnits = 50
 
-// unitQuery writes the query for the units of the statements whose values a column is made of, with the conditions of
-// the answer's query; "" if they cannot be told from it.
+// unitQuery returns the query for the units of the statements whose values a column is computed from, with the
+// conditions of the answer's query. It returns "" if the statements cannot be determined from that query.
 func unitQuery(query, name, language string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Form != sparql.Select || q.Body == nil || q.Body.Where == nil {
@@ -103,7 +103,8 @@ func unitQuery(query, name, language string) string {
 	return sparql.Print(more, sparql.PrintOptions{})
 }
 
-// measured returns the only variable of an expression whose result has the variable's unit, or "": MAX(?x), ROUND(AVG(?x)).
+// measured returns the only variable of an expression whose result has the variable's unit, or "" if there is none:
+// MAX(?x), ROUND(AVG(?x)).
 func measured(e *sparql.Expr) string {
 	switch {
 	case e.Variable() != "":

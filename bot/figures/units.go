@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// symbols has the symbols of common units, which are the same in all languages, by the unit's ID. They are used if the
-// graph has none, since it may have the unit's name in English only.
+// symbols maps the IDs of common units to their symbols, which are the same in all languages. They are used if the
+// graph has no symbol, since it may have the unit's name only in English.
 var symbols = map[string]string{
 	"Q11573": "m", "Q828224": "km", "Q174728": "cm", "Q174789": "mm", "Q3710": "ft", "Q218593": "in", "Q253276": "mi",
 	"Q25343": "m²", "Q712226": "km²", "Q35852": "ha", "Q25517": "m³", "Q11582": "l",
@@ -15,8 +15,8 @@ var symbols = map[string]string{
 	"Q4917": "US$", "Q4916": "€", "Q25224": "£", "Q8146": "JP¥",
 }
 
-// calendar has the names of units whose symbols nobody uses in a table: years, months and days, as after a
-// large number.
+// calendar contains the names of units whose symbols are not used in tables: years, months and days. The names have the
+// form that follows a large number.
 var calendar = map[string]map[string]string{
 	"Q577": perLanguage("ar سنة de Jahre en years es años fr ans it anni ja 年 nl jaar pl lat pt anos ru лет zh 年"),
 	"Q5151": perLanguage("ar شهر de Monate en months es meses fr mois it mesi ja か月 nl maanden pl miesięcy pt meses " +
@@ -32,8 +32,8 @@ func perLanguage(list string) map[string]string {
 	return out
 }
 
-// unitName returns the symbol of a unit or, without one, its name. names has symbols by language, and names by "name "
-// and the language.
+// unitName returns the symbol of a unit or, if it has none, its name. names maps languages to symbols, and "name "
+// followed by a language to names.
 func unitName(id string, names map[string]string, language string) string {
 	return cmp.Or(calendar[id][language], names[language], names["mul"], names["en"], symbols[id],
 		names["name "+language], names["name mul"], names["name en"])

@@ -41,7 +41,7 @@ type Claim struct {
 	Signed               bool     // with name and time
 	Old                  bool     // from before the first start
 	Vague                bool     // its thread and position are unknown
-	Alone                bool     // a comment with its words in another thread does not belong to it: see [Arrivals]
+	Alone                bool     // a comment with its words in another thread does not belong to it; see [Arrivals]
 
 	Reply *forum.Comment // our reply to the claim's comment, or nil
 	In    *forum.Thread  // the thread of the reply
@@ -66,7 +66,7 @@ const (
 
 // Match is the result for a claim.
 type Match struct {
-	Post int // index of the post, or -1 for none
+	Post int // index of the post, or -1 if there is none
 	Rule Rule
 }
 
@@ -103,10 +103,10 @@ func Assign(posts []Post, claims []Claim) []Match {
 // fits returns the rule by which a comment belongs to the claim.
 func (c *Claim) fits(p *Post) Rule {
 	here := c.Place == p.Place
-	// Under the same heading or, if the heading was changed, in the thread of our reply.
+	// The thread is the same if it has the same heading or, if the heading was changed, contains our reply.
 	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
 	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
-	// Its words show that it is another comment, one that was on the page at the same time as the claim's comment.
+	// Its words show that it is a different comment, which was on the page at the same time as the claim's comment.
 	another := slices.Contains(c.Others, p.Text)
 	if c.Text == p.Text {
 		switch {
@@ -129,12 +129,12 @@ func (c *Claim) fits(p *Post) Rule {
 	return None
 }
 
-// edited returns the rule by which a comment in the claim's thread with other words belongs to the claim. here means
-// that the comment is in the claim's position, and replied that our reply is under it.
+// edited returns the rule by which a comment in the claim's thread with different words belongs to the claim. here
+// means that the comment is in the claim's position, and replied that our reply is under it.
 func (c *Claim) edited(here, replied bool) Rule {
 	// Our reply may be under a comment that someone wrote between the reply and the claim's comment. But if the reply is
-	// under a comment in the claim's position, the same words elsewhere are another comment, because someone asked twice
-	// in a minute.
+	// under a comment in the claim's position, the same words elsewhere are a different comment, because someone asked
+	// twice within a minute.
 	switch {
 	case replied && here:
 		return EditedThere
@@ -150,7 +150,7 @@ func (c *Claim) edited(here, replied bool) Rule {
 
 // Arrivals returns how often a post was added to a page, given its number of copies in each of the page's revisions,
 // oldest first. A post that was moved in one edit was added once. A post that was removed and added again in two edits
-// counts twice; nobody does that within a minute.
+// counts twice; no one does that within a minute.
 func Arrivals(counts []int) (n int) {
 	before := 0
 	for _, c := range counts {

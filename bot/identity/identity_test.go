@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// The test determines how often a post was made from the revisions that contain it.
+// The test determines, from the revisions that contain a post, how often it was made.
 func TestArrivals(t *testing.T) {
 	for _, c := range []struct {
 		counts []int

@@ -1,6 +1,6 @@
 // Package limit implements the rules for the bot's limits: how many replies may be posted, which requests are handled
-// first if there are more requests than that, how many requests per person are accepted, and which authors answer like
-// a program. It uses neither the ledger nor the wiki.
+// first if there are more requests than that, how many requests per user are accepted, and which authors answer like a
+// program. It uses neither the ledger nor the wiki.
 package limit
 
 import (
@@ -38,7 +38,7 @@ func count(now time.Time, times []time.Time, d time.Duration) (n int) {
 // Replies are the limits on replies in any 60 minutes and in any 24 hours.
 type Replies struct {
 	PerHour int
-	PerDay  int // 0: only the hourly limit applies
+	PerDay  int // if 0, only the hourly limit applies
 }
 
 // Reached returns why no reply may be posted now, and the limit that forbids it, "hour" or "day". posted contains the
@@ -53,9 +53,9 @@ func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) 
 	return "", ""
 }
 
-// Next returns when the limit on one person's requests allows the next request, which is when the oldest request that
-// counts is a day old. times contains the times at which the person's requests of the last day were accepted. There are
-// at least as many as the limit.
+// Next returns when the limit on one user's requests allows the next request, which is when the oldest request that
+// counts is a day old. times contains the times at which the user's requests of the last day were accepted; there are
+// at least as many as the limit allows.
 func Next(times []time.Time, limit int) time.Time {
 	slices.SortFunc(times, time.Time.Compare)
 	return times[len(times)-limit].Add(Day)
@@ -82,8 +82,8 @@ func Book(old []byte, key string, now time.Time, limit int) (book []byte, next t
 const maxPrompt = 3
 
 // Prompt reports whether the author of a thread's last comment answers an account as programs do: again and again
-// within a minute. So a conversation between two bots stops after a few rounds, even if the other bot's name does not
-// show that it is a bot.
+// within a minute. A conversation between two bots therefore stops after a few rounds, even if the other bot's name
+// does not show that it is a bot.
 func Prompt(comments []forum.Comment, account string) bool {
 	byID := map[string]*forum.Comment{}
 	for i := range comments {

@@ -15,8 +15,8 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // ago returns n equal times, each of them d ago.
 func ago(n int, d time.Duration) []time.Time { return slices.Repeat([]time.Time{now.Add(-d)}, n) }
 
-// Within an hour, at most an hour's replies can be posted, and at most those that the day's limit has left by then. Two
-// more drafts are made, but none beyond the day's limit.
+// Within an hour, at most an hour's replies can be posted, and at most as many as remain of the day's limit. Two more
+// drafts are made, but none beyond the day's limit.
 func TestRoom(t *testing.T) {
 	hour, day := time.Hour, 24*time.Hour
 	for _, c := range []struct {
@@ -79,8 +79,8 @@ func TestWait(t *testing.T) {
 }
 
 // Work that makes no progress eventually stops reserving a reply: drafts that cannot be posted, requests of a worker
-// that is gone, and waiting requests that nobody checks. Drafts that wait for the operator count only if all drafts do,
-// and only for a day.
+// that no longer runs, and waiting requests that no one checks. Drafts that wait for the operator count only if all
+// drafts do, and only for a day.
 func TestWaitEnds(t *testing.T) {
 	limits := limit.Replies{PerHour: 1, PerDay: 1}
 	me := limit.Turn{Asked: now.Add(-time.Minute), Key: "me"}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reasons why work on a request does not begin: as many drafts are waiting as there is [Replies.Room] for.
+// Reasons why work on a request does not begin: there is no [Replies.Room] for more drafts.
 const (
 	Spoken     = "waits: today's replies are spoken for"
 	Unapproved = Spoken + " by drafts that nobody has approved yet"
@@ -16,7 +16,7 @@ const (
 const spare = 2
 
 // Room returns the number of drafts that are useful now, which is the number of replies that may be posted within the
-// next period. The period is at most a day. So a draft is ready when a reply may be posted, and no draft waits much
+// next period. The period is at most a day. A draft is thus ready when a reply may be posted, and no draft waits much
 // longer than the period.
 func (r Replies) Room(now time.Time, posted []time.Time, period time.Duration) int {
 	room := int(float64(r.PerHour)*period.Hours()) + spare
@@ -34,8 +34,8 @@ type Turn struct {
 }
 
 // Before reports whether t comes before u. The newest request comes first. If, day after day, there are more requests
-// than can be answered, some are never answered. If the oldest request came first, all the others would wait for a day
-// or longer, and more threads would leave the page before their drafts could be posted; docs/scale.md has figures.
+// than can be answered, some are never answered. If the oldest request came first, all other requests would wait for a
+// day or longer, and more threads would leave the page before their drafts could be posted; docs/scale.md has figures.
 func (t Turn) Before(u Turn) bool {
 	return cmp.Or(u.Asked.Compare(t.Asked), u.Noticed.Compare(t.Noticed), cmp.Compare(u.Key, t.Key)) < 0
 }
@@ -55,11 +55,11 @@ const (
 type Work struct {
 	Stage Stage
 	Turn  Turn
-	Since time.Time // New: when it was last checked; otherwise when the work began, or the draft was made
+	Since time.Time // for a new request, when it was last checked; otherwise when the work began, or the draft was made
 }
 
-// Work that has made no progress for this long no longer reserves a reply. So a wiki on which nothing can be posted, or
-// an operator who approves nothing, does not hold up all other requests.
+// Work that has made no progress for this long no longer reserves a reply. Thus a wiki on which nothing can be posted,
+// or an operator who approves nothing, does not hold up all other requests.
 const (
 	speaks   = 3 * time.Hour
 	checked  = 2 * time.Hour // for waiting requests, which are checked once an hour
@@ -73,8 +73,8 @@ const (
 // If all drafts wait for approval (propose), drafts are made for a whole day, because an operator may review them only
 // once a day.
 //
-// New requests that come before this one count as well. So if several workers call Wait at the same time, no more of
-// them begin than there is room for.
+// New requests that come before this one count as well. If several workers call Wait at the same time, no more of them
+// begin than there is room for.
 func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, propose bool) (time.Duration, string) {
 	period, age := time.Hour, speaks
 	if propose {

@@ -25,8 +25,8 @@ func IsBot(name string) bool {
 	return namedBot(name) || slices.Contains(knownBots, forum.UserName(name))
 }
 
-// namedBot reports whether an account's name shows that it is a bot. Such a name ends in Bot or BOT, or in the separate
-// word "bot", with or without a number after it: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
+// namedBot reports whether an account's name shows that it is a bot. The name of a bot ends in Bot or BOT, or in the
+// separate word "bot", with or without a number after it: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
 func namedBot(name string) bool {
 	name = forum.UserName(name)
 	if digits := strings.TrimRight(name, "0123456789"); digits != name {

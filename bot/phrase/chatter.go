@@ -1,4 +1,4 @@
-// Package phrase classifies posts by their words alone, in the languages most used on the forum: thanks, requests,
+// Package phrase classifies posts by their words alone, in the languages most common on the forum: thanks, requests,
 // refusals, and calls to stop. It also recognizes bot accounts by their names.
 package phrase
 
@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// thanks contains words of thanks, praise, agreement and greeting in the languages most used on the forum. filler
+// thanks contains words of thanks, praise, agreement and greeting in the languages most common on the forum. filler
 // contains words that may appear next to them. A post is chatter only if every word is in one of the lists and at least
-// one word is in the first, so a filler may have other meanings, too.
+// one word is in thanks, so a filler may have other meanings, too.
 const (
 	thanks = `
 thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep
@@ -54,7 +54,7 @@ var chatterWords = func() map[string]bool {
 
 // IsChatter reports whether a post consists only of thanks, praise, agreement or greetings, in any of a dozen
 // languages. If in doubt, it returns false: the model must judge a post with a question mark, a number, a query or any
-// other word. A post without a word (a smiley, a lone signature) is chatter.
+// other word. A post without words (a smiley, a lone signature) is chatter.
 func IsChatter(text string) bool {
 	if strings.ContainsAny(text, "?？؟;") || strings.Contains(text, "[query]") {
 		return false

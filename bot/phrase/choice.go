@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Words for the first and the second of two, in the languages of the replies.
+// Words for the first and the second of two readings, in the languages of the replies.
 const (
 	firstOne = ` first former 1st erste ersten erstere ersteren erster erstes premier première premiere primero primera primo prima eerste
 pierwsze pierwszy pierwsza primeiro primeira первое первый первая первые первом 最初 1つ目 一つ目 前者 第一 第一个 第一種 第一种 الأول الأولى `
@@ -19,9 +19,10 @@ pas non ni ne n sauf ninguno ninguna excepto sino né nessuno tranne não nem ne
 no ない ではなく じゃなく 不 非 ليس ليست لا غير `
 )
 
-// Choice returns the index of the reading that a post chooses, of two. The post may name a reading by its result or by
+// Choice returns the index of the reading, 0 or 1, that a post chooses. The post may name a reading by its result or by
 // its position in the question: "193", "the second". Choice returns -1 if the post names neither or both, contains a
-// negation, or has a 1 or 2 that may be either a result or a position. Then the model must interpret the post.
+// negation, or has a 1 or 2 that may be either a result or a position. In these cases, the model must interpret the
+// post.
 func Choice(post string, counts []int) int {
 	if len(counts) != 2 {
 		return -1
@@ -71,7 +72,7 @@ func denies(post string) bool {
 	})
 }
 
-// between reports whether r is not a part of a word or a number.
+// between reports whether r is not part of a word or a number.
 func between(r rune) bool {
 	return unspaced(r) || !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && r != '.' && r != ','
 }

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// How people say that an answer is not what they wanted, in the languages most used on the forum. A post that begins
-// with one of refusals is a refusal. If only words in noWords follow, it says nothing else.
+// How people say that an answer is not what they wanted, in the languages most common on the forum. A post that begins
+// with one of refusals is a refusal. If it is followed only by words in noWords, it says nothing else.
 const (
 	refusals = `
 no, nope, not what i, not what we, that s not, that is not, thats not, this is not, this isn t, that isn t, it s not, it is not, not correct, not right, wrong, this is wrong, that s wrong, that is wrong, incorrect, this is incorrect, i didn t mean, i did not mean, i meant, that does not answer, that doesn t answer, this does not answer, this doesn t answer, does not answer, doesn t answer, doesn t work, does not work, sorry but no, sorry no

@@ -2,7 +2,7 @@ package phrase
 
 import "strings"
 
-// stopWords are words for "stop" in the languages most used on the forum. Those with other meanings count only if a
+// stopWords are words for "stop" in the languages most common on the forum. Words with other meanings count only if a
 // text begins with them or is very short.
 const (
 	stopWords = " stop stopp stopper stoppen anhalten arrêt arrête arrêtez arrêter parar detener detente deténgase " +

@@ -11,9 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// headers returns words for the columns of a result, in the language of the answer's labels: for a value the name of
-// its property, for an item the name of its class, for a count a word in the reply's language, otherwise the variable
-// in words. Variables are mostly English: in English they describe an item better than the property that leads to it.
+// headers returns column headers for a result, in the language of the answer's labels: for a value, the name of its
+// property; for an item, the name of its class; for a count, a word in the reply's language; otherwise the words of the
+// variable's name. Variable names are mostly English: in English, they describe an item better than the property that
+// leads to it.
 func headers(a *agent.Answer, vars []string, language string) []string {
 	out := make([]string, len(vars))
 	q, err := sparql.Parse(a.SPARQL)
@@ -53,7 +54,7 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	return out
 }
 
-// generic lists names of variables that carry no meaning.
+// generic lists variable names that carry no meaning.
 var generic = map[string]bool{"item": true, "thing": true, "entity": true, "value": true, "result": true, "object": true,
 	"subject": true, "var": true}
 
@@ -71,10 +72,10 @@ func itemColumns(a *agent.Answer, vars []string) map[string]bool {
 	return items
 }
 
-// namer collects what a query shows about its variables.
+// namer collects what a query reveals about its variables.
 type namer struct {
 	labels          map[string]string
-	values, classes map[string]string // by variable: the name of the property that leads to it, of its class
+	values, classes map[string]string // by variable, the names of the property that leads to it and of its class
 	items           map[string]bool
 }
 
@@ -97,8 +98,8 @@ func (n *namer) visit(node sparql.Node) bool {
 	return true
 }
 
-// lastProperty returns the ID of the property that a path ends with, or "" if it may be different ones. For an
-// instance's subclasses, wdt:P31/wdt:P279*, it is P31.
+// lastProperty returns the ID of the property with which a path ends, or "" if it may end with different properties.
+// For an instance's subclasses, wdt:P31/wdt:P279*, it is P31.
 func lastProperty(p *sparql.Path) string {
 	switch p.Kind {
 	case sparql.PathTerm:
@@ -125,8 +126,8 @@ func counted(q *sparql.Query, name string) bool {
 	return false
 }
 
-// words returns a variable's name as words: birthDate and birth_date are "birth date". In German, where most names of
-// things have a capital letter, the first word and the last one get one, and others keep theirs: "Anzahl Kinder".
+// words splits a variable's name into words: birthDate and birth_date become "birth date". In German, where nouns are
+// capitalized, the first and the last word are capitalized, and other words are unchanged: "Anzahl Kinder".
 func words(name, language string) string {
 	if stem := strings.TrimSuffix(name, "Label"); stem != "" {
 		name = stem
@@ -156,8 +157,8 @@ func words(name, language string) string {
 	return strings.Join(out, " ")
 }
 
-// tree returns a result of two columns of entities, one of which is the parent of the other, as a tree. Each thing must
-// be in it once, and it must have more than two levels; for any other result tree returns nil.
+// tree returns a result with two columns of entities, one of which is the parent of the other, as a tree. Each entity
+// must occur in it once, and it must have more than two levels; for any other result, tree returns nil.
 func tree(r *forum.Reply) []forum.TreeItem {
 	if len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
 		return nil

@@ -43,7 +43,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// In English, the query's name for a thing is better than its class: "person" rather than "human".
+// In English, the query's name for an item is better than its class: "person" rather than "human".
 func TestHeadersInEnglish(t *testing.T) {
 	a := &agent.Answer{SPARQL: `SELECT ?person ?item { ?person wdt:P31 wd:Q5 . ?item wdt:P31 wd:Q5 }`, Labels: map[string]string{"Q5": "human"},
 		Table: &kg.Table{Vars: []string{"person", "item"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q2")}}}}
@@ -142,7 +142,7 @@ func TestSteps(t *testing.T) {
 	if d := cmp.Diff(want, steps(out)); d != "" {
 		t.Error(d)
 	}
-	// Without an answer, the reply shows only the looked-up words that the model continued with.
+	// Without an answer, the reply shows only those looked-up words that the model used afterward.
 	out = &agent.Outcome{Steps: []agent.Step{
 		{Action: "look_up_question", Argument: "{}", Observation: "Jean Urvoy (Q14637437), painter\nBMW (Q26678), company"},
 		{Action: "query", Argument: `{"sparql": "SELECT ?w { ?w wdt:P170 wd:Q14637437 }"}`},
@@ -157,7 +157,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// The step that ran the answer's query has as many rows as the table, which shows equal rows once.
+// The step that ran the answer's query has as many rows as the table, which shows duplicate rows once.
 func TestStepsCountEqualRowsOnce(t *testing.T) {
 	row := []rdf.Term{rdf.IRI(rdf.Entity + "Q584")}
 	out := &agent.Outcome{Answer: &agent.Answer{SPARQL: "#defaultView:Map\nSELECT ?r WHERE {\n  ?r wdt:P31 wd:Q4022 . # river\n}",

@@ -19,16 +19,16 @@ type Figure struct {
 	Row    int
 	Unit   string // symbol or name: "km"
 	Year   string // when it was true
-	Unlike bool   // it is certain that it does not share a unit with others: it has none, or it is unclear which one
+	Unlike bool   // it certainly does not share a unit with other numbers, because it has none or its unit is ambiguous
 }
 
 // maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
 // AddFigures adds units and years to the numbers of a reply. A unit or year shared by all numbers of a table's column
-// goes into its heading, also if the graph lacks the unit of less than half of them. If less than most of them have a
-// year, none is shown, since a single dated number looks like an exception; but years are what tells several rows of an
-// item apart.
+// is shown in the column's heading, even if the graph lacks the unit of less than half of them. If at most half of the
+// numbers have a year, a year is shown only if its item has several rows, since a single dated number looks like an
+// exception.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
 		units, years, dated, unlike := map[string]int{}, map[string]int{}, 0, false
@@ -75,7 +75,7 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 	}
 }
 
-// only returns the key that all n things have, or "".
+// only returns the key that all n numbers have, or "".
 func only(counts map[string]int, n int) string {
 	for k, have := range counts {
 		if have == n {
@@ -85,7 +85,7 @@ func only(counts map[string]int, n int) string {
 	return ""
 }
 
-// common returns the only key, if more than half of n things have it, or "".
+// common returns the only key if more than half of n numbers have it, or "".
 func common(counts map[string]int, n int) string {
 	for k, have := range counts {
 		if len(counts) == 1 && 2*have > n {
@@ -95,7 +95,7 @@ func common(counts map[string]int, n int) string {
 	return ""
 }
 
-// again reports whether the item of a row has another row.
+// again reports whether the item of row k has another row.
 func again(rows [][]forum.Cell, k int) bool {
 	for i, row := range rows {
 		if i != k && row[0].ID != "" && row[0].ID == rows[k][0].ID {
@@ -105,7 +105,7 @@ func again(rows [][]forum.Cell, k int) bool {
 	return false
 }
 
-// filled returns how many cells of a column are not empty.
+// filled returns the number of nonempty cells in a column.
 func filled(r *forum.Reply, column int) (n int) {
 	for _, row := range r.Rows {
 		if row[column].Text != "" || row[column].ID != "" {
@@ -118,11 +118,11 @@ func filled(r *forum.Reply, column int) (n int) {
 // minWord is the minimum number of letters in a variable's name that may be a word of the question.
 const minWord = 4
 
-// AskersWords names columns with the asker's words: with the name of a variable that the asker's own queries have too,
-// or that is a word of the question or its beginning, as ?land for "welche Länder", or that has letters that only the
-// asker's language has, as ?año. A class or a property may have no label in that language. Counts are named by
-// what they count, if the question has that word: ?films. Names that are copied from the examples in English, such as
-// ?country, are no words of other languages.
+// AskersWords names columns with the asker's words. It uses the name of a variable if the asker's own queries also
+// contain the variable, if the name is a word of the question or a prefix of one, such as ?land for "welche Länder", or
+// if it has letters that occur only in the asker's language, such as ?año. This helps if a class or a property has no
+// label in that language. Counts are named after what they count if the question contains that word: ?films. Names
+// copied from the English examples, such as ?country, do not count as words of other languages.
 func AskersWords(r *forum.Reply, question string, queries ...string) {
 	t := forum.Texts(r.Language)
 	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
@@ -135,13 +135,13 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	}()
 	asked := askedWords(question)
 	theirVars := variables(queries)
-	for _, relaxed := range []bool{false, true} { // with one of the asker's words, the others are better than English labels
+	for _, relaxed := range []bool{false, true} { // after one match, other names are better than English labels
 		found := false
 		for i, v := range vars {
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
 			theirs := theirVars[name] && word(name, r.Language)
-			if r.Language != "en" || headers[i] == t.Text("number") { // replies in English name items so anyway
+			if r.Language != "en" || headers[i] == t.Text("number") { // replies in English always do this for items
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
@@ -161,13 +161,13 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	}
 }
 
-// asked is a word of a question, in lower case, and without accents.
+// asked is a word of a question, in lower case and without accents.
 type asked struct {
 	word   []rune
 	folded string
 }
 
-// askedWords returns the different words of a question in their order.
+// askedWords returns the distinct words of a question, in order.
 func askedWords(question string) (out []asked) {
 	known := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(norm.NFC.String(question)), func(c rune) bool {
@@ -181,12 +181,12 @@ func askedWords(question string) (out []asked) {
 	return out
 }
 
-// umlauts writes umlauts as German does.
+// umlauts replaces the ASCII spellings of German umlauts.
 var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü", "Ae", "Ä", "Oe", "Ö", "Ue", "Ü")
 
-// wordOf returns a variable's name as it is spelled in the question, if a word there begins with it, and whether one
-// does: país for ?pais, Präsident for ?praesident. The last letter may differ in longer words. In German an umlaut may
-// be of the plural only.
+// wordOf returns a variable's name as it is spelled in the question, if a word of the question begins with it: país for
+// ?pais, Präsident for ?praesident. ok reports whether one does. The last letter may differ in longer words. In German,
+// the umlaut may occur only in the plural.
 func wordOf(name string, question []asked, language string) (spelled string, ok bool) {
 	if first, _ := utf8.DecodeRuneInString(name); unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana) {
 		return name, utf8.RuneCountInString(name) > 1 && slices.ContainsFunc(question, func(w asked) bool {
@@ -214,7 +214,7 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 	return name, false
 }
 
-// foreign reports whether a variable's name or a label has none of the English words that are frequent in them.
+// foreign reports whether a variable's name or a label contains none of the common English words in english.
 func foreign(name string) bool {
 	return !generic[strings.ToLower(name)] && !strings.ContainsAny(name, "0123456789") &&
 		!slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
@@ -236,7 +236,7 @@ func word(name, language string) bool {
 
 var variable = regexp.MustCompile(`[?$]([\pL\d_]+)`)
 
-// variables returns the names of the variables in queries, without "Label" at the end.
+// variables returns the names of the variables in queries, without the suffix "Label".
 func variables(queries []string) map[string]bool {
 	out := map[string]bool{}
 	for _, q := range queries {
@@ -247,9 +247,10 @@ func variables(queries []string) map[string]bool {
 	return out
 }
 
-const minOwn = 3 // letters in the name of a variable of the poster's that may be a word
+const minOwn = 3 // minimum number of letters in a name of the poster's variables that may be a word
 
-// english lists the words of variables that people copy from examples, whatever their own language is, and of labels.
+// english lists words from labels, and from variable names that people copy from examples regardless of their own
+// language.
 var english = wordSet(`age area author award birth birthday book born building capital category cause child children city
 	class coordinate coordinates count country creator date day death died director elevation end event father
 	film gender given height human husband image inception instance length link location mother mountain movie name
@@ -257,10 +258,10 @@ var english = wordSet(`age area author award birth birthday book born building c
 	by end has of parent shares taxon time to with
 	spouse start state statement string sum title total town university website who wife work writer year`)
 
-// counts lists names of counts that do not say what is counted.
+// counts lists variable names for counts that do not say what is counted.
 var counts = wordSet(`number count total amount sum n anzahl zahl nombre número numero cantidad total numer liczba aantal quantità quantidade число количество`)
 
-// shortened lists words of variables that nobody would write above a column.
+// shortened lists words in variable names that no one would write above a column.
 var shortened = wordSet(`cnt coord coords desc dob dod img lat loc lon long nb num pic pob pod pop qid val`)
 
 func wordSet(list string) map[string]bool {
@@ -271,13 +272,13 @@ func wordSet(list string) map[string]bool {
 	return out
 }
 
-// capital returns a word with a capital first letter, as nouns have in German.
+// capital returns a word with its first letter capitalized, like a German noun.
 func capital(word string) string {
 	first, n := utf8.DecodeRuneInString(word)
 	return string(unicode.ToUpper(first)) + word[n:]
 }
 
-// stem returns a word without its last letter, which often marks the plural. It returns short words as they are.
+// stem returns a word without its last letter, which often marks the plural. It returns short words unchanged.
 func stem(word string) string {
 	if r := []rune(word); len(r) > minWord {
 		return string(r[:len(r)-1])

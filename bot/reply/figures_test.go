@@ -84,8 +84,8 @@ func TestAskersWords(t *testing.T) {
 	}
 }
 
-// If one variable is the asker's word, the others are in the same language, unless they are English. Accents come from the
-// question.
+// If one variable is the asker's word, the other variables are in the same language, unless they are English. Accents
+// come from the question.
 func TestNamesInOneLanguage(t *testing.T) {
 	for _, tt := range []struct{ language, vars, question, want string }{
 		{"pl", "mąż ślub koniec", "kto był mężem i do końca czego?", "mąż ślub koniec"},
@@ -105,7 +105,7 @@ func TestNamesInOneLanguage(t *testing.T) {
 	}
 }
 
-// TestAskersWordsElsewhere checks the names of columns that are not shown, and words of a script without spaces.
+// TestAskersWordsElsewhere checks the names of columns that are not shown, and words in a script without spaces.
 func TestAskersWordsElsewhere(t *testing.T) {
 	r := &forum.Reply{Language: "es", Vars: []string{"hijo"}, Headers: []string{"child"}, NoValues: []string{"mother"},
 		NoValueVars: []string{"madre"}, Rows: [][]forum.Cell{{{ID: "Q1"}}}}
@@ -123,8 +123,8 @@ func TestAskersWordsElsewhere(t *testing.T) {
 	}
 }
 
-// A variable that the poster's own query has is the poster's word for the column, unless it is copied from an example in
-// another language.
+// A variable name from the poster's own query is the poster's word for the column, unless it is copied from an example
+// in another language.
 func TestOwnVariables(t *testing.T) {
 	const theirs = "SELECT ?komponist ?country ?staatLabel ?x1 ?ort WHERE { ?komponist wdt:P19 ?ort ; wdt:P569 ?dob }"
 	for _, tt := range []struct{ language, variable, want string }{

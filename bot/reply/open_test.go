@@ -13,7 +13,7 @@ import (
 )
 
 // TestLeftOpen checks that every kind of probe that remains open has a sentence in every language, with its entity's
-// label and with counts of rows, except one that would change the only number.
+// label and with row counts, except a probe that would change the only number.
 func TestLeftOpen(t *testing.T) {
 	for lang, begin := range map[string]string{"en": "The result would differ with ",
 		"de": "Eine andere Lesart würde das Ergebnis ändern: ", "ja": "次の点を変えると結果も変わります："} {
@@ -37,7 +37,7 @@ func TestLeftOpen(t *testing.T) {
 	}
 }
 
-// A class that replaces another one is named so that the asker can choose.
+// A class that replaces another is named so that the asker can choose.
 func TestReplacedClass(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q6256": "country"}},
 		Steps: []agent.Step{{Action: "look_up_question", Observation: "sovereign state (Q3624078), type of state"}}}
@@ -62,7 +62,7 @@ func TestOtherAnswer(t *testing.T) {
 	}
 }
 
-// The class of another reading is named by the variant itself; without any label its ID is a link. The text on ranks
+// The class of another reading is named by the variant; if it has no label, its ID is a link. The text on ranks
 // says what the variant changes.
 func TestNamesOfReadings(t *testing.T) {
 	p := agent.Probe{Kind: "class", About: rdf.Entity + "Q6256", What: "wd:Q3624078 instead of wd:Q6256", Before: 57, Come: 1,
@@ -101,11 +101,11 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// Equal rows are shown once, with a word on it.
+// Duplicate rows are shown once, with a sentence that says so.
 func TestEqualRows(t *testing.T) {
 	row := func(id string) []rdf.Term { return []rdf.Term{rdf.IRI(rdf.Entity + id), rdf.String("y")} }
 	for n, rows := range map[int][][]rdf.Term{2: {row("Q1"), row("Q2"), row("Q1"), row("Q1")}, 3: {row("Q1"), row("Q2"), row("Q3")}} {
-		probed := &agent.Probed{Open: []agent.Probe{{Kind: "joins", Gone: 2}}} // said once: by the sentence on equal rows
+		probed := &agent.Probed{Open: []agent.Probe{{Kind: "joins", Gone: 2}}} // in the sentence about duplicates
 		r := New(&agent.Outcome{Language: "en", Probed: probed, Answer: &agent.Answer{SPARQL: "SELECT ?a ?b { ?a ?p ?b }",
 			Table: &kg.Table{Vars: []string{"a", "b"}, Rows: rows}}}, "A", "", "")
 		if len(r.Rows) != n || r.Total != n || r.Equal != (n == 2) || r.Several || len(r.Open) != n-2 {
@@ -118,7 +118,7 @@ func TestEqualRows(t *testing.T) {
 	}
 }
 
-// A number that the answer has in words is not repeated in digits.
+// A number that the answer spells out is not repeated in digits.
 func TestToldInWords(t *testing.T) {
 	for said, want := range map[string]bool{"Dezesseis países africanos não têm litoral.": true, "Países sem litoral.": false,
 		"Quinze países não têm litoral.": false} {
@@ -157,7 +157,8 @@ func TestEmptyColumns(t *testing.T) {
 	}
 }
 
-// In a result of groups, another reading changes figures: rows with other figures are not more or fewer rows.
+// In a grouped result, another reading changes figures: rows with other figures are not counted as added or removed
+// rows.
 func TestOtherFigures(t *testing.T) {
 	for query, want := range map[string]int{"SELECT ?d (COUNT(?f) AS ?n) { ?f wdt:P577 ?d } GROUP BY ?d": 0, "SELECT ?d { ?f wdt:P577 ?d }": 9} {
 		out := &agent.Outcome{Answer: &agent.Answer{SPARQL: query}}
@@ -167,7 +168,7 @@ func TestOtherFigures(t *testing.T) {
 	}
 }
 
-// TestNarrowerReadings checks that the words of a variant that leaves rows out say what it keeps.
+// TestNarrowerReadings checks that the sentence about a variant that leaves rows out says what it keeps.
 func TestNarrowerReadings(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1": "singing"}}}
 	for _, tt := range []struct {

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Question returns the question to the poster, with what each of two readings finds: in the model's words, followed by
-// a sentence if they lack the numbers, or in our own words if the model has none and the program knows the second
-// reading. It returns "" if there is nothing to ask.
+// Question returns the question to the poster, with the count that each of two readings finds: in the model's words,
+// followed by a sentence if they lack the counts, or in our own words if the model wrote nothing and the program knows
+// the second reading. It returns "" if there is nothing to ask.
 func Question(out *agent.Outcome, language string) string {
 	if len(out.Readings) != 2 {
 		return out.Asks
@@ -39,7 +39,7 @@ func Question(out *agent.Outcome, language string) string {
 	return out.Asks + " " + t.Text("asks_counts", "first", first.Count, "second", second.Count)
 }
 
-// numbers are the whole numbers in a text, with or without separators of thousands.
+// numbers returns the set of whole numbers in a text, with or without thousands separators.
 func numbers(s string) map[int]bool {
 	out := map[int]bool{}
 	for _, m := range wholeNumber.FindAllString(s, -1) {
@@ -69,9 +69,10 @@ var asksForNumbers = regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|num
 	`numer(y|ów)? element|(номера?|номеров|идентификатор[ыа]?) (q|элемент)|q[番号編编码]|(項目|アイテム)(番号|id)|项目?(编号|id)|` +
 	`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)
 
-// Language returns the language of a reply to someone whose language is known, or "" if it is not: that one, if there
-// are sentences in it. Otherwise it is the wiki's first language with sentences, or English, and foreign is true: a reply
-// is in one language as a whole. It is "" if the wiki has no languages either.
+// Language returns the language of a reply to someone whose language is known, or "" if it is not known. This is the
+// known language if there are sentences in it. Otherwise, it is the wiki's first language with sentences, or English,
+// and foreign is true, since a reply is entirely in one language. If no language is known, it is the wiki's first
+// language, or "" if the wiki has none.
 func Language(known string, wiki []string) (language string, foreign bool) {
 	if known == "" && len(wiki) > 0 {
 		return wiki[0], false

@@ -1,10 +1,10 @@
 // Package reply turns what the agent found into a reply for people: the part of the result that is shown, the names of
 // its columns, and the steps in plain words.
 //
-//	reply.go    the parts of a reply; values in readable form
+//	reply.go    the parts of a reply; readable values
 //	columns.go  words for the columns, and results that are trees
 //	steps.go    the steps of a run
-//	result.go   a name for a result, to compare it later
+//	result.go   a fingerprint of a result, to compare it later
 //	links.go    addresses that are links to queries
 package reply
 
@@ -40,8 +40,8 @@ var noAnswers = map[agent.Reason]string{
 	agent.OutOfTokens: "money", agent.RequestMoney: "money", agent.RunMoney: "money", agent.DayMoney: "money",
 }
 
-// New turns an outcome of the agent into a reply to a person: the first rows of the result, the steps, when and
-// where the query was run. The marker is the ledger's key. Everything in it but the signature is untrusted text;
+// New turns an outcome of the agent into a reply to a person: the first rows of the result, the steps, and when and
+// where the query was run. The marker is the ledger's key. Everything in it except the signature is untrusted text;
 // [forum.Compose] makes it harmless.
 func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
@@ -57,7 +57,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	if a == nil {
 		r.NoAnswer = noAnswers[out.Reason]
-		// "no model is configured, so I have not looked" is untrue above steps of a search
+		// "no model is configured, so I have not looked" would be wrong above the steps of a search
 		looked := slices.ContainsFunc(r.Steps, func(s forum.Step) bool { return s.Kind != forum.StepNames })
 		if r.NoAnswer == "" || r.NoAnswer == "no_model" && looked {
 			r.NoAnswer = "failed"
@@ -66,7 +66,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
 	r.Assumed, r.LeftOpen, r.Open = ended(a.Assumed, lang), ended(a.Open, lang), open(out)
-	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // as people write it: query.wikidata.org
+	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // in its usual short form: query.wikidata.org
 		r.Endpoint = address
 		u, err := url.Parse(a.Endpoint)
 		if err == nil && slices.Contains(QueryServices, u.Hostname()) {
@@ -104,8 +104,8 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	return r
 }
 
-// Distinct returns the rows of a table, each once: the rows of a reply, which a [Figure] counts. Rows that differ only in
-// characters that are not shown, such as marks of direction, are equal.
+// Distinct returns the distinct rows of a table. These are the rows of a reply, which [Figure].Row refers to. Rows that
+// differ only in characters that are not shown, such as marks of direction, are equal.
 func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	seen := map[string]bool{}
 	var out [][]rdf.Term
@@ -130,7 +130,7 @@ func visible(r rune) rune {
 	return r
 }
 
-// open returns what variants of the answer's query would change, although the model kept its reading.
+// open returns the changes that variants of the answer's query would make, although the model kept its reading.
 func open(out *agent.Outcome) []forum.Open {
 	if out.Probed == nil {
 		return nil
@@ -142,7 +142,7 @@ func open(out *agent.Outcome) []forum.Open {
 	return points
 }
 
-// narrower has the kinds whose variants work in both directions, with the kind of those that leave things out.
+// narrower maps each kind whose variants work in both directions to the kind of its variants that leave things out.
 var narrower = map[string]string{"ranks": "ranks_best", "subclasses": "subclasses_none", "places": "places_one"}
 
 // Point is the change that a variant of an answer's query would make.
@@ -192,7 +192,7 @@ func nameOf(out *agent.Outcome, p agent.Probe, id string) (label, entity string)
 	return readable(label), id
 }
 
-// readable writes a label in another language than those asked for, "Straße@de", as people do: "Straße (de)".
+// readable formats a label in a language other than the requested ones: "Straße (de)" for "Straße@de".
 func readable(label string) string {
 	name, tag, ok := cutLast(label, "@")
 	if _, err := language.Parse(tag); !ok || name == "" || err != nil || strings.ToLower(tag) != tag {
@@ -209,7 +209,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // several reports whether some items in the first column have several rows because they have several values. With three
-// rows per item or more, the rows are about pairs, and nobody expects one row per item.
+// rows per item or more, the rows are about pairs, and no one expects one row per item.
 func several(table [][]rdf.Term) bool {
 	rows := map[string]int{}
 	for _, row := range table {
@@ -256,8 +256,8 @@ func withoutLabelColumns(r *forum.Reply) {
 	keepColumns(r, keep)
 }
 
-// withoutEmptyColumns drops the columns in which no row of the whole result has a value, and names them. A
-// GROUP_CONCAT of nothing returns an empty text.
+// withoutEmptyColumns drops the columns in which no row of the whole result has a value, and names them. A GROUP_CONCAT
+// of nothing returns an empty string.
 func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 	var keep []int
 	for i, v := range r.Vars {
@@ -270,7 +270,7 @@ func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 		return
 	}
 	for i, name := range r.Headers {
-		of, label := strings.CutSuffix(r.Vars[i], "Label") // a label that nothing in the query fills
+		of, label := strings.CutSuffix(r.Vars[i], "Label") // a label that nothing in the query binds
 		if !slices.Contains(keep, i) && !slices.Contains(r.NoValues, name) && !(label && slices.Contains(r.Vars, of)) {
 			r.NoValues, r.NoValueVars = append(r.NoValues, name), append(r.NoValueVars, of)
 		}
@@ -278,7 +278,7 @@ func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 	keepColumns(r, keep)
 }
 
-// keepColumns drops all columns of a reply but those with the given indexes.
+// keepColumns drops all columns of a reply except those with the given indexes.
 func keepColumns(r *forum.Reply, keep []int) {
 	r.Vars, r.Headers = at(r.Vars, keep), at(r.Headers, keep)
 	for k, row := range r.Rows {
@@ -286,7 +286,7 @@ func keepColumns(r *forum.Reply, keep []int) {
 	}
 }
 
-// at returns the elements with the given indexes, if they exist.
+// at returns the elements with the given indexes, skipping indexes that are out of range.
 func at[T any](list []T, indexes []int) []T {
 	var out []T
 	for _, i := range indexes {
@@ -297,9 +297,9 @@ func at[T any](list []T, indexes []int) []T {
 	return out
 }
 
-// cell prepares a term for people: an entity with its label, a point as latitude and longitude, a web address without
-// the parts that all addresses share; numbers and dates with their kind. Wikidata's query service writes a date that is
-// known to the year only as the first of January: it is shown as the year.
+// cell prepares a term for display: an entity with its label, a point as latitude and longitude, a web address without
+// the parts that all addresses share, and numbers and dates with their kind. Wikidata's query service returns a date
+// that is known only to the year as January 1; it is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return forum.Cell{ID: id, Label: readable(labels[id])}
@@ -335,11 +335,11 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 }
 
 const (
-	placeDigits = 4 // digits of a coordinate after the point: ten meters
-	keptDigits  = 6 // a number with at most this many digits after the point is shown as it is
+	placeDigits = 4 // decimal places of a coordinate: about ten meters
+	keptDigits  = 6 // a number with at most this many decimal places is shown unchanged
 )
 
-// calculated returns how many digits after the point are shown for a calculated number, such as a mean.
+// calculated returns the number of decimal places shown for a calculated number, such as a mean.
 func calculated(number string) int {
 	switch f, _ := strconv.ParseFloat(number, 64); {
 	case math.Abs(f) >= 100:
@@ -351,8 +351,8 @@ func calculated(number string) int {
 	}
 }
 
-// shortNumber rounds a number with more than kept digits after the point, or with an exponent, to the given number of
-// digits. A number that would become 0 or is very large stays as it is.
+// shortNumber rounds a number with more than kept decimal places, or with an exponent, to the given number of decimal
+// places. A number that would become 0 or is very large is unchanged.
 func shortNumber(number string, kept, digits int) string {
 	_, fraction, _ := strings.Cut(number, ".")
 	exponent := strings.ContainsAny(number, "eE")
@@ -373,7 +373,8 @@ func shortNumber(number string, kept, digits int) string {
 // point parses a location as written by the query service, longitude first.
 var point = regexp.MustCompile(`^(?i:point)\(([-+0-9.eE]+) ([-+0-9.eE]+)\)$`)
 
-// shortAddress returns a web address in readable form: for a file on Commons its name, for others host and path.
+// shortAddress returns a web address in readable form: the file name for a file on Commons, and the host and path for
+// other addresses.
 func shortAddress(iri string) string {
 	_, rest, ok := strings.Cut(iri, "://")
 	if !ok {

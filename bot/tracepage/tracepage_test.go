@@ -333,10 +333,10 @@ func TestRetire(t *testing.T) {
 		do   func(w *world)
 		want string
 	}{
-		"kept":       {func(w *world) { w.wiki.now = w.wiki.now.Add(29 * 24 * time.Hour) }, "there"},
-		"old":        {func(w *world) { w.wiki.now = w.wiki.now.Add(30 * 24 * time.Hour) }, "empty"},
+		"kept":   {func(w *world) { w.wiki.now = w.wiki.now.Add(29 * 24 * time.Hour) }, "there"},
+		"old":    {func(w *world) { w.wiki.now = w.wiki.now.Add(30 * 24 * time.Hour) }, "empty"},
 		"undone": {func(w *world) { w.change(func(e *bot.Entry) { e.Undone = &bot.Undone{} }) }, "empty"},
-		"erased":     {func(w *world) { w.change(func(e *bot.Entry) { e.Erase(w.now()) }) }, "empty"},
+		"erased": {func(w *world) { w.change(func(e *bot.Entry) { e.Erase(w.now()) }) }, "empty"},
 		"others' page": {func(w *world) {
 			w.wiki.pages[title] = "My notes."
 			w.wiki.now = w.wiki.now.Add(31 * 24 * time.Hour)

@@ -1,11 +1,11 @@
 // Package kbqa supports the tools of Interactive-KBQA (Xiong et al., ACL 2024): how their calls are written, how graphs
-// name entities, and the queries and texts that follow from this. It does not call a graph; package tool does that.
+// name entities, and the resulting queries and texts. It does not call a graph; package tool does that.
 //
 //	args.go      calls written as in Python, read without evaluating anything
-//	naming.go    names, values and predicates in each form of graph
+//	naming.go    names, values and predicates in each kind of graph
 //	pattern.go   the patterns around a node: queries and texts
 //	dates.go     Freebase: a missing date counts as a match
-//	likeness.go  how similar two names are, judging by their letters
+//	likeness.go  how similar two names are in spelling
 package kbqa
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// WriteArguments formats arguments the way models do: the first by position, the others by name.
+// WriteArguments formats arguments the way models do: the first argument by position, the others by name.
 func WriteArguments(args json.RawMessage, names []string) string {
 	var m map[string]any
 	if json.Unmarshal(args, &m) != nil {
@@ -41,8 +41,8 @@ func WriteArguments(args json.RawMessage, names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// quoted returns a text in quotation marks. If the text contains the mark, the other kind is used; if it contains both,
-// the mark is escaped. [ReadArguments] reads all of these forms.
+// quoted returns a string in quotation marks. If the string contains the mark, the other kind is used; if it contains
+// both, the mark is escaped. [ReadArguments] reads all of these forms.
 func quoted(s string, mark byte) string {
 	if strings.IndexByte(s, mark) >= 0 {
 		other := byte('\'' + '"' - mark)
@@ -59,9 +59,9 @@ var (
 	nextQuoted   = regexp.MustCompile(`^,\s*["'“]`)
 )
 
-// ReadArguments reads the arguments of a call that is written as in Python: texts in quotation marks, by position or by
-// name. It does not evaluate anything. Since models do not escape the quotation marks in queries, a mark ends a text
-// only if another argument or nothing follows it. What ReadArguments does not understand becomes part of a text.
+// ReadArguments reads the arguments of a call that is written as in Python: strings in quotation marks, by position or
+// by name. It does not evaluate anything. Since models do not escape the quotation marks in queries, a mark ends a
+// string only if it is followed by another argument or by nothing. Anything else becomes part of a string.
 func ReadArguments(text string, names []string) map[string]string {
 	out := map[string]string{}
 	rest := strings.TrimSpace(text)
@@ -93,7 +93,7 @@ func ReadArguments(text string, names []string) map[string]string {
 	return out
 }
 
-// readText reads the text at the beginning of s.
+// readText reads the string at the beginning of s.
 func readText(s string, names []string) (value, rest string) {
 	for _, marks := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"`", "`"}} {
 		inner, ok := strings.CutPrefix(s, marks[0])
@@ -122,7 +122,7 @@ func readText(s string, names []string) (value, rest string) {
 		}
 		return unescaped(inner[:last], marks[1]), inner[last+len(marks[1]):]
 	}
-	for i := range s { // a text without quotation marks
+	for i := range s { // a string without quotation marks
 		if ends(false, s[i:], names) {
 			return strings.TrimSpace(s[:i]), s[i:]
 		}
@@ -138,7 +138,7 @@ func unescaped(s, mark string) string {
 // escaped reports whether s ends with an odd number of backslashes.
 func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1 }
 
-// ends reports whether a text ends at the point where after follows it: at the very end, before a named argument or, if
+// ends reports whether a string ends where the text after begins: at the very end, before a named argument or, if
 // its own braces are closed, before a quoted argument.
 func ends(closed bool, after string, names []string) bool {
 	if after == "" {
@@ -160,12 +160,12 @@ func ends(closed bool, after string, names []string) bool {
 // List formats the elements of a list: [a, b].
 func List(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
 
-// Python formats a text as Python does, clipped to n characters.
+// Python formats a string as Python does, clipped to n characters.
 func Python(s string, n int) string {
 	return quoted(strings.ReplaceAll(render.Clip(render.Fold(s), n), `\`, `\\`), '\'')
 }
 
-// Cut cuts a text to n characters and adds dots. It reports whether it did.
+// Cut cuts a string to n characters and adds an ellipsis. It reports whether it did.
 func Cut(s string, n int) (string, bool) {
 	r := []rune(s)
 	if len(r) <= n {

@@ -28,7 +28,7 @@ func unknownDialect(name string) error {
 		Freebase)
 }
 
-// CheckDialect returns what is wrong with the name of a dialect.
+// CheckDialect returns an error if there is no dialect with this name.
 func CheckDialect(name string) error {
 	switch name {
 	case ByIRI, KQAPro, MetaQA, Freebase:
@@ -154,8 +154,8 @@ func (n Naming) Compact(iri string) string {
 	return n.graph.Compact(iri)
 }
 
-// Words returns the words of a predicate's IRI. In a graph of IRIs, these are its last part; in Freebase, all of it,
-// without the repetition of the domain.
+// Words returns the words of a predicate's IRI. In a graph of IRIs, these are the words of its base name; in Freebase,
+// those of the whole IRI, without the repetition of the domain.
 func (n Naming) Words(iri string) string {
 	local := iri
 	if n.Dialect == Freebase {
@@ -225,11 +225,11 @@ func (n Naming) Text(name string) string {
 	return s
 }
 
-// Value is what is known about a node: its name or, for a value node of KQA Pro's graph, a text, a number with its
-// unit, a date or a year.
+// Value contains what is known about a node: its name or, for a value node of KQA Pro's graph, a string, a number with
+// its unit, a date or a year.
 type Value struct{ Name, Value, Unit, Date, Year rdf.Term }
 
-// Known reports whether the node is a value node about which something is known.
+// Known reports whether the node is a value node with a known value.
 func (v Value) Known() bool { return v.Value.Bound() || v.Date.Bound() || v.Year.Bound() }
 
 // pattern returns the triple patterns that lead from a value node's variable to the value.
@@ -308,8 +308,8 @@ func EachRow(t *kg.Table, f func(cell func(name string) rdf.Term)) {
 	}
 }
 
-// Collect adds the details of a variable's nodes to a map. If a node has several names, the one in the earliest
-// language counts and, among several in one language, the first in alphabetical order.
+// Collect adds the details of a variable's nodes to a map. If a node has several names, the name in the earliest
+// language counts and, among several names in one language, the first in alphabetical order.
 func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	place := func(v Value) int {
 		if !v.Name.Bound() {
@@ -326,7 +326,7 @@ func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	})
 }
 
-// Selects returns the text of a query from its first keyword on, and the declarations before it.
+// Selects splits a query into the text from its first keyword on and the declarations before it.
 func Selects(q *sparql.Query) (prologue, body string) {
 	at := 0
 	for _, d := range q.Prologue {

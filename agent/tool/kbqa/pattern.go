@@ -176,8 +176,8 @@ func (n Naming) Cell(t rdf.Term, v Value) string {
 	return n.Compact(t.Value)
 }
 
-// plainCell formats a literal. It writes numbers, texts and days without their type, since a result can be long and the
-// patterns show the types that a query needs. It writes other kinds with their type.
+// plainCell formats a literal. It writes numbers, strings and days without their type, since a result can be long and
+// the patterns show the types that a query needs. It writes other kinds with their type.
 func plainCell(t rdf.Term) string {
 	switch t.Datatype {
 	case "", rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble:

@@ -1,6 +1,6 @@
-// Package kbqagraph makes small graphs in the forms of Interactive-KBQA's data sets, for tests and for the example
-// dialogues: KQA Pro's part of Wikidata with nodes for values and for facts, MetaQA's films, and Freebase with compound
-// values. Everything in them is invented. The same seed always produces the same graph.
+// Package kbqagraph generates small graphs in the formats of Interactive-KBQA's data sets, for tests and for the
+// example dialogues: KQA Pro's part of Wikidata with nodes for values and for facts, MetaQA's films, and Freebase with
+// compound values. Everything in them is invented. The same seed always produces the same graph.
 package kbqagraph
 
 import (
@@ -14,7 +14,7 @@ import (
 // Add is a function that receives a triple.
 type Add func(s, p, o rdf.Term)
 
-// Numbers of entities in a world.
+// Number of entities of each kind in a world.
 const (
 	countries = 4
 	cities    = 16
@@ -22,7 +22,7 @@ const (
 	films     = 24
 )
 
-// world contains the facts of the graphs, independently of their forms.
+// world contains the facts of the graphs, independent of their formats.
 type world struct {
 	countries []string
 	cities    []city
@@ -37,7 +37,7 @@ type city struct {
 	elevation, inception   int
 	population, countedIn  [2]int // figures, and their years
 	twin, twinned          int    // another city, and the year
-	mayor, mayorFrom, then int    // a person; the years in which the office began and ended, 0 if it has not ended
+	mayor, mayorFrom, then int    // a person; the years in which the office began and ended, or 0 if it has not ended
 }
 
 type person struct {
@@ -45,7 +45,7 @@ type person struct {
 	birth                 string
 	place                 int
 	jobs                  []string
-	spouse, married, prix int // prix is the number of an award, -1 for none
+	spouse, married, prix int // prix is the index of an award, or -1 if there is none
 	wonIn, wonFor         int
 }
 
@@ -137,7 +137,7 @@ func newWorld(seed uint64) *world {
 	return w
 }
 
-// kqa writes triples in KQA Pro's form.
+// kqa writes triples in KQA Pro's format.
 type kqa struct {
 	add           Add
 	nodes, values int
@@ -205,9 +205,10 @@ func (k *kqa) fact(s rdf.Term, p string, o rdf.Term, modifiers ...any) {
 	}
 }
 
-// KQAPro makes a graph in the form of KQA Pro's part of Wikidata. Nodes are identified by <pred:name>, and their
-// classes by <pred:instance_of>. Numbers, texts, dates and years have nodes with <pred:value>, <pred:unit>, <pred:date>
-// or <pred:year>. Statements about a triple are attached to a node with <pred:fact_h>, <pred:fact_r> and <pred:fact_t>.
+// KQAPro generates a graph in the format of KQA Pro's part of Wikidata. Nodes are identified by <pred:name>, and their
+// classes by <pred:instance_of>. Numbers, strings, dates and years have nodes with <pred:value>, <pred:unit>,
+// <pred:date> or <pred:year>. Statements about a triple are attached to a node with <pred:fact_h>, <pred:fact_r> and
+// <pred:fact_t>.
 func KQAPro(seed uint64, add Add) {
 	w := newWorld(seed)
 	k := &kqa{add: add, concepts: map[string]rdf.Term{}}
@@ -275,7 +276,7 @@ func KQAPro(seed uint64, add Add) {
 	}
 }
 
-// MetaQA makes a graph of films with MetaQA's nine predicates. Nodes have a <name>; tags are literals.
+// MetaQA generates a graph of films with MetaQA's nine predicates. Nodes have a <name>; tags are literals.
 func MetaQA(seed uint64, add Add) {
 	w := newWorld(seed)
 	nodes := map[string]rdf.Term{}
@@ -306,7 +307,7 @@ func MetaQA(seed uint64, add Add) {
 	}
 }
 
-// Freebase makes a graph in Freebase's form. Names are in English, at ns:type.object.name. Predicates consist of
+// Freebase generates a graph in Freebase's format. Names are in English, at ns:type.object.name. Predicates consist of
 // domain, type and property. Events (performances, marriages, offices held) are nameless nodes, which have ns:….from
 // and often no ns:….to.
 func Freebase(seed uint64, add Add) {
