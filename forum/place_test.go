@@ -21,7 +21,7 @@ func TestPlace(t *testing.T) {
 		"behind descendants":   "== H ==\nQ ~Ann\n:T ~Tim\n::a ~Ann\n:::b ~Bob\n@::\n:other ~Bob\n",
 		"sibling stays behind": "== H ==\nT ~Tim\n:a ~Ann\n::b ~Bob\n@:\nNew top ~Cid\n",
 		"bullets":              "== H ==\nQ ~Ann\n* T ~Tim\n@*:\n* other ~Bob\n",
-		"neighbor's prefix":   "== H ==\nQ ~Ann\n* T ~Tim\n:: a ~Ann\n@::\n* other ~Bob\n",
+		"neighbor's prefix":    "== H ==\nQ ~Ann\n* T ~Tim\n:: a ~Ann\n@::\n* other ~Bob\n",
 		"numbered":             "== H ==\nQ ~Ann\n# T ~Tim\n@#:\n# other ~Bob\n",
 		"deep":                 "== H ==\nQ ~Ann\n::::T ~Tim\n@:::::\n::x ~Bob\n",
 		"outdent":              "== H ==\nQ ~Ann\n:T ~Tim\n::a ~Ann\n{{od|::}} goes on ~Bob\n:more ~Ann\n@:\n\n== I ==\n",

@@ -29,7 +29,7 @@ const (
 	minSimilar = 0.8
 	bands      = 8
 	bandRows   = 4
-	neighbors = 8
+	neighbors  = 8
 	maxNear    = 16
 )
 
