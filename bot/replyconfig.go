@@ -8,11 +8,11 @@ import (
 // ReplyConfig contains the operator's settings for the appearance of replies.
 type ReplyConfig struct {
 	Templates bool   // the wiki has {{Q}} and {{P}}
-	Trace     string // prefix of the address of an entry's steps, to which its key is appended; empty: no link
-	// title of the page whose subpages contain all steps of each reply, see bot/tracepage; empty: none
+	Trace     string // prefix of the address of an entry's steps, to which its key is appended; no link if empty
+	// title of the page whose subpages contain all steps of each reply, see bot/tracepage; none if empty
 	TracePage string
 	Ping      bool   // notify the person answered
-	Model     string // name of the language model, which a reply discloses; empty: not named
+	Model     string // name of the language model, which a reply discloses; not named if empty
 }
 
 // apply adds the settings to a reply to an entry.

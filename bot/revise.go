@@ -24,7 +24,7 @@ func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by str
 	return ReviseShown(ctx, ledger, now, key, "", text, by)
 }
 
-// ReviseShown is like [Revise] for the draft with the name; see [ApproveShown].
+// ReviseShown is like [Revise], but for the draft with the given name; see [ApproveShown].
 func ReviseShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, text, by string) (*Entry, error) {
 	return change(ctx, ledger, key, ActEdit, func(e *Entry) error {
 		if err := e.shown(shown); err != nil {
@@ -65,7 +65,7 @@ func (d *Draft) revise(text string) error {
 	return nil
 }
 
-// rediff takes a diff that adds the reply before, and returns it with that reply replaced by after.
+// rediff takes a diff that adds the reply "before" and returns it with that reply replaced by "after".
 func rediff(diff, before, after string) string {
 	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
 	var start, removed, to, lines int

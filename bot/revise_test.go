@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// proposed returns a world with one draft that waits for approval.
+// proposed returns a world with one draft that is waiting for approval.
 func proposed(t *testing.T) (*world, *bot.Entry) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose
@@ -60,8 +60,8 @@ func TestRevise(t *testing.T) {
 	}
 }
 
-// An edited draft waits for approval even if replies are posted without approval, because an operator's words are not
-// checked.
+// An edited draft requires approval even if replies are otherwise posted without it, because an operator's words are
+// not checked.
 func TestRevisedWaits(t *testing.T) {
 	w, e := proposed(t)
 	if _, err := bot.Revise(t.Context(), w.store, w.clock.now(), e.Key, "There are 9000 kinds of cats.", "Olga"); err != nil {
@@ -77,8 +77,8 @@ func TestRevisedWaits(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// An operator's text is made as harmless as the model's: all markup in the reply is the bot's own, and the query is the
-// one that was run.
+// An operator's text is sanitized in the same way as the model's: all markup in the reply is the bot's own, and the
+// query is the one that was run.
 func TestReviseIsHarmless(t *testing.T) {
 	w, e := proposed(t)
 	for _, evil := range []string{

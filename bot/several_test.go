@@ -103,7 +103,7 @@ func TestBlockedOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// The wikis share the limit on replies. The first wiki, on which many replies wait, does not use it up.
+// The wikis share the limit on replies. The first wiki, which has many waiting replies, does not use it up.
 func TestWikisTakeTurns(t *testing.T) {
 	w := worldOn(t, "")
 	w.wiki.put(stopPage, "run")

@@ -21,7 +21,7 @@ type Recognizer interface {
 }
 
 // Figures finds the units, in the given language, and the years of the numbers in the first rows of an answer. Even if
-// there is an error, it returns those that it found.
+// there is an error, it returns the figures that it found.
 type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
@@ -31,7 +31,7 @@ type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
 	yours   forum.Fault
-	// people have accepted an answer in the thread; this is our last reply there; it is the last if it has no answer
+	// an answer in the thread was accepted; this is our last reply there; it is the last one if it has no answer
 	settled, last, lastFailed bool
 }
 
@@ -50,13 +50,13 @@ func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome
 		return b.cfg.Figures.Find(ctx, out.Answer, forum.MaxRows, language)
 	})
 	if err != nil {
-		b.lg.Warn("units and dates of numbers were not found", "entry", e.Key, "error", err)
+		b.lg.Warn("the units and dates of numbers were not found", "entry", e.Key, "error", err)
 	}
 	return x
 }
 
-// yours determines what is wrong with the query that the poster of a request had, by comparing its text with the
-// answer's query or else by running it.
+// yours determines what is wrong with the query that was posted with a request, by comparing its text with the answer's
+// query or else by running it.
 func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 	f := reply.Yours(query)
 	if f == (forum.Fault{}) {
@@ -101,8 +101,8 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 
 // answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
 // rows of our own answer, which was found without it, and the model says that it was the same request. A single row,
-// such as a count, may be the same by chance, so in that case both queries must also name the same items. It helps
-// nobody to be told wrongly that this was asked before, so if in doubt, answersToo returns false.
+// such as a count, may match by chance, so in that case both queries must also name the same items. Being told wrongly
+// that this was asked before helps nobody, so if in doubt, answersToo returns false.
 func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, x agent.Example) bool {
 	if b.cfg.Compare == nil || b.cfg.Recognize == nil || answer == nil || x.SPARQL == "" {
 		return false

@@ -208,7 +208,7 @@ func TestCourtesyIsNoRepetition(t *testing.T) {
 	w.want("Cats:posted Female mayors in Germany:posted Bridges of Cologne:posted")
 }
 
-// If the first of two equal requests is removed before it is answered, the second one is answered.
+// If the first of two identical requests is removed before it is answered, the second one is answered.
 func TestRepeatedRequestOutlivesTheFirst(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose
@@ -227,5 +227,5 @@ func TestRepeatedRequestOutlivesTheFirst(t *testing.T) {
 		w.clock.pass(time.Hour)
 		w.round()
 	}
-	w.want("Cats:proposed Cats:proposed") // the first is given up once it is approved
+	w.want("Cats:proposed Cats:proposed") // the first one is given up once it is approved
 }

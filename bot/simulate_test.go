@@ -23,12 +23,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// simulation is one random schedule: people, one or two processes of the bot, their clocks and all faults. It is
-// generated from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours the faults
-// end. Then every post must have a reply or a reason for not having one.
+// simulation is one random schedule of people, one or two bot processes, their clocks and all faults. It is generated
+// from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours the faults end. Then
+// every post must have a reply or a reason for not having one.
 //
-// The crowd's goroutine and each process draw from their own random numbers, and every wait has its own length, so two
-// goroutines hardly ever run at the same time, and a seed always plays the same schedule.
+// The crowd's goroutine and each process draw from their own random numbers, and every wait has a different length, so
+// two goroutines hardly ever run at the same time, and a seed always plays the same schedule.
 type simulation struct {
 	*world
 	lg     *slog.Logger
@@ -41,7 +41,7 @@ type simulation struct {
 	seen   atomic.Bool // such a round has ended
 	far    bool        // saves may arrive long after the grace period
 	lease  time.Duration
-	harm   float64 // the probability of each kind of fault in a call
+	harm   float64 // the probability of each kind of fault per call
 }
 
 // leaseTable contains the ledger's leases, with the database's clock. TestLead in package leader uses the same kind of
@@ -65,8 +65,7 @@ func (t *leaseTable) acquire(name, holder string, d time.Duration) (leader.Lease
 
 func (t *leaseTable) held(l leader.Lease) bool { return t.l == l && time.Now().Before(t.ends) }
 
-// process is one process of the bot. Its calls to everything else take time, and may fail, end the process or suspend
-// it.
+// process is one process of the bot. Its calls to anything else take time, and may fail, end the process or suspend it.
 type process struct {
 	s      *simulation
 	rng    *rand.Rand
@@ -88,7 +87,7 @@ func (p *process) chance(share float64) bool {
 
 func (p *process) wait(max time.Duration) { time.Sleep(time.Duration(p.rng.Int64N(int64(max))) + 1) }
 
-// call calls f, which takes at most the given time. The process may end before or after it, or be suspended for a
+// call calls f, which takes at most the given time. The process may end before or after the call, or be suspended for a
 // while.
 func (p *process) call(max time.Duration, f func()) {
 	p.wait(max)
@@ -335,7 +334,7 @@ func (p *process) live(ctx context.Context, name string) {
 		})
 }
 
-// keep starts the nth process again and again, as systemd does.
+// keep restarts the nth process whenever it ends, as systemd does.
 func (s *simulation) keep(ctx context.Context, n int, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, uint64(100+n)))
 	for start := 0; ctx.Err() == nil; start++ {
@@ -359,14 +358,14 @@ func (s *simulation) watched(rng *rand.Rand) {
 	}()
 }
 
-// operator approves what is proposed.
+// operator approves proposed drafts.
 func (s *simulation) operator(ctx context.Context, rng *rand.Rand) {
 	for ctx.Err() == nil {
 		time.Sleep(time.Duration(rng.IntN(1200)+1) * time.Second)
 		s.mu.Lock()
 		proposed, _ := bot.List(ctx, s.store, bot.Proposed)
 		for _, e := range proposed {
-			_, _ = bot.Approve(ctx, s.store, s.clock.now(), e.Key, "Olga") // it may have moved on
+			_, _ = bot.Approve(ctx, s.store, s.clock.now(), e.Key, "Olga") // its state may have changed
 		}
 		s.mu.Unlock()
 	}
@@ -441,7 +440,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	text := strings.ReplaceAll(w.wiki.text(), resolved, "")
 	w.wiki.put(page, text)
 	s.mu.Unlock()
-	// Saves that are in progress arrive before everything counts as seen.
+	// Saves that are in progress must arrive before all posts count as seen.
 	s.since = time.Now().Add(w.cfg.AnswerDelay + 2*time.Minute)
 	if s.far {
 		s.since = time.Now().Add(time.Hour)
@@ -469,7 +468,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	return len(s.crowd.posts), s.rounds.Load(), broken
 }
 
-// number returns a number from the environment.
+// number returns a number from an environment variable.
 func number(t *testing.T, name string, otherwise uint64) uint64 {
 	text := os.Getenv(name)
 	if text == "" {
@@ -482,9 +481,9 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// People write, often twice a minute, edit, move, archive and hide posts. Meanwhile, processes of the bot crash, are
-// suspended and lose their lease, clocks jump, services fail, and saves are lost or late. Each post must get at most
-// one reply, no reply may be lost, and nobody else's text may change. `make simulate N=1000000` runs more schedules;
+// People write, often twice a minute, edit, move, archive and hide posts. Meanwhile, bot processes crash, are suspended
+// and lose their lease, clocks jump, services fail, and saves are lost or late. Each post must get at most one reply,
+// no reply may be lost, and nobody else's text may change. `make simulate N=1000000` runs more schedules;
 // SIMULATE_FROM=seed SIMULATE=1 repeats one, with its log.
 func TestSimulation(t *testing.T) {
 	n, from := number(t, "SIMULATE", 100), number(t, "SIMULATE_FROM", 0)

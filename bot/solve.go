@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// look reads the page again and checks an open entry against it. ok means that the entry may continue to its next
-// stage; then p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless it is
+// look reads the page again and checks an open entry against it. If ok is true, the entry may continue to its next
+// stage, and p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless it is
 // unknown.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
@@ -77,7 +77,7 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 }
 
 // offPage searches for information that the page does not show about an entry without a reply on it: a save in the
-// history, an earlier answer in its thread, or a new title of the page. done means that nothing more must be done now.
+// history, an earlier answer in its thread, or a new title of the page. done means that nothing is left to do now.
 func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
 	if e.Save != nil {
 		if done, err := b.savedBefore(ctx, e); done || err != nil {
@@ -91,7 +91,7 @@ func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err er
 }
 
 // becomeFollowUp turns a request on a page other than the forum's into a follow-up once we have answered in its thread:
-// several may have been noticed before the first was answered, and the thread's limits apply to all of them.
+// several requests may have been noticed before the first was answered, and the thread's limits apply to all.
 func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	if b.visit == nil || e.Kind == FollowUp || p.comment == nil {
 		return nil
@@ -103,8 +103,8 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	return err
 }
 
-// unreadable postpones an entry on a page, other than the forum page, that cannot be read, and eventually gives it up,
-// since such a page must not hold up other entries.
+// unreadable postpones an entry on a page, other than the forum page, that cannot be read. It eventually gives up the
+// entry, since such a page must not hold up other entries.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
@@ -199,7 +199,7 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 	switch {
 	case end.Reason == agent.NoModel:
 		t = b.judgeAlone(p, e.Kind)
-	case end.Reason.Budget(): // it would be the same on any day
+	case end.Reason.Budget(): // the result would be the same on any day
 		return b.set(ctx, e, GaveUp, "it could not be judged: "+short(err))
 	case err != nil:
 		if e.Failures++; e.Failures >= b.cfg.MaxFailures {
@@ -217,14 +217,14 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 		return b.set(ctx, e, Skipped, why)
 	}
 	b.take(e, p, t)
-	// Other workers may accept requests of the same user at this moment.
+	// Other workers may accept requests of the same user at the same time.
 	if busy, err := b.book(ctx, e); err != nil || busy {
 		return err
 	}
 	return b.set(ctx, e, Accepted, why)
 }
 
-// take stores what the judgment of a post says about the request in the entry.
+// take stores in the entry the information about the request that the judgment of a post contains.
 func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	e.Question, e.Opening = cmp.Or(t.Question, phrase.Question(p.opens(), p.comment)), t.Opening
 	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
@@ -254,8 +254,8 @@ func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 	return t
 }
 
-// triage shows the model the thread up to and including the comment. It cuts long threads in the middle, long posts at
-// the end.
+// triage shows the model the thread up to and including the comment. It cuts long threads in the middle and long posts
+// at the end.
 func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, err error) {
 	var posts []agent.Post
 	for i := 0; i <= p.index; i++ {
@@ -284,7 +284,7 @@ func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, e
 	return t, err
 }
 
-// solve has the solver answer an accepted request, and drafts the reply.
+// solve lets the solver answer an accepted request and drafts the reply.
 func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -382,5 +382,5 @@ func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, err
 // maxReason is the maximum length of a reason in the ledger, in characters.
 const maxReason = 300
 
-// short returns an error's text on one line, as a reason for the ledger.
+// short returns an error's text as one line, for use as a reason in the ledger.
 func short(err error) string { return text.Clip(text.OneLine(err.Error()), maxReason) }

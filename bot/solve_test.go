@@ -79,7 +79,7 @@ func TestSolverFailures(t *testing.T) {
 	}
 }
 
-// When the day's money is spent, requests wait for the next UTC day, which does not count as a failure.
+// When the daily budget is spent, requests wait for the next UTC day. This does not count as a failure.
 func TestBudget(t *testing.T) {
 	w := started(t)
 	spent := fmt.Errorf("daily limit: %w", &llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD})

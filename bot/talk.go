@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// talkNote lists the calls to stop on the bot's talk page at the first start. They were meant for an earlier bot.
+// talkNote lists the calls to stop that the bot's talk page had at the first start. They were meant for an earlier bot.
 type talkNote struct {
 	Calls []string `json:"calls"`         // see [callName]
 	Old   []string `json:"old,omitempty"` // [identity.TextHash] of each, in notes by an earlier version
@@ -41,7 +41,7 @@ func (n *talkNote) adopt(calls []*forum.Comment) {
 
 // talkStop reads the bot's talk page and returns why the bot must not post, or "". Anyone can stop the bot there with a
 // section or a comment that says stop. The bot continues when that thread is marked resolved, removed, or answered by
-// the operator. If the page cannot be read, the bot must stop.
+// the operator. If the page cannot be read, the bot must not post.
 func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	rev, err := b.wiki.Page(ctx, b.cfg.TalkPage)
 	if ctx.Err() != nil {
@@ -114,7 +114,7 @@ func author(c *forum.Comment) string {
 	return *c.Author
 }
 
-// stopCalls returns the comments of a thread on the talk page that tell the bot to stop and that still count. A
+// stopCalls returns the comments in a thread on the talk page that tell the bot to stop and are still in effect. A
 // template that says stop but belongs to no comment counts as a call without words.
 func (b *Bot) stopCalls(page string, t *forum.Thread) []*forum.Comment {
 	if t.Resolved {

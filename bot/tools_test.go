@@ -59,7 +59,7 @@ func withTools(t *testing.T) (*world, *fakeTools) {
 	return w, d
 }
 
-// A reply without a query is written by the wiki's tools, one with a query by a section edit.
+// A reply without a query is written by the wiki's tools, and a reply with a query by a section edit.
 func TestTools(t *testing.T) {
 	for _, query := range []bool{false, true} {
 		w, d := withTools(t)
@@ -157,7 +157,7 @@ func TestPing(t *testing.T) {
 	}
 }
 
-// crashingTools can end the program at each of its calls.
+// crashingTools can end the program at any of its calls.
 type crashingTools struct {
 	bot.Tools
 	c *crasher

@@ -10,9 +10,9 @@ import (
 
 // Topics is a wiki's own parser of its discussions. internal/mediawiki implements it through an adapter.
 type Topics interface {
-	// Follow finds a comment on a page, as the wiki parses it, by the comment's name and, if it is not empty, by its
-	// parent's name. It subscribes to the comment's topic and returns the wiki's ID of the comment, for links, or "" if
-	// the wiki does not recognize it. The error is [ErrNoTopics] if the wiki does not parse discussions.
+	// Follow finds a comment on a page, as the wiki parses the page, by the comment's name and, if parent is not empty, by
+	// its parent's name. It subscribes to the comment's topic and returns the wiki's ID of the comment, for links, or ""
+	// if the wiki does not recognize it. The error is [ErrNoTopics] if the wiki does not parse discussions.
 	Follow(ctx context.Context, title, heading, name, parent string) (id string, err error)
 }
 

@@ -30,7 +30,7 @@ func TestFollowsItsTopics(t *testing.T) {
 	w.cfg.Topics = p
 	inbox.call(chat, "Cats", ping, "Ann")
 	w.round()
-	w.round() // reads the page with the reply
+	w.round() // reads the page that has the reply
 	if got := w.entries()[0].Anchor; got != "" {
 		t.Errorf("after a failure the link is %q", got)
 	}

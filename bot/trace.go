@@ -17,7 +17,7 @@ import (
 // For an entry without a save, it finds a reply that was posted with another ledger and then removed, since this ledger
 // may be new or restored from a backup.
 //
-// done means that nothing more must be done for the entry in this round.
+// If done is true, there is nothing more to do for the entry in this round.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	since := e.Created.Add(-b.cfg.AnswerWithin) // an unsigned comment is older than its entry
 	switch {
@@ -49,8 +49,8 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) 
 		"run: spinachbot ledger retry %s", hidden, e.Key))
 }
 
-// next returns the record of another attempt to save, with the last known time of the wiki's clock. The page may have
-// been read much earlier if the process was paused in between.
+// next returns the record for another attempt to save, with the last known time of the wiki's clock. The page may have
+// been read much earlier if the process has been paused since.
 func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 	n := &Save{BaseRev: edit.BaseRev, Section: edit.Section, At: now,
 		First: edit.Start, FirstRev: edit.BaseRev, Last: edit.Start}

@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// waits postpones a new request while the replies that may be posted soon are reserved for drafts and for requests that
-// come before it, on all wikis; see [limit.Replies.Wait]. This check runs before the model is called. Follow-ups,
-// requests that the operator forced, and requests that were accepted earlier do not wait.
+// waits postpones a new request as long as all replies that may be posted soon, on all wikis, are reserved for drafts
+// and for requests that come before it; see [limit.Replies.Wait]. This check runs before the model is called.
+// Follow-ups, requests that the operator forced, and requests that were accepted earlier do not wait.
 func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
 	if b.cfg.Posting == Off || !e.queues() {
 		return false, nil
@@ -69,7 +69,7 @@ func (b *Bot) work(e *Entry) limit.Work {
 	return w
 }
 
-// checkWaiting closes waiting requests that need no answer anymore, because they were removed or others have answered.
+// checkWaiting closes waiting requests that were removed or that someone else has answered.
 func (b *Bot) checkWaiting(ctx context.Context, v *view) error {
 	noticed, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Noticed}})
 	for _, e := range noticed {

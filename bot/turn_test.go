@@ -20,7 +20,7 @@ func (w *world) ask(n int) {
 	}
 }
 
-// tally counts the entries in each state, and those that wait for their turn.
+// tally counts the entries in each state and the entries that are waiting for their turn.
 func (w *world) tally() (n map[bot.State]int, wait int) {
 	n = map[bot.State]int{}
 	for _, e := range w.entries() {
@@ -91,8 +91,8 @@ func TestDraftsOfTheNextDay(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted Cats 3:posted")
 }
 
-// Follow-ups and requests that the operator forces do not wait. Nor does a request that is reworded after its draft was
-// made.
+// Follow-ups and requests that the operator forces do not wait. Neither does a request that is reworded after its draft
+// was made.
 func TestDoNotWait(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay, w.cfg.AnswerDelay = 1, 0
@@ -127,7 +127,7 @@ func TestDoNotWait(t *testing.T) {
 }
 
 // With POSTING=propose, drafts for a day's replies wait for the operator. If no draft is approved for a day, the bot
-// works on other requests rather than stopping permanently. The reason says what is missing.
+// works on other requests rather than stopping permanently. The reason states what is missing.
 func TestDraftsThatNobodyApproves(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Posting, w.cfg.RepliesPerHour, w.cfg.RepliesPerDay = bot.Propose, 2, 5
@@ -193,8 +193,8 @@ func TestWaitingRequestsEnd(t *testing.T) {
 	}
 }
 
-// If workers of several processes examine requests at the same time, they begin no more than there is room for, with
-// either store. The count comes from the ledger, so it survives a restart.
+// If workers of several processes examine requests at the same time, they do not begin more requests than the limit
+// allows, with either store. The count comes from the ledger, so it survives a restart.
 func TestWorkersShareTheRoom(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "ledger.db")} {
 		w := worldOn(t, path)
@@ -215,7 +215,7 @@ func TestWorkersShareTheRoom(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		w.solver.onTriage = func(string) { // the other workers, while this one waits for the model
+		w.solver.onTriage = func(string) { // the other workers, while this worker waits for the model
 			for workers < 10 {
 				work()
 			}

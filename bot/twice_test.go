@@ -53,8 +53,8 @@ func TestSecondPostHigherOnThePage(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The second post of a minute may become eligible only later, when its thread is no longer resolved or after the first
-// post was archived.
+// The second of two posts in the same minute may become eligible only later, when its thread is no longer resolved or
+// after the first post was archived.
 func TestSecondPostLater(t *testing.T) {
 	for _, downtime := range []bool{false, true} {
 		w := newWorld(t)
@@ -149,8 +149,8 @@ func TestSameWordsTwice(t *testing.T) {
 	w.wantReplies("Felines", 1)
 }
 
-// Someone asks the same question again elsewhere in the minute of an answered request, and changes the words of the
-// first: our reply shows which is which. The simulation found this.
+// Someone repeats a question elsewhere in the same minute as an answered request, and then changes the words of the
+// first one. Our reply shows which is which. The simulation found this.
 func TestSameWordsTwiceAndEdited(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -189,9 +189,9 @@ func postedTwice(t *testing.T) *world {
 	return w
 }
 
-// Someone asks the same in two threads within one minute. The first is answered and archived before the bot sees the
-// second, which is answered, too: the page's history shows that it was not moved. The simulation found this (seed
-// 213,007).
+// Someone asks the same question in two threads within one minute. The first one is answered and archived before the
+// bot sees the second one, which is answered, too: the page's history shows that it was not moved. The simulation found
+// this (seed 213,007).
 func TestSameWordsTwiceAndArchived(t *testing.T) {
 	w := postedTwice(t)
 	w.wiki.noEdits = true // not now

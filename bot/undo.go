@@ -18,9 +18,9 @@ type Undone struct {
 	Rev int64     `json:"rev,omitempty"` // 0 if the reply was already gone
 }
 
-// Undo removes a posted reply from its page, on behalf of the operator by. It removes the reply only if the reply is
-// still, word for word, what the bot wrote, and nobody has answered it. Otherwise, the error says why it was not
-// removed. The entry remains in the state posted, so nothing is posted instead. A reply that others restored after an
+// Undo removes a posted reply from its page, on behalf of the operator named by. It removes the reply only if the reply
+// is still exactly as the bot wrote it and nobody has answered it. Otherwise, the error describes why it was not
+// removed. The entry remains in the state posted, so nothing is posted instead. A reply that someone restored after an
 // earlier Undo is removed again. If the reply is not on the page, the entry keeps the time of the earlier Undo.
 //
 // Undo passes the checks of a reply's gate that concern the page: posting mode, stop page, {{nobots}}. The operator's
@@ -100,7 +100,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 		Summary:    fmt.Sprintf("Remove my own reply ([[%s|about this bot]]) %s", b.cfg.TaskPage, e.Key)})
 }
 
-// own finds the bounds of a reply on the page, including the line break after it, and the offset of its signature. It
+// own returns the bounds of a reply on the page, including the line break after it, and the offset of its signature. It
 // returns an error if the text is not the reply as the bot wrote it.
 func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, end int, err error) {
 	changed := errors.New("it is no longer what the bot wrote: edit the page")

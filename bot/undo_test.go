@@ -14,7 +14,7 @@ func (w *world) undo() (*bot.Entry, error) {
 	return w.bot().Undo(w.t.Context(), w.entries()[0].Key, "Olga")
 }
 
-// notUndone checks that undo returns an error with the given words and does not change the page.
+// notUndone checks that undo returns an error that contains the given words and does not change the page.
 func (w *world) notUndone(want string) {
 	w.t.Helper()
 	before := w.wiki.text()
@@ -64,7 +64,7 @@ func TestUndoWithoutASection(t *testing.T) {
 	}
 }
 
-// Text that people write on the line of our signature is not removed with the reply.
+// Text that other users write on the same line as our signature is not removed with the reply.
 func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	for name, words := range map[string]string{
 		"signed":             " That is wrong, see my list. [[User:Ann|Ann]] 13:20, 20 November 2026 (UTC)",
@@ -94,7 +94,7 @@ func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	}
 }
 
-// The bot of one wiki does not touch replies on others.
+// The bot of one wiki does not touch replies on other wikis.
 func TestUndoOnAnotherWiki(t *testing.T) {
 	w := started(t)
 	w.round() // the main wiki

@@ -13,17 +13,17 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// view is the page as read at one moment.
+// view is the page as read at one point in time.
 type view struct {
-	asked time.Time // own clock, before the page was read
+	asked time.Time // our own clock, before the page was read
 	rev   *Revision
 	page  *forum.Page
 	order []place // all comments in page order
 	now   time.Time
 	start start
 
-	origins map[Origin][]place // the comments by their signatures, each list in page order
-	texts   map[string][]place // by their text hashes, each list in page order
+	origins map[Origin][]place // the comments by signature, each list in page order
+	texts   map[string][]place // by text hash, each list in page order
 	owners  map[Origin]*owners // results of [Bot.ownersOf]
 	blocks  map[*forum.Thread][]forum.Block
 	adopted map[string]place // by key of entries whose comments have since been signed or lost their signature
@@ -37,7 +37,7 @@ type place struct {
 	comment *forum.Comment
 }
 
-// opens returns the thread's heading if the comment is the first one below it.
+// opens returns the thread's heading if the comment is the first one below the heading.
 func (p place) opens() string {
 	if p.index > 0 {
 		return ""
@@ -45,7 +45,7 @@ func (p place) opens() string {
 	return p.thread.Heading
 }
 
-// seen returns the authors and texts on the page. An entry with none of them does not belong to a comment on it.
+// seen returns the authors and texts on the page. An entry that matches none belongs to no comment on the page.
 func (v *view) seen() *Seen {
 	authors := map[string]bool{}
 	for o := range v.origins {
@@ -57,9 +57,9 @@ func (v *view) seen() *Seen {
 // root returns the ID of the thread's first comment.
 func (p place) root() string { return p.thread.Comments[0].ID }
 
-// read reads the page and the note about the first start. A missing or empty forum page is an error. Such a page is
-// more likely due to a mistake or vandalism than a forum without posts, and it proves nothing about open requests. If
-// any other page is empty or missing, its comments are considered removed.
+// read reads the page and the note about the first start. A missing or empty forum page is an error. A missing or empty
+// page is more likely to be a mistake or vandalism than a forum without posts, and it proves nothing about open
+// requests. If any other page is empty or missing, its comments are considered removed.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.title)
@@ -99,7 +99,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// reading is the last page that was read. It is never modified.
+// reading is the page that was read last. It is never modified.
 type reading struct {
 	title, text string
 	page        *forum.Page
@@ -149,11 +149,11 @@ type seen struct {
 	Place   string     `json:"place"`
 }
 
-// startKey returns the name of the note that contains a start.
+// startKey returns the name of the note in which a start is stored.
 func (b *Bot) startKey() string { return "bot/start/" + b.page }
 
-// remember handles the first start. It marks every comment on the page as seen, in one write, so that a crash leaves
-// either all of them marked or none.
+// remember handles the first start. It marks every comment on the page as seen, in one write, so that after a crash,
+// either all of them are marked or none.
 func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}

@@ -7,7 +7,7 @@ import (
 )
 
 // Wiki is the wiki as used by the bot. internal/mediawiki implements it through an adapter in cmd; tests use
-// internal/sandbox/wiki as a fake behind the same adapter. All errors other than the sentinels below are transient.
+// internal/sandbox/wiki as a fake behind the same adapter. All errors except the sentinels below are transient.
 type Wiki interface {
 	// Page reads a page's current wikitext together with its revision in one request. A missing page is not an error.
 	Page(ctx context.Context, title string) (*Revision, error)

@@ -1,8 +1,8 @@
 // Package config reads settings from flags, the environment and a .env file into typed fields and checks all of them at
 // once.
 //
-// [Keys] returns the only list of settings. The file .env.example, the help texts and the documentation are made from
-// it or tested against it. A flag overrides the environment, and the environment overrides .env.
+// [Keys] returns the complete list of settings. The file .env.example, the help texts and the documentation are
+// generated from it or tested against it. A flag overrides the environment, and the environment overrides .env.
 //
 // In .env an unknown key is an error. In the environment, which also contains other programs' variables, a name that
 // almost matches a key causes a warning. Secrets have the type [Secret], which printing functions do not reveal. Only
@@ -73,10 +73,10 @@ type Config struct {
 	Mentions                                     string // "off" or "on"
 	Wikis                                        string // file that lists more wikis; see [Config.ReadWikis]
 
-	// of a wiki in that file; empty: Wikidata's
+	// of a wiki in that file; Wikidata's if empty
 	QueryTemplates, ResolvedTemplates, UserNamespaces, Languages []string
 
-	Graph string // name of a graph in KG_FILE; empty: the graph at SPARQLEndpoint
+	Graph string // name of a graph in KG_FILE; the graph at SPARQLEndpoint if empty
 
 	DiscussionTools string // "on" or "off"
 	Ping            string // "none" or "asker"
@@ -119,7 +119,7 @@ type Config struct {
 	SPARQLEndpoint, SPARQLFallback    string
 	SPARQLFallbackDialect             string // auto, wdqs, qlever or standard
 	EntityREST, VectorSearch          string // empty: not used
-	EntityAPI                         string // empty: the API that belongs to SPARQLEndpoint
+	EntityAPI                         string // the API that belongs to SPARQLEndpoint if empty
 	KGFile, Contact                   string
 	OperatorToken                     Secret
 	PicturesURL                       string // [Off], or empty: see its key
@@ -127,7 +127,7 @@ type Config struct {
 	origin map[string]string // by key: see Origin
 	raw    map[string]string // by key: the value as given
 
-	passwords map[string]password // by name: those of the wikis in WIKIS that the file of settings has
+	passwords map[string]password // by name: the passwords of the wikis in WIKIS that the settings file contains
 }
 
 // password is a password with the position of its line.
@@ -136,7 +136,7 @@ type password struct {
 	at    string
 }
 
-// Origin returns where a key's value came from: "default", the name of the file of settings, "environment" or "flag".
+// Origin returns where a key's value came from: "default", the name of the settings file, "environment" or "flag".
 func (c *Config) Origin(key string) string { return c.origin[key] }
 
 // Value returns a key's value in a form that may be shown: asterisks replace a secret, and the parameters of an
@@ -177,8 +177,8 @@ func (c *Config) HasModel() bool { return c.OpenAIKey != "" || c.OpenAIBaseURL !
 
 // Source contains the sources of settings. Flags is keyed by setting names, not flag names.
 type Source struct {
-	DotEnv     io.Reader // content of the file of settings; nil if there is none
-	DotEnvName string    // the file's name in messages; empty: .env
+	DotEnv     io.Reader // content of the settings file; nil if there is none
+	DotEnvName string    // the file's name in messages; .env if empty
 	Environ    []string  // as os.Environ returns it
 	Flags      map[string]string
 }
@@ -284,7 +284,7 @@ func (c *Config) check() (p Problems) {
 		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: do not also set WIKI_PASSWORD or WIKI_OAUTH_*"))
 	}
 	if strings.ContainsFunc(c.OAuth2Token.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
-		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: want one word of letters, digits and punctuation, as the wiki showed it"))
+		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: want one word of letters, digits and punctuation, as shown by the wiki"))
 	}
 	if c.WikiPassword != "" && c.WikiUser == "" {
 		p = append(p, errors.New("WIKI_PASSWORD: set WIKI_USER too"))

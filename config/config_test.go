@@ -48,7 +48,7 @@ func TestFlagsOverEnvironmentOverDotEnv(t *testing.T) {
 	}
 }
 
-// An empty line of the file of settings, as in .env.example, sets nothing.
+// A line without a value in the settings file, as in .env.example, sets nothing.
 func TestEmptyIsDefault(t *testing.T) {
 	c, _, err := load(t, "OPT_OUT_PAGE=\nCONTACT=file\n", nil, nil)
 	if err != nil || c.Origin("OPT_OUT_PAGE") != "default" || c.Origin("CONTACT") != ".env" {

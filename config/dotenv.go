@@ -10,9 +10,9 @@ import (
 
 // dotEnv is the content of a settings file.
 type dotEnv struct {
-	name   string            // of the file, for messages
+	name   string            // name of the file, for messages
 	values map[string]string // by key
-	lines  map[string]int    // by key: the line where it is last set, from 1
+	lines  map[string]int    // by key: the line where it is last set, counting from 1
 }
 
 // at returns the position of a key's line, such as ".env:3".
@@ -45,7 +45,7 @@ func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 	// parsed together, since a value may use ${NAME} of an earlier line
 	values, err := godotenv.Unmarshal(strings.Join(good, "\n"))
 	if err != nil {
-		return d, append(problems, fmt.Errorf("%s: the file is not of the form KEY=value", name))
+		return d, append(problems, fmt.Errorf("%s: the file does not have the form KEY=value", name))
 	}
 	d.values = values
 	return d, problems

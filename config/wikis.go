@@ -19,9 +19,9 @@ import (
 type WikiEntry struct {
 	API      string   `yaml:"api"`
 	User     string   `yaml:"user"`
-	Password string   `yaml:"password"` // name of the bot password in the environment or in the file of settings
+	Password string   `yaml:"password"` // name of the bot password in the environment or in the settings file
 	Forum    string   `yaml:"forum"`
-	Archive  string   `yaml:"archive"` // like FORUM_ARCHIVE_PREFIX; empty: no archive
+	Archive  string   `yaml:"archive"` // like FORUM_ARCHIVE_PREFIX; no archive if empty
 	Stop     string   `yaml:"stop_page"`
 	OptOut   string   `yaml:"opt_out_page"`
 	Operator string   `yaml:"operator"`
@@ -66,7 +66,7 @@ var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
 var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
 // ReadWikis reads the file of additional wikis, which contains a map "wikis" from names to entries. getenv returns the
-// secrets; those that it does not have come from the file of settings, which must not contain passwords that no wiki
+// secrets; secrets that it does not return come from the settings file, which must not contain passwords that no wiki
 // uses. ReadWikis returns the names in order and, for each name, the settings of the bot on that wiki. The error is a
 // [Problems].
 func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
@@ -155,7 +155,7 @@ func (c *Config) with(w WikiEntry, secret func(string) string) (*Config, []error
 	if w.Graph.EntityAPI != "" {
 		set("graph: entity_api", urlField(func(c *Config) *string { return &c.EntityAPI }), w.Graph.EntityAPI)
 	}
-	one.Mentions, one.DigestPage, one.TracePage = "off", "", "" // the digest of all wikis is on the main one
+	one.Mentions, one.DigestPage, one.TracePage = "off", "", "" // the digest of all wikis is on the main wiki
 	if w.Mentions {
 		one.Mentions = "on"
 	}

@@ -72,8 +72,8 @@ func TestReadWikis(t *testing.T) {
 	}
 }
 
-// The passwords of the other wikis may be in the file of settings, like those of the main one. Each must be needed, so
-// that a misspelled key is noticed.
+// The passwords of the other wikis may be in the settings file, like those of the main wiki. Each password must be
+// used, so that a misspelled key is noticed.
 func TestWikiPasswordsInDotEnv(t *testing.T) {
 	const file = "WIKIS=w.yaml\nCOMMONS_PASSWORD=from-file\nTOOLS_PASSWORD=unused\nOPERATOR=Olga\n"
 	load := func(env ...string) (*Config, error) {

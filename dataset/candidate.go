@@ -9,7 +9,7 @@ import (
 // version would misread the new one.
 const CandidateSchema = 1
 
-// License is the license of the forum's text, and therefore of everything derived from it.
+// License is the license of the forum's text, and therefore of all data derived from it.
 const License = "CC BY-SA 4.0"
 
 // Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of
@@ -24,21 +24,21 @@ type Candidate struct {
 	Queries      []Query      `json:"queries"` // all queries in the discussion, in page order
 
 	Original string `json:"original"` // the last-mentioned query as its author wrote it
-	// printed canonically, without mwapi and with [AUTO_LANGUAGE] replaced: the text that was run
+	// the text that was run: printed canonically, without mwapi and with [AUTO_LANGUAGE] replaced
 	Cleaned   string `json:"cleaned,omitempty"`
 	Annotated string `json:"annotated,omitempty"` // Cleaned with labels instead of IDs, for annotators
 	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without parts that flags let it omit; empty if none
 
 	Stage  Stage  `json:"stage"`
 	Reason Reason `json:"reason,omitempty"` // why the discussion was rejected
-	Detail string `json:"detail,omitempty"` // details of the reason, for people
+	Detail string `json:"detail,omitempty"` // details of the reason, for human readers
 
 	Result     *Result     `json:"result,omitempty"`
 	Metrics    *Metrics    `json:"metrics,omitempty"`
 	Entities   []string    `json:"entities,omitempty"`   // Q and L IDs in Cleaned
 	Properties []string    `json:"properties,omitempty"` // P IDs in Cleaned
 	Features   []string    `json:"features,omitempty"`   // with the names that `sparql check` uses
-	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (systems of counting: SPINACH, table 7)
+	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (counting methods: SPINACH, table 7)
 	Flags      []Flag      `json:"flags,omitempty"`
 	Near       []Near      `json:"near,omitempty"`
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
@@ -108,7 +108,7 @@ type Result struct {
 	Rewritten string `json:"rewritten,omitempty"`
 }
 
-// Metrics are the figures of SPINACH's table 1, counted on the query's tree.
+// Metrics are the figures in SPINACH's table 1, counted on the query's syntax tree.
 type Metrics struct {
 	Clauses     int `json:"clauses"`
 	Projections int `json:"projections"`
@@ -119,10 +119,10 @@ type Metrics struct {
 	Literals    int `json:"literals"`
 }
 
-// Flag marks a part of the query's tree that the SPINACH paper (appendix C) trims or excludes.
+// Flag marks a part of the query's syntax tree that the SPINACH paper (appendix C) trims or excludes.
 type Flag struct {
 	Kind   FlagKind `json:"kind"`
-	Why    string   `json:"why"`            // the reason in words, with the part of the query that it concerns
+	Why    string   `json:"why"`            // the reason in words, with the part of the query to which it applies
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
 	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
@@ -139,7 +139,7 @@ const (
 	Formatting   FlagKind = "formatting"   // labels only, images, concatenation, links
 )
 
-// Near is another query that is nearly the same.
+// Near is another query that is nearly identical.
 type Near struct {
 	ID         string  `json:"id"`     // candidate's id, or the item's id in the benchmark
 	Source     string  `json:"source"` // "candidates" or the benchmark's file name

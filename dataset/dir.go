@@ -19,9 +19,9 @@ import (
 // The files of a harvest's folder. Only the harvest uses the database. The other files are for everyone, and each is
 // replaced as a whole.
 const (
-	HarvestDB      = "harvest.db"       // what has been read and run, so that a harvest can continue after a stop
-	CandidatesFile = "candidates.jsonl" // staged candidates, one per line, by month, page and section
-	RejectedFile   = "rejected.jsonl"   // rejected candidates with their reasons, and those that are gone
+	HarvestDB      = "harvest.db"       // pages read and queries run so far, so that a harvest can continue after a stop
+	CandidatesFile = "candidates.jsonl" // staged candidates, one per line, sorted by month, page and section
+	RejectedFile   = "rejected.jsonl"   // rejected candidates with their reasons, and candidates that are gone
 	FunnelFile     = "funnel.json"      // numbers of discussions that reached each stage, see [Funnel]
 	FunnelPicture  = "funnel.svg"
 	ResultsFolder  = "results" // ID.json.gz: all rows of a staged candidate
@@ -147,7 +147,7 @@ func ReadFunnel(dir string) (Funnel, error) {
 	return f, nil
 }
 
-// ValidID reports whether id has the form of a candidate's ID: "c-" and 16 hex digits. Only such an ID may become part
+// ValidID reports whether id has the form of a candidate's ID: "c-" and 16 hex digits. Only a valid ID may become part
 // of a file name.
 func ValidID(id string) bool {
 	digits, ok := strings.CutPrefix(id, "c-")
@@ -162,8 +162,8 @@ func ResultPath(dir, id string) (string, error) {
 	return filepath.Join(dir, ResultsFolder, id+".json.gz"), nil
 }
 
-// ReadResult reads all rows of a candidate, in the SPARQL 1.1 Query Results JSON Format. They may have at most limit
-// bytes.
+// ReadResult reads all rows of a candidate, in the SPARQL 1.1 Query Results JSON Format. The rows may have at most
+// limit bytes.
 func ReadResult(dir, id string, limit int64) ([]byte, error) {
 	name, err := ResultPath(dir, id)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package dataset defines the types of the benchmark. A harvest of the forum's archive yields [Candidate] values with
-// their [Provenance]. A benchmark consists of [Item] values, each with a question and a query. [ReadItems] reads them
-// from all published benchmark formats.
+// their [Provenance]. A benchmark consists of [Item] values, each with a question and a query. [ReadItems] reads items
+// in all published benchmark formats.
 //
 // A discussion of the archive becomes a candidate (package dataset/harvest), and annotators decide on it
 // (dataset/annotate). A candidate that they include becomes an item, which is exported in the formats that other

@@ -19,7 +19,7 @@ type Item struct {
 	Language    string   // of Question, as a BCP 47 tag; empty if unknown
 	Paraphrases []string // other wordings of Question in the same language
 
-	SPARQL string // the gold query; empty if the file withholds it (test sets of QALD)
+	SPARQL string // the gold query; empty if the file withholds it (QALD test sets)
 
 	Head []string // names of the gold result's variables, in order; nil if unknown
 	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil if the file has none
@@ -27,7 +27,7 @@ type Item struct {
 
 	Responses *int // comments after the request in the discussion from which the item was made; nil if unknown
 
-	Info map[string]json.RawMessage // other members of the item, under the file's own keys; nil if none
+	Info map[string]json.RawMessage // other members of the item, under the keys used in the file; nil if none
 }
 
 // Boolean returns the gold result of an ASK query; ok is false if there is none or it is a table.

@@ -291,7 +291,7 @@ func FuzzReadItems(f *testing.F) {
 		}
 		for i := range items {
 			if strings.TrimSpace(items[i].Question) == "" || strings.TrimSpace(items[i].SPARQL) == "" {
-				return // candidates and test sets of QALD may lack them, GRASP's format may not
+				return // candidates and QALD test sets may lack them, but GRASP's format may not
 			}
 		}
 		again, _, err := ReadItems(&b)

@@ -12,7 +12,7 @@ import (
 
 // WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of objects with id, title, url,
 // question and sparql, in this order. It is indented by four spaces, all in ASCII, and has no newline at the end. Items
-// without title and url have only the other three members, as in the other people's benchmarks that SPINACH ships. The
+// without title and url have only the other three members, as in the third-party benchmarks that SPINACH ships. The
 // format cannot store paraphrases, answers and info.
 func WriteSPINACH(w io.Writer, items []Item) error {
 	type record struct {
@@ -140,7 +140,7 @@ func WriteQALD(w io.Writer, name string, items []Item) error {
 		if t, ok := it.Info[translations]; ok {
 			var others []qaldString
 			if err := json.Unmarshal(t, &others); err != nil {
-				return fmt.Errorf("item %s: its translations are not a list of wordings: %w", it.ID, err)
+				return fmt.Errorf("item %s: the translations are not a list of wordings: %w", it.ID, err)
 			}
 			q.Question = append(q.Question, others...)
 		}
@@ -198,7 +198,7 @@ func (it *Item) jsonID() json.RawMessage {
 	}
 	text, err := encode(it.ID, "")
 	if err != nil {
-		return json.RawMessage(`""`) // a string always has a JSON form
+		return json.RawMessage(`""`) // a string can always be encoded as JSON
 	}
 	return text
 }

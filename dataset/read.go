@@ -28,7 +28,7 @@ const (
 	Candidates     Format = "candidates" // candidates.jsonl of a harvest
 )
 
-// maxFile is the maximum number of bytes that [ReadItems] reads. A benchmark with stored results has some ten
+// maxFile is the maximum number of bytes that [ReadItems] reads. A benchmark with stored results has some tens of
 // megabytes.
 const maxFile = 1 << 30
 
@@ -132,7 +132,7 @@ func (f *itemReader) document() error {
 	if !ok || bytes.HasPrefix(q, []byte(`["`)) {
 		return f.item(bytes.TrimSpace(f.data), bytes.IndexByte(f.data, '{'), 0, false)
 	}
-	// The member is located by its text, since it is the longest value of the document and errors need only the line.
+	// The member is located by its text, since it is the longest value in the document, and errors need only the line.
 	base := max(bytes.Index(f.data, q), 0)
 	if err := f.array("questions", q, base); err != nil {
 		return err
@@ -195,7 +195,7 @@ func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	return nil
 }
 
-// fields reads members of an object one by one and keeps the first error; members that are not taken remain for
+// fields reads the members of an object one by one and records the first error; members that are not taken remain for
 // [Item.Info].
 type fields struct {
 	raw map[string]json.RawMessage
@@ -209,7 +209,7 @@ func (f *fields) take(key string) (json.RawMessage, bool) {
 	return v, ok && string(v) != "null"
 }
 
-// text takes the first existing one of the members, which must be a string.
+// text takes the first of the members that exists, which must be a string.
 func (f *fields) text(keys ...string) (s string) {
 	for _, k := range keys {
 		v, ok := f.take(k)
@@ -297,7 +297,7 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 		return candidateItem(raw)
 	case has("typ"), has("messages"):
 		f.id(&it)
-		return it, "", errors.New("this is the output of a GRASP run, without questions; name the benchmark file that was run")
+		return it, "", errors.New("this is the output of a GRASP run, without questions; specify the benchmark file that was run")
 	case has("gold_sparql"):
 		format = SPINACHOutputs
 		for _, k := range []string{"predicted_sparql", "predicted_answer_tuple", "f1", "em", "sparql", "result"} {
@@ -335,8 +335,8 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 	return it, format, f.err
 }
 
-// info moves the remaining members into the item. GRASP's files store data there for which other formats have separate
-// members.
+// info moves the remaining members into the item. GRASP's files store there some data for which other formats have
+// separate members.
 func (f *fields) info(it *Item) {
 	if v, ok := f.take("info"); ok && f.err == nil {
 		inner := &fields{}

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// ResultName returns a name for an answer's result that does not depend on the order of its rows or its labels, or
-// "" if the result cannot be compared.
+// ResultName returns a name for an answer's result, or "" if the result cannot be compared. The name depends on neither
+// the row order nor the labels.
 func ResultName(a *agent.Answer) string {
 	if a == nil || a.Table == nil {
 		return ""

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// stepKinds lists how the presets' tools are shown in a reply. Calls that end a run are not steps for readers; a tool
-// that is not listed is shown by its name.
+// stepKinds lists how the presets' tools are shown in a reply. Calls that end a run are not shown as steps. A tool that
+// is not listed is shown by its name.
 var stepKinds = map[string]string{
 	"look_up_question": forum.StepNames, "look_up": forum.StepNames,
 
@@ -33,8 +33,8 @@ var stepKinds = map[string]string{
 	"stop": "", "finish": "", "answer": "", "cancel": "", "answer_text": "", "cancel_text": "", "Done": "",
 }
 
-// steps returns the steps of a run for a reply. They describe what was done, in the forum package's words for the
-// reply's language, and never repeat what the model said.
+// steps returns a run's steps as a reply shows them. They describe the actions, in the forum package's words for the
+// reply's language, and never repeat the model's words.
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
 	used := map[string]bool{} // what the model continued with, or what an answer consists of
@@ -94,14 +94,14 @@ const maxThings = 4
 
 var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
-	// what was found under a word begins a line: Africa (Q15), continent
+	// an entity found by a word begins a line: Africa (Q15), continent
 	headOfLine = regexp.MustCompile(`(?m)^[^\n();]{1,100} \(([QP][1-9]\d{0,10})\)`)
 	// the two ways in which observations name an entity: label (Q1) and Q1 (label)
 	labelBefore = regexp.MustCompile(`([^\n;:,()"]{1,80}) \(([QP][1-9]\d{0,10})\)`)
 	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
 )
 
-// things returns the first entities in a text, with their labels from the answer or the observation.
+// things returns the first entities mentioned in a string, with their labels from the answer or the observation.
 func things(in, observation string, out *agent.Outcome) []forum.Cell {
 	ids := entityInText.FindAllString(in, -1)
 	if len(ids) == 0 {
@@ -144,7 +144,7 @@ func queryOf(argument string) (query string, ask bool) {
 	return text, q.Form == sparql.Ask
 }
 
-// sameQuery reports whether two queries differ at most in layout and comments.
+// sameQuery reports whether two queries are the same except for layout and comments.
 func sameQuery(a, b string) bool {
 	x, err := sparql.Parse(a)
 	y, also := sparql.Parse(b)
@@ -155,8 +155,8 @@ func sameQuery(a, b string) bool {
 	return sparql.Print(x, bare) == sparql.Print(y, bare)
 }
 
-// plain returns the content of a call, for people: from the JSON of a native call, the query or the texts. Texts for
-// the asker are in the reply anyway.
+// plain returns the content of a call in readable form. For a native call in JSON, this is the query or the strings.
+// Texts for the asker are in the reply anyway.
 func plain(argument string) string {
 	var args map[string]any
 	if json.Unmarshal([]byte(argument), &args) != nil {

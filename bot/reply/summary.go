@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxTopic is how many characters of a heading an edit summary has.
+// maxTopic is the maximum number of characters of a heading in an edit summary.
 const maxTopic = 120
 
 // Summary returns the edit summary of a reply: a link to the section, whether the reply has a query, a link to the page

@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Yours returns what is wrong with the query that a person posted with a request, as far as its text shows: it cannot
-// be parsed, or it compares or shows statements instead of values, or asks for their wdt: properties. The zero Fault
-// means that nothing was found.
+// Yours returns what is wrong with the query that a user posted with a request, as far as its text shows: it cannot be
+// parsed, or it compares or shows statements instead of values, or asks for their wdt: properties. The zero Fault means
+// that nothing was found.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
 	var bad *sparql.Error
@@ -111,8 +111,8 @@ func written(e *sparql.Expr) bool {
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
 }
 
-// Instead returns the fault of a query that the answer's query does not have: a text instead of an item, or wdt: for a
-// qualifier. The zero Fault means that there is none.
+// Instead returns the fault of a query that the answer's query does not have: a string instead of an item, or wdt: for
+// a qualifier. The zero Fault means that there is none.
 func Instead(query, answer string) forum.Fault {
 	if f := TextForItem(query, answer); f != (forum.Fault{}) {
 		return f
@@ -152,9 +152,9 @@ func properties(query string) map[string]map[string]bool {
 	return out
 }
 
-// TextForItem returns the fault of a query that has a text as the value of a property if the answer's query has an item
-// there: wdt:P30 "Africa" instead of wdt:P30 wd:Q15. The zero Fault means that it does not, or that the item is not
-// certain.
+// TextForItem returns the fault of a query that has a string as the value of a property if the answer's query has an
+// item there: wdt:P30 "Africa" instead of wdt:P30 wd:Q15. The zero Fault means that there is no such property, or that
+// the item is not certain.
 func TextForItem(query, answer string) forum.Fault {
 	texts, items := constants(query, textOf), constants(answer, itemOf)
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
@@ -179,7 +179,7 @@ func itemOf(t rdf.Term) string {
 	return ""
 }
 
-// constants returns the constants of one kind that a query has as values of wdt: and ps: properties, by property.
+// constants returns, by property, the constants of one kind that a query uses as values of wdt: and ps: properties.
 func constants(query string, kind func(rdf.Term) string) map[string][]string {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -211,7 +211,7 @@ func constants(query string, kind func(rdf.Term) string) map[string][]string {
 	return out
 }
 
-// Ran returns the fault f of a query after it was run, with its rows.
+// Ran returns the fault of a query that was run, given its number of rows. If the run failed otherwise, it returns f.
 func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 	switch {
 	case slow:
@@ -234,7 +234,7 @@ func Known(f forum.Fault, post string) forum.Fault {
 	return f
 }
 
-// What people say of a query without rows, or of one that does not finish, in the languages of the messages.
+// What people say about a query that returns no rows or does not finish, in the languages of the messages.
 var (
 	saysEmpty = regexp.MustCompile(`(?i)\bno (results?|rows?|output|matches)\b|\bnothing\b|\bany (results?|rows?)\b|\b(0|zero) (results?|rows?)\b|\bempty\b|` +
 		`\bkeine? (ergebnis|treffer|zeile|resultat)|\bnichts\b|\bleer\b|\baucune? (résultat|ligne)|\brien\b|\bvide\b|` +

@@ -47,7 +47,7 @@ func TestTextForItem(t *testing.T) {
 		`SELECT ?c { ?c p:P30 ?s . ?s ps:P30 "Africa" }`:                  {Kind: forum.FaultText, ID: "P30", Item: "Q15", Text: "Africa"},
 		`SELECT ?c { ?c wdt:P30 wd:Q15 }`:                                 {},
 		`SELECT ?c { ?c wdt:P30 "Africa" . ?d wdt:P30 "Asia" }`:           {}, // which of them?
-		`SELECT ?c { ?c wdt:P298 "DEU" }`:                                 {}, // a code is a text
+		`SELECT ?c { ?c wdt:P298 "DEU" }`:                                 {}, // codes are strings
 		`SELECT ?c { ?c wdt:P30 ?x . ?x rdfs:label "Africa"@en }`:         {},
 		`SELECT ?c { ?c wdt:P30 "Africa" `:                                {},
 		`SELECT ?c { ?c wdt:P31 "country" ; wdt:P1082 2 } # P31 is Q6256`: {Kind: forum.FaultText, ID: "P31", Item: "Q6256", Text: "country"},
@@ -61,7 +61,7 @@ func TestTextForItem(t *testing.T) {
 	}
 }
 
-// A poster who writes that the query finds nothing is not told so again.
+// A poster who already wrote that the query finds nothing is not told so.
 func TestKnown(t *testing.T) {
 	empty, slow := forum.Fault{Kind: forum.FaultEmpty}, forum.Fault{Kind: forum.FaultSlow}
 	for _, tt := range []struct {

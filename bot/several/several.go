@@ -11,15 +11,15 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// Bots are bots on different wikis that share a ledger. The first is the main one: its errors are returned. Errors of
-// the others are logged, and the rest continues. A bot that is blocked on its wiki is skipped until the program is
-// restarted, which its operator should do after resolving the problem.
+// Bots are bots on different wikis that share a ledger. The first one is the main bot: its errors are returned. Errors
+// of the other bots are logged, and the remaining bots continue. A bot that is blocked on its wiki is skipped until the
+// program is restarted, which its operator should do after resolving the problem.
 type Bots struct {
 	Log  *slog.Logger
 	Bots []*bot.Bot
 
 	blocked sync.Map // by index in Bots
-	turn    int      // index of the bot that comes first
+	turn    int      // index of the bot that goes first
 }
 
 // Round runs one round of each bot, in turn. The summaries are in the order of the bots; the summary of a skipped bot
@@ -78,7 +78,7 @@ func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	}
 }
 
-// Work calls [bot.Bot.Work] of each bot until one has something to do. Each call begins with a different bot.
+// Work calls [bot.Bot.Work] of each bot until one of them has work to do. Each call begins with a different bot.
 func (s *Bots) Work(ctx context.Context) (worked bool, err error) {
 	var errs []error
 	for _, b := range s.inTurn() {

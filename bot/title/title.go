@@ -1,5 +1,5 @@
-// Package title determines what the bot can know about a page from its title alone: whether the bot answers on it, and
-// the page's address.
+// Package title determines what a page's title alone reveals about the page: whether the bot answers on it, and the
+// page's address.
 package title
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// OwnTalk reports whether a title is the title of an account's talk page, with any of the namespace names that package
-// forum supports.
+// OwnTalk reports whether a title is that of an account's talk page, with any of the namespace names that package forum
+// supports.
 func OwnTalk(title, account string) bool {
 	ns, name, _ := strings.Cut(title, ":")
 	switch strings.ToLower(ns) {
@@ -22,8 +22,8 @@ func OwnTalk(title, account string) bool {
 	return false
 }
 
-// Listed reports whether a list of pages includes a page. An entry of the list is "talk" for every talk page, the
-// number of a namespace, a title, or the beginning of one followed by "*".
+// Listed reports whether a list of pages includes a page. An entry in the list is "talk" for all talk pages, the number
+// of a namespace, a title, or the beginning of one followed by "*".
 func Listed(list []string, title string, namespace int) bool {
 	for _, want := range list {
 		prefix, any := strings.CutSuffix(want, "*")
@@ -43,7 +43,7 @@ func Listed(list []string, title string, namespace int) bool {
 	return false
 }
 
-// Archived returns a reason if a page's title shows that the page is an archive, or else "".
+// Archived returns a reason if a page's title shows that the page is an archive, and "" otherwise.
 func Archived(title string) string {
 	for _, part := range strings.Split(title, "/")[1:] {
 		if strings.HasPrefix(strings.ToLower(part), "archiv") {

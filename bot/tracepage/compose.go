@@ -38,7 +38,7 @@ type composer struct {
 }
 
 // compose returns the steps of an entry's reply as wikitext without headings. All text by others is escaped, so that it
-// remains text and notifies nobody. The texts in hide must not appear in the result.
+// remains text and notifies nobody. The strings in hide do not appear in the result.
 func compose(e *bot.Entry, hide []string) string {
 	c := &composer{t: forum.Texts(e.Draft.Reply.Language), hide: hide}
 	reply := c.t.Text("trace_reply")
@@ -92,14 +92,14 @@ func (c *composer) step(n int, s agent.Step) {
 	c.b.WriteString("\n")
 }
 
-// block writes a text below a title.
+// block writes text below a title.
 func (c *composer) block(title, s string, limit int) {
 	c.line("'''" + title + "'''")
 	c.pre(s, limit)
 	c.b.WriteString("\n")
 }
 
-// pre writes a text of several lines unchanged, cut to a number of characters.
+// pre writes multi-line text unchanged, cut to a number of characters.
 func (c *composer) pre(s string, limit int) {
 	s = strings.Trim(c.shown(s), "\n")
 	if strings.TrimSpace(s) == "" {
@@ -113,7 +113,7 @@ func (c *composer) pre(s string, limit int) {
 	c.b.WriteString(`<pre dir="auto">` + escape(s) + cut + "</pre>\n")
 }
 
-// shown returns a text without the parts that must not be shown.
+// shown returns its argument without the parts that must not be shown.
 func (c *composer) shown(s string) string {
 	for _, secret := range c.hide {
 		if secret != "" {
@@ -124,8 +124,8 @@ func (c *composer) shown(s string) string {
 }
 
 // escape writes every character that could be markup anywhere as a numeric entity, which is text for both of
-// MediaWiki's parsers, in <pre> as well as elsewhere. Control characters, and characters that change the direction of a
-// line, are omitted.
+// MediaWiki's parsers, in <pre> as well as elsewhere. Control characters and characters that change the text direction
+// are omitted.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -1,6 +1,6 @@
 // Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page. The
-// steps come from the ledger and show what the model thought, did and saw. The reply, which links to the page, is
-// posted first, regardless of whether the page can be created.
+// steps come from the ledger and show the model's thoughts, actions and observations. The reply, which links to the
+// page, is posted first, regardless of whether the page can be created.
 //
 // A page is created at most once. The wiki does not create a page that already exists, so only one of two edits of
 // unknown outcome can have an effect. It also does not create a page that was deleted after the first attempt began, so
@@ -54,8 +54,8 @@ type Pages struct {
 
 	Account string        // the bot's user name
 	Parent  string        // title: the page of an entry is Parent/KEY
-	Keep    time.Duration // retention period since a page was created; negative: forever
-	Hide    []string      // texts that must not be on a page, such as secrets
+	Keep    time.Duration // retention period since a page was created; forever if negative
+	Hide    []string      // strings that must not be on a page, such as secrets
 }
 
 // Write creates the pages of replies that were posted recently. Only one process at a time may call it or
@@ -64,14 +64,14 @@ func (p *Pages) Write(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
 }
 
-// Retire removes the steps from pages that are no longer kept: old pages, and pages of a reply that was withdrawn or a
-// post whose words were erased. It does not delete pages, since the bot has no permission to do so. [List] shows which
-// pages an administrator can delete.
+// Retire removes the steps from pages that are no longer kept: old pages, pages of replies that were withdrawn, and
+// pages of posts whose words were erased. It does not delete pages, since the bot has no permission to do so. [List]
+// shows which pages an administrator can delete.
 func (p *Pages) Retire(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}}, p.over, p.empty)
 }
 
-// each calls a function for the entries whose pages are due, a few at a time.
+// each calls a function for every entry whose page is due, a few at a time.
 func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) bool,
 	do func(context.Context, *bot.Entry) (bool, error)) error {
 	entries, err := p.Ledger.Entries(ctx, f)
@@ -98,7 +98,7 @@ func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) boo
 			err = nil
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("the page of the steps of %s: %w", e.Key, err))
+			errs = append(errs, fmt.Errorf("the page with the steps of %s: %w", e.Key, err))
 		}
 		if !more || ctx.Err() != nil {
 			break
@@ -126,7 +126,7 @@ func (p *Pages) over(e *bot.Entry) bool {
 
 func (p *Pages) title(e *bot.Entry) string { return p.Parent + "/" + e.Key }
 
-// make creates an entry's page. more means that other pages may be tried.
+// make creates an entry's page. more reports whether other pages may be tried.
 func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	if e.Trace == nil {
 		e.Trace = &bot.TracePage{Title: p.title(e)}
@@ -154,7 +154,7 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 		p.Log.Info("the steps behind a reply are on the wiki", "entry", e.Key, "page", t.Title)
 	case errors.Is(err, bot.ErrDenied):
 		t.Not, err = err.Error(), nil
-	case err != nil && !sent: // it applies to all pages
+	case err != nil && !sent: // the error applies to all pages
 		return false, err
 	case errors.Is(err, bot.ErrRefused):
 		t.Not = "the wiki refused it"
@@ -167,8 +167,8 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	return more, errors.Join(err, p.Ledger.Update(context.WithoutCancel(ctx), e))
 }
 
-// empty removes the steps from an entry's page. Text that others wrote below their own headings stays. Calling it twice
-// writes the same text.
+// empty removes the steps from an entry's page. Text that other users wrote below their own headings stays. Calling it
+// twice writes the same text.
 func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	t, sent := e.Trace, false
 	_, err = p.Writer.WriteOwn(ctx, t.Title, func(rev *bot.Revision) (*bot.Edit, error) {
@@ -193,7 +193,7 @@ func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) 
 	return true, p.Ledger.Update(context.WithoutCancel(ctx), e)
 }
 
-// Page describes a page, for display.
+// Page describes a page for display.
 type Page struct {
 	Key   string    `json:"key"`
 	Title string    `json:"title"`
@@ -207,7 +207,7 @@ const (
 	Waits = "waits" // the page must be created
 	There = "there" // the page is on the wiki
 	Empty = "empty" // its steps were removed; they are in its history until an administrator deletes it
-	Not   = "not"   // the page was not created, or others have taken it over
+	Not   = "not"   // the page was not created, or other users have taken it over
 )
 
 // List returns the pages to which replies link, oldest first.

@@ -327,7 +327,7 @@ func TestGated(t *testing.T) {
 }
 
 // The steps are removed when their retention period ends, when the reply is withdrawn, and when the post's words are
-// erased. Text by other people stays.
+// erased. Text that other people wrote stays.
 func TestRetire(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func(w *world)
@@ -375,7 +375,7 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// Only replies that link to a page have one, and it is a subpage of the page in the settings.
+// Only replies that link to a page have such a page, which is a subpage of the page in the settings.
 func TestOnlyWhatIsLinked(t *testing.T) {
 	for name, do := range map[string]func(e *bot.Entry){
 		"no link":         func(e *bot.Entry) { e.Draft.Reply.TracePage = "" },

@@ -155,7 +155,7 @@ func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, q
 		return opts, "", err
 	}
 	if _, known := tool.LanguageOf(a.language); a.language != "" && !known {
-		return opts, "", usageError{fmt.Errorf("--language %q: want a language code, such as de", a.language)}
+		return opts, "", usageError{fmt.Errorf("--language %q: want a language code such as de", a.language)}
 	}
 	if question, err = a.question(args); err != nil {
 		return opts, "", usageError{err}
@@ -175,7 +175,7 @@ func (a *asking) earlier() ([]agent.Turn, error) {
 	return ask.History(data)
 }
 
-// question returns the question from the arguments or, for "-", from standard input. A continued run needs none.
+// question returns the question from the arguments or, for "-", from standard input. A continued run does not need one.
 func (a *asking) question(args []string) (string, error) {
 	question := strings.TrimSpace(strings.Join(args, " "))
 	if a.goOn != "" {
@@ -241,8 +241,8 @@ func (a *asking) continued(dir string) (string, error) {
 	return ask.Newest(dir, a.goOn)
 }
 
-// noAnswerStatus returns the exit status of a run without an answer. It also names a service that failed on standard
-// error.
+// noAnswerStatus returns the exit status of a run without an answer. It also prints the name of a service that failed
+// to standard error.
 func noAnswerStatus(e *env, end agent.Ending) int {
 	if !end.ServiceFailed() {
 		return exitNoAnswer

@@ -25,7 +25,7 @@ func TestAskModelUnreachable(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a question with status 130, as shells expect, without advice about a failure.
+// Ctrl-C ends a question with status 130, as shells expect, and prints no advice about a failure.
 func TestAskInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

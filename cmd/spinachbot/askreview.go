@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
-// reviewFlags let a person decide on each turn of the model before it is carried out.
+// reviewFlags let a person decide on each of the model's turns before it is executed.
 type reviewFlags struct {
 	on       bool
 	gold     string
@@ -51,7 +51,7 @@ func (f *reviewFlags) check(a *asking) error {
 
 // findGold looks up the question in --gold's file, by its ID or its words.
 func (f *reviewFlags) findGold(a *asking, question *string) error {
-	if f.gold == "" || *question == "" { // that of a continued run is not known yet
+	if f.gold == "" || *question == "" { // the question of a continued run is not known yet
 		return nil
 	}
 	b, err := readInput(a.e, f.gold)
@@ -89,7 +89,7 @@ func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) 
 	opts.Reviewer, opts.Stream = t, false
 }
 
-// named returns the gold answer, with the names of the items in its result if the graph has them.
+// named returns the gold answer, with the names of the items in its result if the graph has names for them.
 func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	g := f.terminal.Gold
 	ids := g.IDs()

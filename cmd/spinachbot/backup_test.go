@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBackupAndRestore takes the demo's folder through an archive, and continues with it.
+// TestBackupAndRestore backs up the demo's folder, restores it from the archive, and continues with it.
 func TestBackupAndRestore(t *testing.T) {
 	dir := t.TempDir()
 	data, to, file := filepath.Join(dir, "data"), filepath.Join(dir, "restored"), filepath.Join(dir, "b.tar.gz")

@@ -66,7 +66,7 @@ func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 	return b.engine(sources, opts).Ask(ctx, q, rec, limits)
 }
 
-// itself returns the question and its discussion as benchmark items, so that no copy of them is shown.
+// itself returns the question and its discussion as benchmark items, so that no copy of them is shown to the model.
 func itself(q agent.Question) []dataset.Item {
 	items := []dataset.Item{{ID: q.ID, Question: q.Text}}
 	if q.Thread != nil {
@@ -78,7 +78,7 @@ func itself(q agent.Question) []dataset.Item {
 	return items
 }
 
-// solved returns the solved questions of the harvest. Before the first harvest there are none.
+// solved returns the solved questions of the harvest. There are none before the first harvest.
 func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// heard is a model that records what it is shown, and then has no answer.
+// heard is a model that records what it is shown and then returns no answer.
 type heard struct{ shown string }
 
 func (h *heard) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {

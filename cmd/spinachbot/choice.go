@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// choice is a flag that takes one of a few words.
+// choice is a flag whose value is one of a few words.
 type choice struct {
 	value *string
 	words []string
@@ -30,7 +30,7 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// choice declares a flag that takes one of the words. A word may have a description after a tab, for completions.
+// choice declares a flag whose value is one of the words. A word may have a description after a tab, for completions.
 func (c *cmdline) choice(name, value, usage string, words ...string) *string {
 	p := new(string)
 	c.choiceVar(p, name, value, usage, words...)
@@ -49,7 +49,7 @@ func (c *cmdline) choiceVar(p *string, name, value, usage string, words ...strin
 	c.complete(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete sets what the shell offers as the value of a flag.
+// complete sets the values of a flag that the shell offers.
 func (c *cmdline) complete(flag string, f cobra.CompletionFunc) {
 	if err := c.cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
 		panic(err) // the flag does not exist, or has completions: a mistake in the code

@@ -40,7 +40,7 @@ func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
 	return g
 }
 
-// setUpRoot adds what all commands share: help, errors about flags, --version.
+// setUpRoot adds the parts that all commands share: help, flag errors, --version.
 func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -89,7 +89,7 @@ func verbFirst(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// commandName returns the name of a command after the program's, such as "eval run".
+// commandName returns the name of a command without the program's, such as "eval run".
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
@@ -167,7 +167,7 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
 }
 
-// wholeWord finds the single-dash argument of which only the end was reported, such as "elp" of -help.
+// wholeWord finds the single-dash argument of which only the end was reported, such as "elp" for -help.
 func wholeWord(args []string, end string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
@@ -245,7 +245,7 @@ func groupHelp(cmd *cobra.Command, w io.Writer) {
 	}
 }
 
-// paragraph prints a text, wrapped.
+// paragraph prints wrapped text.
 func paragraph(w io.Writer, text string) {
 	for _, l := range console.Wrap(text, helpColumns(w)) {
 		fmt.Fprintln(w, l)

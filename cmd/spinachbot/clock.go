@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// systemClock is the machine's clock as a politehttp.Clock. Everything below cmd gets its time from here.
+// systemClock implements politehttp.Clock with the machine's clock. Everything below cmd gets its time from here.
 type systemClock struct{}
 
 // Now returns the time.

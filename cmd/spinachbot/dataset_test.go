@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// annotated makes a harvest folder in which Ada included the first and third candidates and excluded the second, and
+// annotated creates a harvest folder in which Ada included the first and third candidates and excluded the second, and
 // Ben confirmed the first.
 func annotated(t *testing.T) string {
 	t.Helper()
@@ -89,7 +89,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 			t.Errorf("verify %s: %d %s %s", what, code, out, errs)
 		}
 	}
-	// Any graph of the registry can be used; here the library, which has none of the items.
+	// Any graph in the registry can be used; here it is the library, which has none of the items.
 	graph := "graphs: {library: {endpoint: \"" + libraryServer(t) + "\", statements: wikibase}}"
 	kgFile := filepath.Join(dir, "graphs.yaml")
 	if err := os.WriteFile(kgFile, []byte(graph), 0o600); err != nil {
@@ -117,7 +117,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	}
 }
 
-// An interrupted verification continues where it ended, and its report is the same as that of an uninterrupted one.
+// An interrupted verification continues where it stopped, and its report is the same as that of an uninterrupted one.
 func TestDatasetVerifyResumes(t *testing.T) {
 	dir := annotated(t)
 	name := filepath.Join(dir, "report.jsonl")

@@ -83,7 +83,8 @@ name. docs/annotating.md explains the work.`,
 	})
 }
 
-// annotating opens what the annotators' page needs for a harvest's folder. The caller closes the store.
+// annotating opens the resources that the annotators' page requires for a harvest's folder. The caller closes the
+// store.
 func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config, graphName, dir string) (web.Options,
 	*store.Store, error) {
 	candidates := &candidateFile{dir: dir}
@@ -174,15 +175,15 @@ func (f *candidateFile) read() ([]dataset.Candidate, error) {
 func (f *candidateFile) changed() bool {
 	info, err := os.Stat(filepath.Join(f.dir, dataset.CandidatesFile))
 	if err != nil {
-		return false // half replaced, or missing: keep what was read
+		return false // partly replaced, or missing: keep what was read
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen == nil || !info.ModTime().Equal(f.seen.ModTime()) || info.Size() != f.seen.Size()
 }
 
-// readGolds reads the items that the annotators kept: validated ones or, with included, also those that one annotator
-// kept and nobody disputes.
+// readGolds reads the items that the annotators kept: the validated items and, if included is set, also items that one
+// annotator kept and nobody disputes.
 func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold,
 	error) {
 	candidates, cases, err := readCases(ctx, dir, st)
@@ -227,7 +228,7 @@ func readCases(ctx context.Context, dir string, st annotate.Store) ([]dataset.Ca
 	return candidates, cases, nil
 }
 
-// readExcluded returns the IDs of the candidates that annotators excluded; there are none if nobody has annotated.
+// readExcluded returns the IDs of the candidates that annotators excluded, or none if nobody has annotated.
 func readExcluded(ctx context.Context, dir string) (map[string]bool, error) {
 	if _, err := os.Stat(filepath.Join(dir, annotationsFile)); errors.Is(err, os.ErrNotExist) {
 		return nil, nil

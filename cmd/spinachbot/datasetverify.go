@@ -71,7 +71,7 @@ file.`,
 		}
 		if err := release.Verify(ctx, graph, e.now, checks, v.report); err != nil {
 			if !errors.Is(err, context.Canceled) {
-				err = fmt.Errorf("%w\n%d of %d items are verified; the rest was not tried", err, v.sum.Items, v.total)
+				err = fmt.Errorf("%w\n%d of %d items are verified; the rest were not tried", err, v.sum.Items, v.total)
 			}
 			return fail(e, err)
 		}
@@ -115,7 +115,7 @@ func verifyChecks(ctx context.Context, e *env, path string, flags *goldFlags) ([
 type verification struct {
 	w      io.Writer
 	json   *json.Encoder
-	file   *json.Encoder // writes to the file of --report; nil if there is none
+	file   *json.Encoder // writes to the file that --report names; nil if there is none
 	asJSON bool
 	total  int
 	sum    release.Summary
@@ -135,7 +135,8 @@ type reportLine struct {
 }
 
 // resume opens an existing report, counts its lines, and returns the remaining checks. A line that was cut off is
-// removed. A report with a summary is complete and is not changed, and neither is a report about other items.
+// removed. A report that has a summary is complete and is not changed. A report about other items is not changed
+// either.
 func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

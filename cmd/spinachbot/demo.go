@@ -141,7 +141,7 @@ func forumAndLedger(dir string) error {
 	return nil
 }
 
-// point directs the settings to the sandbox. The scripted model is used unless another one is configured.
+// point makes the settings refer to the sandbox. The scripted model is used unless another one is configured.
 func (d *demo) point(sb *sandboxServer) *config.Config {
 	cfg := *d.cfg
 	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)

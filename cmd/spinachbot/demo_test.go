@@ -30,9 +30,9 @@ func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr stri
 var seeded = map[string]struct {
 	replies int
 	query   bool
-	shown   string // how the result is shown: in words, as a table or as a tree
+	shown   string // how the result is shown: as words, as a table or as a tree
 }{
-	"Countries that pay with the CFA franc":         {0, false, ""}, // a person answered with a query
+	"Countries that pay with the CFA franc":         {0, false, ""}, // a human answered with a query
 	"Vice presidents who became president [SOLVED]": {0, false, ""}, // resolved
 	"Seat of government of Côte d'Ivoire":           {1, true, "\n:Result: [[Q3768|Yamoussoukro]] (Q3768)\n"},
 	"How many countries without a coast?":           {1, true, ": There are 16 landlocked countries"},

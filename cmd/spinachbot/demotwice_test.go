@@ -77,7 +77,7 @@ func ours(page, heading string) []forum.Comment {
 	return out
 }
 
-// appendRevision saves a new text of the demo's forum page, as its wiki would write it.
+// appendRevision saves new text for the demo's forum page, as its wiki would write it.
 func appendRevision(t *testing.T, data, text string) {
 	t.Helper()
 	file := filepath.Join(data, wikiName)
@@ -155,7 +155,7 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	settings := []string{"DATA_DIR=" + data, "WIKI_API=" + main.URL + "/w/api.php", "WIKI_USER=" + sandboxLogin,
 		"WIKI_PASSWORD=wrong", "POSTING=on", "OPERATOR=" + sandboxOperator}
 	_, errs, code = invoke(t, settings, "ledger", "undo", "--yes", key)
-	if code == exitOK || !strings.Contains(errs, `on the wiki "other", which WIKIS does not name`) {
+	if code == exitOK || !strings.Contains(errs, `on the wiki "other", which WIKIS does not list`) {
 		t.Errorf("without WIKIS: exit %d: %s", code, errs)
 	}
 	out, errs, code := invoke(t, append(settings, "WIKIS="+wikis, "OTHER_PASSWORD=pass"), "ledger", "undo", "--yes", key)
@@ -165,7 +165,7 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// KEEP_REMOVED also applies to a bot that is started for each round: words that are neither on the page nor in its
+// KEEP_REMOVED also applies to a bot that is started anew for each round: words that are neither on the page nor in its
 // archive are removed from the ledger and the trajectories.
 func TestKeepRemovedOnce(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")

@@ -95,7 +95,7 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 	})
 }
 
-// measureWeights measures weights on runs.
+// measureWeights evaluates weights on runs.
 func measureWeights(e *env, lessons *evalrun.Lessons, name string, asJSON bool) int {
 	m := confidence.Usual()
 	if name != builtinWeights {

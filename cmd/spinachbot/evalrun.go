@@ -92,7 +92,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		err := f.check(rest)
 		c.fs.Visit(func(given *pflag.Flag) {
 			if given.Name == "usd-limit" && f.usd == 0 && err == nil {
-				err = errors.New("--usd-limit 0 would allow no call to a model; leave it out for no limit")
+				err = errors.New("--usd-limit 0 would not allow any calls to a model; leave it out for no limit")
 			}
 		})
 		if err != nil {
@@ -179,10 +179,10 @@ func (f *evalRunFlags) check(rest []string) error {
 	return nil
 }
 
-// hasMain reports whether --kg names, among others, the graph of SPARQL_ENDPOINT.
+// hasMain reports whether --kg includes the graph of SPARQL_ENDPOINT.
 func (f *evalRunFlags) hasMain() bool { return slices.Contains(strings.Split(f.kg, ","), graphs.Main) }
 
-// formNames are the words that --also takes.
+// formNames are the values that --also accepts.
 func formNames() (out []string) {
 	for _, f := range evalrun.Forms {
 		out = append(out, string(f))
@@ -190,7 +190,7 @@ func formNames() (out []string) {
 	return out
 }
 
-// alsoIn returns the forms of --also.
+// alsoIn returns the forms that --also names.
 func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
 	for _, name := range f.forms {
 		out = append(out, evalrun.Form(name))
@@ -198,7 +198,7 @@ func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
 	return out
 }
 
-// choose returns the IDs of the items to ask, or nil for all.
+// choose returns the IDs of the items to ask, or nil for all items.
 func (f *evalRunFlags) choose(items []dataset.Item) (map[string]bool, error) {
 	if f.limit == 0 && len(f.ids) == 0 {
 		return nil, nil

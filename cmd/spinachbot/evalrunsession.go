@@ -35,7 +35,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// evalSession is one process's work on a run, made from its settings.
+// evalSession is one process's work on a run. It is created from the run's settings.
 type evalSession struct {
 	e      *env
 	lg     *slog.Logger
@@ -47,7 +47,7 @@ type evalSession struct {
 	hash   string // hash of the benchmark
 
 	settings evalrun.Settings
-	store    *store.Store // nil if nothing outside this machine is called
+	store    *store.Store // nil if only services on this machine are called
 	shared   *store.Store // set with --workers, otherwise nil
 
 	sharedRun string // name of the run in the queue
@@ -57,7 +57,7 @@ type evalSession struct {
 	sources  agent.Sources
 	script   *llm.Script
 	model    agent.Model                  // configured or scripted; nil if there is none
-	recorded map[string]agent.RecordedRun // by question, with white space folded
+	recorded map[string]agent.RecordedRun // by question, with runs of white space collapsed
 	replay   *evalrun.Recording           // a finished run
 	closers  []func() error
 	book     *lesson.Book // including the lessons to try
@@ -66,7 +66,7 @@ type evalSession struct {
 func (s *evalSession) close() {
 	for i := len(s.closers) - 1; i >= 0; i-- {
 		if err := s.closers[i](); err != nil {
-			s.lg.Error("not everything could be closed", "error", err)
+			s.lg.Error("some resources could not be closed", "error", err)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func (s *evalSession) readModels() (err error) {
 	return nil
 }
 
-// readRecordedRuns reads a log of SPINACH's evaluation. It returns nil if the file is something else: a tape.
+// readRecordedRuns reads a log of SPINACH's evaluation. It returns nil if the file is a tape.
 func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -325,7 +325,7 @@ func (s *evalSession) describe() error {
 	return nil
 }
 
-// describeParts adds the settings that affect worked dialogues, branching searches, and how long an item may take.
+// describeParts adds the settings for worked dialogues, branching searches, and the time limit of an item.
 func (s *evalSession) describeParts() {
 	if d := s.flags.itemTime; d > 0 {
 		s.settings["limits"] += fmt.Sprintf(", %s for all attempts at it", d)
@@ -383,7 +383,7 @@ func (s *evalSession) describeNotes() error {
 	return nil
 }
 
-// openStore opens the accounts: always the run's, and the day's if money or a public endpoint is used.
+// openStore opens the accounts: always the run's, and the day's if a paid model or a public endpoint is used.
 func (s *evalSession) openStore(ctx context.Context) (err error) {
 	var days llm.DayStore = llm.NewMemoryDays()
 	if s.local() {
@@ -407,7 +407,7 @@ func (s *evalSession) openStore(ctx context.Context) (err error) {
 	return err
 }
 
-// local reports whether the run uses nothing outside this machine.
+// local reports whether the run uses only services on this machine.
 func (s *evalSession) local() bool {
 	return s.replay != nil || (len(s.flags.data) > 0 || s.flags.kg == graphs.Embedded) && (s.script != nil ||
 		s.recorded != nil)
@@ -454,7 +454,7 @@ func (s *evalSession) budgets() remote.BudgetStore {
 	return s.store
 }
 
-// openModel starts the scripted model or makes a client for the configured one.
+// openModel starts the scripted model or creates a client for the configured one.
 func (s *evalSession) openModel(ctx context.Context) error {
 	settings, daily := modelSettings(s.cfg), s.cfg.DailyUSD
 	switch {
@@ -470,7 +470,7 @@ func (s *evalSession) openModel(ctx context.Context) error {
 		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel,
 			llm.Secret{}, 0
 	case s.recorded != nil, s.replay != nil:
-		return nil // questions that are not in it have no model
+		return nil // questions that are not in the recording have no model
 	}
 	if s.store != nil && s.script == nil {
 		settings.Pauses = s.store

@@ -43,7 +43,7 @@ type scoreFlags struct {
 	limit                       time.Duration
 }
 
-// metrics returns the measures that --metric names.
+// metrics returns the metrics that --metric names.
 func (f *scoreFlags) metrics() []score.Metric {
 	if f.metric == "all" {
 		return score.Metrics()
@@ -51,7 +51,7 @@ func (f *scoreFlags) metrics() []score.Metric {
 	return []score.Metric{score.Metric(f.metric)}
 }
 
-// measures are the words that --metric takes.
+// measures are the values that --metric accepts.
 func measures() []string {
 	words := []string{"all"}
 	for _, m := range score.Metrics() {
@@ -127,7 +127,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 	})
 }
 
-// advice explains how to give eval score what a file needs.
+// advice explains how to provide the data that eval score requires for a file.
 var advice = map[scorefile.Need]string{
 	scorefile.NeedGold:    "say --gold FILE",
 	scorefile.NeedRows:    "add --results FILE, --kg NAME or --data FILE to get them",
@@ -185,7 +185,7 @@ func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *
 	return g, done, err
 }
 
-// tell prints one document for each file.
+// tell prints one document per file, as text or JSON.
 func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Metric) int {
 	var best *scorefile.Best
 	if len(docs) > 1 {

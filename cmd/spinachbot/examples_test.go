@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// meaningServer serves a model that gives up at once, and an embedding model that can tell cities from people. embedded
-// counts the texts sent to it; down makes it fail.
+// meaningServer serves a model that gives up immediately, and an embedding model that can distinguish cities from
+// people. embedded counts the strings sent to it; down makes it fail.
 type meaningServer struct {
 	embedded atomic.Int32
 	down     atomic.Bool
@@ -43,9 +43,9 @@ func (m *meaningServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data, "usage": map[string]int{"prompt_tokens": 1}})
 }
 
-// TestExamplesByMeaning: if an embedding model is set, it ranks the solved questions, and their vectors are kept for
-// the next start. A failure of the model is reported once, and words are used instead. Items with broken queries are
-// named.
+// TestExamplesByMeaning checks that an embedding model, if set, ranks the solved questions, and that their vectors are
+// kept for the next start. A failure of the model is reported once, and the questions are then ranked by words. Items
+// with broken queries are named.
 func TestExamplesByMeaning(t *testing.T) {
 	m := &meaningServer{}
 	s := httptest.NewServer(m)
@@ -88,7 +88,7 @@ func TestExamplesByMeaning(t *testing.T) {
 	}
 }
 
-// TestNoExamples: a preset that shows solved questions causes one warning if there are none.
+// TestNoExamples checks that a preset that shows solved questions causes one warning if there are none.
 func TestNoExamples(t *testing.T) {
 	s := httptest.NewServer(&meaningServer{})
 	defer s.Close()

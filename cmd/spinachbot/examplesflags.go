@@ -35,7 +35,7 @@ func (f *exampleFlags) declare(c *cmdline) {
 	c.fs.IntVar(&f.force, "force-examples", 0, "show this `number` of them before the model's first turn, with any preset")
 }
 
-// forumLessons is the source of solved questions that were learned on the forum.
+// forumLessons is the source of solved questions that were learned from the forum.
 const forumLessons = "corrections on the forum"
 
 // learned adds the solved questions learned as lessons.
@@ -88,7 +88,7 @@ func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *
 	return left, nil
 }
 
-// listed returns the first few of several IDs as text.
+// listed returns the first few IDs as text.
 func listed(ids []string) string {
 	const most = 10
 	out := text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
@@ -128,7 +128,7 @@ func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
 	return pool.Harvest(path, items)
 }
 
-// own returns the flags. If no file was named, they name the candidates of the scheduled harvest, if there is one.
+// own returns the flags. If no file was named, these are the candidates of the scheduled harvest, if there is one.
 func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	out := *f
 	folder := filepath.Join(dataDir, harvestFolder)
@@ -141,8 +141,8 @@ func (f *exampleFlags) own(dataDir string) *exampleFlags {
 // hasEmbeddings reports whether OPENAI_EMBEDDING_MODEL is set, as for searches.
 func hasEmbeddings(cfg *config.Config) bool { return cfg.Origin("OPENAI_EMBEDDING_MODEL") != "default" }
 
-// byMeaning makes pool, which may be nil, rank by meaning if an embedding model is set. Vectors are stored in keep,
-// unless wrap records or replays every exchange.
+// byMeaning makes pool, which may be nil, rank questions by meaning if an embedding model is set. Vectors are stored in
+// keep, unless wrap records or replays every exchange.
 func byMeaning(lg *slog.Logger, e *env, cfg *config.Config, pool *examples.Pool, days llm.DayStore,
 	keep examples.Vectors, wrap wrapper) error {
 	if pool == nil || !hasEmbeddings(cfg) {
@@ -187,7 +187,7 @@ func (f *exampleFlags) fingerprint() (string, error) {
 	return strings.Join(out, " "), nil
 }
 
-// withExamples gives the main graph the solved questions.
+// withExamples adds the solved questions to the main graph.
 func withExamples(sources agent.Sources, found agent.Examples) agent.Sources {
 	out := slices.Clone(sources)
 	out[0].Examples = found

@@ -42,7 +42,7 @@ type forumFlags struct {
 	opts                  forum.Options
 }
 
-// forumParseCommand returns the command "forum parse", which reads files only, no wiki.
+// forumParseCommand returns the command "forum parse", which reads only files and does not use a wiki.
 func forumParseCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "parse [flags] FILE", "print a talk page as threads and comments, in JSON", forumDoc)
 	var f forumFlags

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// mistakeFiles are the files of the folder in which the mistakes are made.
+// mistakeFiles are the files in the folder in which the mistakes are made.
 var mistakeFiles = map[string]string{
 	"empty.json":     "",
 	"binary.bin":     "\x7fELF\x02\x01\x00\x00\xff\xfe",
@@ -225,7 +225,7 @@ index search --index nosuch --type lexeme berlin
 `
 
 // TestGolden compares the help of all commands, and the messages for mistakes, with testdata/golden/cli.txt. A person
-// reads that file when it changes: every message must say what is wrong and what to do next. go test -run Golden
+// reviews that file when it changes: every message must state what is wrong and what to do next. go test -run Golden
 // -update writes it.
 func TestGolden(t *testing.T) {
 	golden, err := filepath.Abs("testdata/golden/cli.txt")
@@ -287,7 +287,7 @@ func mistakeFolder(t *testing.T) string {
 	return dir
 }
 
-// mistake makes a call that fails and returns the output. No output may mention the program's internals.
+// mistake runs a command that fails and returns its output. No output may mention the program's internals.
 func mistake(t *testing.T, line string) string {
 	t.Helper()
 	var environ, args []string

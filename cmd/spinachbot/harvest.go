@@ -94,7 +94,7 @@ func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *con
 		return fail(e, err)
 	}
 	show := &harvestProgress{screen: e.screen()}
-	lg := c.logger(slog.LevelInfo) // someone is waiting: report when the wiki or the endpoint asks for a pause
+	lg := c.logger(slog.LevelInfo) // someone is waiting, so report when the wiki or the endpoint requests a pause
 	unlock, err := store.Lock(opts.Dir)
 	if err != nil {
 		return fail(e, err)
@@ -153,7 +153,8 @@ func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 	return o, nil
 }
 
-// harvestParts wires a harvest that runs by itself, with its own clients and with its budgets in its own database.
+// harvestParts wires a harvest that runs separately from the bot, with its own clients and with budgets in its own
+// database.
 func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time,
 	suggest bool) (harvest.Parts, error) {
 	wiki, err := newReader(lg, cfg, st)
@@ -181,7 +182,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 // is not cached, Parsoid needs a minute for it.
 const htmlTimeout = 3 * time.Minute
 
-// newReader makes a read-only client for the configured wiki, logged in as the configured account or not at all.
+// newReader returns a read-only client for the configured wiki, logged in as the configured account, if there is one.
 func newReader(lg *slog.Logger, cfg *config.Config, pauses politehttp.Pauses) (*mediawiki.Client, error) {
 	if cfg.WikiPassword != "" || cfg.OAuth2Token != "" || !cfg.OAuth.Empty() {
 		return newWiki(lg, cfg, "", pauses)
@@ -250,7 +251,7 @@ func bots(cfg *config.Config) []string {
 	return out
 }
 
-// ownFolder rejects a folder with candidates that were not made by one of our harvests, since they would be replaced.
+// ownFolder rejects a folder that contains candidates not made by one of our harvests, since they would be replaced.
 func ownFolder(dir string) error {
 	_, err := os.Stat(filepath.Join(dir, dataset.CandidatesFile))
 	if err == nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// wireHarvest makes the parts of a harvest. model may be nil.
+// wireHarvest creates the parts of a harvest. model may be nil.
 func wireHarvest(lg *slog.Logger, cfg *config.Config, wiki *mediawiki.Client, graph *wikidata.Client, model *llm.Client,
 	st *store.Store, now func() time.Time) (harvest.Parts, error) {
 	p := harvest.Parts{Log: lg, Wiki: adapter.Archive{Client: wiki}, Labels: graph, Store: st, Jobs: st, Now: now,
@@ -51,7 +51,7 @@ func harvestOptions(cfg *config.Config, dir string) harvest.Options {
 }
 
 // endpoint describes a query service by its address. Wikidata's services, and those on this machine, take queries as
-// they are. QLever needs its own dialect and has the whole graph. Any other service is expected to speak standard
+// they are. QLever requires its own dialect and has the whole graph. Any other service is expected to speak standard
 // SPARQL and to have the whole graph.
 func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 	e := harvest.Endpoint{Name: politehttp.ShownURL(address), Graph: g}
@@ -69,7 +69,7 @@ func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 	return e
 }
 
-// newShortLinks makes the client for the configured link shorteners.
+// newShortLinks returns the client for the configured link shorteners.
 func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	hosts, local := cfg.ShortlinkHosts, true
 	for _, h := range hosts {

@@ -44,7 +44,7 @@ type hostileWorld struct {
 	page    string // file
 	before  string // the page's wikitext at the start
 	modelAt string
-	hits    atomic.Int32 // calls of the forbidden address
+	hits    atomic.Int32 // calls to the forbidden address
 	refused atomic.Int32 // answers of the model's service that quoted the key
 }
 
@@ -84,7 +84,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// quoting is a model service that refuses side tasks, and every step of one request, with a text that quotes the key,
+// quoting is a model service that refuses side tasks and every step of one request. Its error message quotes the key,
 // as careless services do.
 func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

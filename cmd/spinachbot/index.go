@@ -156,7 +156,7 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 	return err
 }
 
-// openInto opens the OpenSearch that receives the names. Meanwhile, pulled names are kept in DATA_DIR.
+// openInto opens the OpenSearch index that receives the names. Meanwhile, pulled names are kept in DATA_DIR.
 func (b *indexBuild) openInto(e *env, cfg *config.Config, lg *slog.Logger) error {
 	o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)
 	if err != nil {

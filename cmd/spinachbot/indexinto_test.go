@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/opensearch/played"
 )
 
-// TestOpenSearch: an entry of KG_FILE leads to an index in OpenSearch and to searches in it, with a login from the
-// environment.
+// TestOpenSearch checks that an entry in KG_FILE leads to an index in OpenSearch and to searches in it, with a login
+// from the environment.
 func TestOpenSearch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := played.New()
@@ -76,7 +76,8 @@ func TestOpenSearch(t *testing.T) {
 	}
 }
 
-// TestVoIDKey: a graph's own description is read from a file, from an address, and from its standard location.
+// TestVoIDKey checks that a graph's own description is read from a file, from an address, and from its standard
+// location.
 func TestVoIDKey(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const description = `@prefix void: <http://rdfs.org/ns/void#> .

@@ -51,7 +51,7 @@ func titles(r *registry.Registry) (out []cobra.Completion) {
 	return out
 }
 
-// newGraphs makes the opener for the configured graphs. The error for an invalid KG_FILE is a *badSettings.
+// newGraphs returns the opener for the configured graphs. The error for an invalid KG_FILE is a *badSettings.
 func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (*graphs.Opener,
 	error) {
 	reg, err := graphs.ReadFile(cfg.KGFile)
@@ -123,7 +123,7 @@ func kgCommand(e *env) *cobra.Command {
 		kgListCommand(e), kgShowCommand(e), kgAddCommand(e), kgCheckCommand(e), kgShapeCommand(e))
 }
 
-// kgRun sets up a command from a function that uses the configured graphs.
+// kgRun turns a function that uses the configured graphs into a command.
 func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *config.Config,
 	args []string) int) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {

@@ -34,7 +34,7 @@ func libraryServer(t *testing.T) (address string) {
 	return srv.URL + "/sparql"
 }
 
-// TestKG: a graph is added, listed, checked, shown and asked, without editing its entry by hand.
+// TestKG adds, lists, checks, shows and asks a graph, without editing its entry by hand.
 func TestKG(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)
@@ -149,7 +149,7 @@ func TestKG(t *testing.T) {
 	}
 }
 
-// TestWrongKGFile: every command that opens graphs names all mistakes at once; the bot continues.
+// TestWrongKGFile checks that every command that opens graphs reports all mistakes at once, and that the bot continues.
 func TestWrongKGFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	before := "graphs:\n  a:\n    endpont: http://x/\n  B:\n    endpoint: http://x/?token=geheim\n"
@@ -178,7 +178,7 @@ func TestWrongKGFile(t *testing.T) {
 	}
 }
 
-// TestOpenGraphs: several graphs are opened, each with its capabilities.
+// TestOpenGraphs opens several graphs, each with its capabilities.
 func TestOpenGraphs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)

@@ -135,7 +135,7 @@ func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string)
 	})
 }
 
-// orRetry adds to the error of a change that ledger retry reopens the entry, if it is closed.
+// orRetry adds to the error of a change a hint that ledger retry reopens the entry, if the entry is closed.
 func (l *ledger) orRetry(ctx context.Context, verb bot.Act, id string, err error) error {
 	if err == nil || verb == bot.ActRetry {
 		return err
@@ -144,7 +144,7 @@ func (l *ledger) orRetry(ctx context.Context, verb bot.Act, id string, err error
 	if missing != nil || en.State.Open() || !slices.Contains(bot.ActRetry.On(), en.State) {
 		return err
 	}
-	return fmt.Errorf("%w; spinachbot ledger retry %s has it answered again", err, en.Key)
+	return fmt.Errorf("%w; to have it answered again, run spinachbot ledger retry %s", err, en.Key)
 }
 
 // each calls do for all IDs, even after one has failed, and returns all errors.
@@ -191,7 +191,7 @@ func wikiAPIs(e *env, cfg *config.Config) map[string]string {
 	return out
 }
 
-// ledger is an open ledger for people to work on.
+// ledger is an open ledger that an operator works on.
 type ledger struct {
 	show.Ledger
 	e    *env
@@ -290,7 +290,7 @@ func stateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// completeStates offers states, even after a comma.
+// completeStates offers states for completion, even after a comma.
 func completeStates(_ *cobra.Command, _ []string, given string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := given[:strings.LastIndexByte(given, ',')+1]
 	var out []cobra.Completion
@@ -329,8 +329,8 @@ func operatorName(e *env, cfg *config.Config, by string) string {
 	return cmp.Or(by, cfg.Operator, e.variable("USER"), "operator")
 }
 
-// completeEntries offers the IDs of the ledger's entries in the states, with state, author and heading as their
-// description.
+// completeEntries offers for completion the IDs of the ledger's entries in the given states, with state, author and
+// heading as their description.
 func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cfg, ok := c.loadQuietly()
@@ -345,7 +345,7 @@ func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer st.Close()
-		entries, _ := bot.List(cmd.Context(), st, states...) // without a ledger there is nothing to offer
+		entries, _ := bot.List(cmd.Context(), st, states...) // without a ledger there is nothing to complete
 		var out []cobra.Completion
 		for _, en := range entries {
 			if !slices.Contains(args, en.Key) {

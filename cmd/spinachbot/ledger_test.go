@@ -149,7 +149,7 @@ func TestLedgerReview(t *testing.T) {
 		"no reply waits for approval") {
 		t.Errorf("nothing to review: %d %s", code, errs)
 	}
-	// The end of the input ends the review. If something cannot be done, the command reports it and asks again.
+	// The end of the input ends the review. If an action fails, the command reports the error and asks again.
 	code, out, errs = ledgerCall(t, dir, "a\nq\n", nil, "review", "sb-3")
 	if code != exitOK || !strings.Contains(errs, "it is skipped") || !strings.Contains(out,
 		"0 approved, 0 rejected, 1 left") {
@@ -166,7 +166,7 @@ func TestLedgerEditPosted(t *testing.T) {
 	}
 }
 
-// onRead does something before its first read, as another program might while a person is thinking.
+// onRead runs a function before its first read, to simulate another program that acts while the operator is thinking.
 type onRead struct {
 	io.Reader
 	first func()
@@ -180,7 +180,7 @@ func (r *onRead) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Only the shown text is approved: a reply that has changed meanwhile is first shown again.
+// Only text that was shown is approved: a reply that has changed in the meantime is shown again first.
 func TestLedgerReviewChanged(t *testing.T) {
 	dir := drafted(t)
 	var out, errs bytes.Buffer
@@ -198,7 +198,7 @@ func TestLedgerReviewChanged(t *testing.T) {
 	}
 }
 
-// The end of the input in the middle of a decision ends the review without a message.
+// If the input ends in the middle of a decision, the review ends without a message.
 func TestLedgerReviewEnd(t *testing.T) {
 	dir := drafted(t)
 	for _, input := range []string{"r\n", "e\n", ""} {

@@ -31,7 +31,7 @@ func TestLedgerReviewSeveral(t *testing.T) {
 	}
 }
 
-// The review of a held reply shows why the checks held it, and so do the list of several replies and the digest.
+// The review of a held reply shows why the checks held it. So do the list of several replies and the digest.
 func TestHeldReplySaysWhy(t *testing.T) {
 	dir := drafted(t)
 	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))
@@ -161,7 +161,7 @@ func TestRejectNames(t *testing.T) {
 	}
 }
 
-// What cannot be done with a closed entry says how to open it again.
+// The error for an action that a closed entry does not allow explains how to reopen the entry.
 func TestClosedEntryNamesRetry(t *testing.T) {
 	dir := drafted(t)
 	if code, _, errs := ledgerCall(t, dir, "", nil, "reject", "sb-1"); code != exitOK {
@@ -169,7 +169,7 @@ func TestClosedEntryNamesRetry(t *testing.T) {
 	}
 	for _, args := range [][]string{{"approve", "sb-1"}, {"reject", "sb-1"}, {"approve", "sb-3"}} {
 		code, _, errs := ledgerCall(t, dir, "", nil, args...)
-		if code != exitFailed || !strings.Contains(errs, "; spinachbot ledger retry "+args[1]) {
+		if code != exitFailed || !strings.Contains(errs, ", run spinachbot ledger retry "+args[1]) {
 			t.Errorf("%v: %d %s", args, code, errs)
 		}
 	}
@@ -178,7 +178,7 @@ func TestClosedEntryNamesRetry(t *testing.T) {
 	}
 }
 
-// config check also reads the file that WIKIS names: what it says must not come to light when the bot starts.
+// config check also reads the file that WIKIS names, so that errors in it do not surface only when the bot starts.
 func TestConfigCheckReadsWikis(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "wikis.yaml")
@@ -201,7 +201,7 @@ func TestConfigCheckReadsWikis(t *testing.T) {
 	}
 }
 
-// Runs that could not be worked on say nothing about the graph, so no notes are made from them.
+// Runs that failed because of a service reveal nothing about the graph, so no notes are derived from them.
 func TestRunsWithoutAWord(t *testing.T) {
 	ended := func(reason event.Reason) *transcript.Run {
 		return &transcript.Run{End: &event.Event{Reason: string(reason)}}

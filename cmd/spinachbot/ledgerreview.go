@@ -43,7 +43,7 @@ type review struct {
 	by                       string
 	in                       *bufio.Reader
 	approved, rejected, left int
-	rest                     []*bot.Entry // the remaining entries, beginning with the shown one
+	rest                     []*bot.Entry // the remaining entries, beginning with the one shown
 }
 
 func (r *review) run(ctx context.Context, ids []string) error {
@@ -73,13 +73,13 @@ func (r *review) run(ctx context.Context, ids []string) error {
 			r.left += len(r.rest)
 			break
 		}
-		entries = append(entries[:i+1:i+1], r.rest[1:]...) // without those that were approved together
+		entries = append(entries[:i+1:i+1], r.rest[1:]...) // without the entries that were approved together
 	}
 	fmt.Fprintf(r.Out, "%d approved, %d rejected, %d left\n", r.approved, r.rejected, r.left)
 	return nil
 }
 
-// decide asks what to do with an entry until the answer is clear. on is false if the review is over.
+// decide asks what to do with an entry until the reply is valid. on is false if the review is over.
 func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bool, err error) {
 	for {
 		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, several, quit? ")
@@ -129,7 +129,8 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 	}
 }
 
-// approve approves the reply that was shown. One that the bot or another operator has changed since is shown again.
+// approve approves the reply that was shown. If the bot or another operator has changed the reply in the meantime, it
+// is shown again.
 func (r *review) approve(ctx context.Context, shown *bot.Entry) error {
 	name := "none"
 	if shown.Draft != nil {
@@ -147,7 +148,7 @@ func (r *review) approve(ctx context.Context, shown *bot.Entry) error {
 	return errors.New("the reply has changed since it was shown; the new text is above")
 }
 
-// edit lets the user change the text of a reply and shows the result.
+// edit lets the operator change the text of a reply and shows the result.
 func (r *review) edit(ctx context.Context, en *bot.Entry) error {
 	now, err := bot.Find(ctx, r.st, en.Key)
 	if err != nil {
@@ -251,7 +252,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	return l.changed(l.revise(ctx, en, text, by))
 }
 
-// revise replaces the text, unless the new one is the same.
+// revise replaces the text unless the new text is the same.
 func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*bot.Entry, error) {
 	if text.Fold(given) == text.Fold(en.Draft.Reply.Short) {
 		return en, errors.New("nothing was changed")
@@ -259,7 +260,8 @@ func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*
 	return bot.ReviseShown(ctx, l.st, l.e.now(), en.Key, en.Draft.Name(), given, by)
 }
 
-// inEditor lets an editor change the text of a draft. The query and its rows are shown below a line, only to be read.
+// inEditor lets an editor change the text of a draft. The query and its rows are shown below a line and cannot be
+// changed.
 func (l *ledger) inEditor(ctx context.Context, editor string, en *bot.Entry) (string, error) {
 	below := `Change only the text above this line. Wiki markup in it is shown on the page, not used.
 For another query, leave and use: spinachbot ledger retry ` + en.Key + `
@@ -273,7 +275,7 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 }
 
 // several lists the remaining entries and approves those whose numbers are typed. shown is true if the entry under
-// review is one of them; the others are removed from the remaining ones.
+// review is one of them; the others are removed from the remaining entries.
 func (r *review) several(ctx context.Context) (shown bool, err error) {
 	for i, en := range r.rest {
 		confidence := "  - "

@@ -87,7 +87,7 @@ func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by str
 	return errors.Join(errs...)
 }
 
-// undoer makes a bot that can undo replies on a wiki.
+// undoer returns a bot that can undo replies on a wiki.
 func (l *ledger) undoer(lg *slog.Logger, wiki string) (*bot.Bot, error) {
 	cfg := l.cfg
 	if wiki != "" {
@@ -96,7 +96,7 @@ func (l *ledger) undoer(lg *slog.Logger, wiki string) (*bot.Bot, error) {
 			return nil, err
 		}
 		if cfg = others[wiki]; cfg == nil {
-			return nil, fmt.Errorf("it is on the wiki %q, which WIKIS does not name: name it there, or edit the page", wiki)
+			return nil, fmt.Errorf("it is on the wiki %q, which WIKIS does not list: add it there, or edit the page", wiki)
 		}
 	}
 	client, err := newWiki(lg, cfg, "", l.st)

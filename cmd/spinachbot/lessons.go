@@ -42,7 +42,7 @@ func openLessons(e *env, dataDir string) *lesson.Book {
 	return lesson.Open(filepath.Join(dataDir, lessonsFile), e.now)
 }
 
-// withNotes gives each graph its approved notes.
+// withNotes adds to each graph its approved notes.
 func withNotes(book *lesson.Book, sources agent.Sources) (agent.Sources, error) {
 	out := slices.Clone(sources)
 	for i := range out {
@@ -55,7 +55,7 @@ func withNotes(book *lesson.Book, sources agent.Sources) (agent.Sources, error) 
 	return out, nil
 }
 
-// onLessons sets up a command that works on the notes.
+// onLessons sets up a command that operates on the notes.
 func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Context, b *lesson.Book,
 	args []string) error) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {
@@ -297,7 +297,8 @@ person approves them.`, config.Data, config.Model,
 	})
 }
 
-// maxTask is the maximum length of the text for the note-taker, in bytes: that of a question, plus room for 16 notes.
+// maxTask is the maximum length in bytes of the text for the note-taker: the maximum length of a question, plus room
+// for 16 notes.
 const maxTask = 15_500
 
 // learnLessons reads runs and returns how many notes were added.
@@ -361,13 +362,13 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	return len(after) - len(before), err
 }
 
-// saysNothing reports whether a run says nothing about the graph: the graph failed, or there was no model.
+// saysNothing reports whether a run reveals nothing about the graph, because the graph failed or there was no model.
 func saysNothing(r *transcript.Run) bool {
 	return r.End != nil && (r.End.Reason == string(event.NoModel) || r.End.Reason == string(event.GraphFailed))
 }
 
-// worstFirst sorts runs by how correct their answers are, if that is known. Among the others, those without an answer
-// come first.
+// worstFirst sorts runs by how correct their answers are, if that is known. Among the other runs, those without an
+// answer come first.
 func worstFirst(runs []transcript.FileRun, judged evalrun.Judged) []transcript.FileRun {
 	score := func(r transcript.FileRun) float64 {
 		if _, f1, ok := judged.Known(r.Path); ok {

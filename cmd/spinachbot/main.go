@@ -5,8 +5,8 @@
 // the code that reads settings, and wire.go the code that turns settings into concrete parts. Each command has its own
 // file.
 //
-// The package is over 6,000 lines: it has the flags, help and wiring of all commands, and each server, page and kind of
-// bot adds some. The wiring of run and serve would be the first to move into packages of its own.
+// The package has more than 6,000 lines: it contains the flags, help and wiring of all commands, and each server, page
+// and kind of bot adds some. The wiring of run and serve would be the first part to move into separate packages.
 package main
 
 import (
@@ -40,11 +40,11 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2 // wrong usage or settings
 	exitNoAnswer    = 3 // ask ended without an answer
-	exitService     = 4 // a service failed for good
+	exitService     = 4 // a service failed permanently
 	exitInterrupted = 130
 )
 
-// env is everything that a command gets from outside the program. No other code reads it directly.
+// env contains everything that a command gets from outside the program. No other code reads it directly.
 type env struct {
 	stdin   io.Reader
 	stdout  io.Writer
@@ -62,7 +62,7 @@ func newEnv() *env {
 		now: time.Now}
 }
 
-// scrub returns a text with the configured secrets removed.
+// scrub returns its argument with the configured secrets removed.
 func (e *env) scrub(text string) string {
 	if e.secrets == nil {
 		return text
@@ -134,8 +134,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run executes a command and returns the exit status. It turns a panic into an error message, so that no stack trace
-// reaches a user as the only message.
+// run executes a command and returns the exit status. It turns a panic into an error message, so that the user never
+// sees only a stack trace.
 func run(ctx context.Context, e *env, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -174,7 +174,7 @@ func execute(ctx context.Context, e *env, args []string) int {
 	return misuse(e, "%v", err)
 }
 
-// fail prints an error with the program's name and returns the exit status for it, the same in every command.
+// fail prints an error with the program's name and returns the exit status for it, which is the same in every command.
 func fail(e *env, err error) int {
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(e.stderr, "spinachbot: interrupted")
@@ -190,7 +190,7 @@ func fail(e *env, err error) int {
 	return exitFailed
 }
 
-// usageError is an error about the call, such as two flags that cannot be used together.
+// usageError is an error in the command line, such as two flags that cannot be used together.
 type usageError struct{ error }
 
 // Unwrap returns the wrapped error.
@@ -214,7 +214,7 @@ func serviceFailed(err error) bool {
 		errors.Is(err, opensearch.ErrDown)
 }
 
-// misuse prints an error about the call and returns the exit status for it.
+// misuse prints an error in the command line and returns the exit status for it.
 func misuse(e *env, format string, args ...any) int {
 	for i, a := range args {
 		if err, ok := a.(error); ok {

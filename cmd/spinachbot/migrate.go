@@ -52,7 +52,7 @@ func migrate(ctx context.Context, cfg *config.Config) (m store.Moved, err error)
 	defer func() { err = errors.Join(err, unlock()) }()
 	from, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
 	if errors.Is(err, store.ErrMoved) {
-		return m, fmt.Errorf("nothing to do: the ledger in %s was moved to a PostgreSQL database before", cfg.DataDir)
+		return m, fmt.Errorf("nothing to do: the ledger in %s has already been moved to a PostgreSQL database", cfg.DataDir)
 	}
 	if err != nil {
 		return m, err

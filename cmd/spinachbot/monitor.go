@@ -22,8 +22,8 @@ func profilesFlag(c *cmdline) *string {
 	return c.fs.String("pprof", "", "loopback `address`, such as 127.0.0.1:6060, at which go tool pprof finds profiles; nobody else can reach it")
 }
 
-// profiles serves profiles at a loopback address until ctx is done. It has its own listener, so that no proxy in front
-// of the program's other pages can make it public.
+// profiles serves profiles at a loopback address until ctx is done. It has its own listener, so that a proxy in front
+// of the program's other pages cannot make it public.
 func profiles(ctx context.Context, lg *slog.Logger, address string) error {
 	if address == "" {
 		return nil
@@ -81,7 +81,7 @@ func ledgerReady(st *store.Store, now func() time.Time) health.Check {
 	}
 }
 
-// countLedger adds the ledger's figures to the counters.
+// countLedger adds figures from the ledger to the counters.
 func countLedger(counts *metrics.Metrics, st *store.Store, now func() time.Time) {
 	counts.Gauges("ledger_entries", "Entries of the ledger, by state.", "state",
 		func(ctx context.Context) (map[string]float64, error) {

@@ -28,7 +28,7 @@ type presetFlags struct {
 // listPresets is the value of --preset that explains the presets.
 const listPresets = "list"
 
-// answerPreset is how the help describes the default of a command that answers as the bot does.
+// answerPreset is the description, in the help, of the default for a command that answers as the bot does.
 const answerPreset = "the setting ANSWER_PRESET, best unless it is set"
 
 // declare declares the flags. usual describes the preset that is used when none is named.
@@ -81,13 +81,13 @@ func (f *presetFlags) options(usual string) (agent.Options, error) {
 		return agent.Options{}, usageError{fmt.Errorf("--tree: %w", err)}
 	}
 	if (f.runs != 0 || variants != nil) && !search.ManyTries(policy) {
-		return agent.Options{}, usageError{fmt.Errorf("--runs and --presets are for policies that make several tries (vote, auto), not for %q",
+		return agent.Options{}, usageError{fmt.Errorf("--runs and --presets are for policies with several tries (vote, auto), not for %q",
 			policy)}
 	}
 	return agent.Options{Preset: p, Policy: policy, Runs: f.runs, Variants: variants}, nil
 }
 
-// one returns the preset of the run or, if there are several tries, of the first.
+// one returns the preset of the run or, if there are several tries, of the first try.
 func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset, error) {
 	switch {
 	case f.file != "":

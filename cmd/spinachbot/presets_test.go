@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// If a preset file names a policy that does not exist, that is a usage error, found before anything is asked.
+// A preset file that names a policy that does not exist is a usage error, found before any question is asked.
 func TestPresetFileUnknownPolicy(t *testing.T) {
 	dir, from := t.TempDir(), "../../agent/preset/spinach"
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {

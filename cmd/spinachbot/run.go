@@ -1,4 +1,4 @@
-// Over 500 lines: it wires `run`, in the order in which its parts are made.
+// More than 500 lines: this file wires `run`, in the order in which its parts are created.
 
 package main
 
@@ -130,7 +130,7 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	}
 }
 
-// running is one call of the run command.
+// running is one invocation of the run command.
 type running struct {
 	e       *env
 	lg      *slog.Logger
@@ -152,7 +152,7 @@ type otherWiki struct {
 	parts *botParts
 }
 
-// wire makes the parts of the bots of all wikis.
+// wire creates the parts of the bots of all wikis.
 func (r *running) wire(ctx context.Context) (err error) {
 	if r.parts, err = wireParts(ctx, r.lg, r.cfg, r.st, r.e, modelSettings(r.cfg), r.counts); err != nil {
 		return err
@@ -178,7 +178,8 @@ func moreWikis(e *env, cfg *config.Config) ([]string, map[string]*config.Config,
 	return readWikis(cfg, e.variable)
 }
 
-// wikisToRead reads the same file for commands that only read the wikis and need none of the secrets that it names.
+// wikisToRead reads the same file for commands that only read the wikis and do not need any of the secrets that the
+// file names.
 func wikisToRead(cfg *config.Config) (map[string]*config.Config, error) {
 	_, all, err := readWikis(cfg, func(string) string { return "not needed for reading" })
 	return all, err
@@ -272,7 +273,7 @@ func (r *running) removedPosts(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// removedToday does the work of removedPosts once a day in a process that does a single round.
+// removedToday does the work of removedPosts once a day in a process that runs a single round.
 func (r *running) removedToday(ctx context.Context) error {
 	const key = "removed posts checked"
 	if r.cfg.KeepRemoved < 0 {
@@ -421,7 +422,7 @@ func (r *running) shared(ctx context.Context) error {
 	return c.Run(ctx)
 }
 
-// botParts has everything that the bots of this process share.
+// botParts contains everything that the bots of this process share.
 type botParts struct {
 	lg      *slog.Logger
 	wiki    *mediawiki.Client
@@ -462,7 +463,7 @@ func wireBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store
 	return parts.bot(st, pol)
 }
 
-// wireParts makes the clients of the bots and, from the same clients, the harvest that may run alongside them.
+// wireParts creates the clients of the bots and, from the same clients, the harvest that may run alongside them.
 func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
 	counts *metrics.Metrics) (*botParts, error) {
 	now := e.now
@@ -546,7 +547,7 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	var turn sync.Mutex
 	round := func() {
 		if !turn.TryLock() {
-			lg.Info("the last round is still running; this one is skipped")
+			lg.Info("the previous round is still running; this one is skipped")
 			return
 		}
 		defer turn.Unlock()
@@ -583,12 +584,12 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	return nil
 }
 
-// oneAtATime runs a job unless its last run is still in progress. Errors are logged, and the bot continues.
+// oneAtATime runs a job unless its previous run is still in progress. Errors are logged, and the bot continues.
 func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
 	var turn sync.Mutex
 	return func() {
 		if !turn.TryLock() {
-			lg.Info("the last run is not over; this one is skipped", "schedule", j.setting)
+			lg.Info("the previous run is still in progress; this one is skipped", "schedule", j.setting)
 			return
 		}
 		defer turn.Unlock()

@@ -78,7 +78,8 @@ The graph is kept in memory, which is enough for some million triples. Larger da
 	})
 }
 
-// wikiFile returns where the sandbox's wiki keeps its pages: in DATA_DIR if that is set, otherwise in memory.
+// wikiFile returns the file in which the sandbox's wiki stores its pages: in DATA_DIR if that is set, otherwise in
+// memory.
 func wikiFile(cfg *config.Config) string {
 	if cfg.Origin("DATA_DIR") == "default" {
 		return ""

@@ -68,7 +68,7 @@ machine.`,
 	return c.command(s.run)
 }
 
-// serving is one call of the serve command, with its flags.
+// serving is one invocation of the serve command, with its flags.
 type serving struct {
 	e *env
 	c *cmdline

@@ -20,8 +20,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/runs"
 )
 
-// private adds the pages that are not for everyone: the login, the operator's desk, and the runs, whose trajectories
-// are in dir.
+// private adds the pages with restricted access: the login, the operator's desk, and the runs, whose trajectories are
+// in dir.
 func (s *serving) private(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, dir string,
 	site *layout.Site, pages map[string]http.Handler) error {
 	host, _, _ := net.SplitHostPort(s.addr)
@@ -93,7 +93,7 @@ func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.C
 	return nil
 }
 
-// close closes what the pages opened.
+// close closes everything that the pages opened.
 func (s *serving) close() {
 	for _, c := range s.closing {
 		_ = c.Close() // all writes are already durable
@@ -103,8 +103,8 @@ func (s *serving) close() {
 // deskWikis returns the configured wikis as the desk needs them.
 func deskWikis(lg *slog.Logger, cfg *config.Config) (map[string]desk.Wiki, error) {
 	all, err := wikisToRead(cfg)
-	if err != nil { // the main wiki's requests can still be seen
-		lg.Warn("requests of other wikis have no links and previews", "error", err)
+	if err != nil { // the main wiki's requests are still shown
+		lg.Warn("requests on other wikis have no links or previews", "error", err)
 	}
 	out := map[string]desk.Wiki{}
 	add := func(name string, cfg *config.Config) error {

@@ -14,8 +14,8 @@ import (
 const picturesFolder = "pictures"
 
 // picturesFrom returns the address of the pictures that results name, or "" for no pictures. A graph on this machine
-// may be private or part of a trial without a network. Nothing is then requested from Wikimedia Commons unless the
-// settings allow it.
+// may be private or part of a trial without a network. In that case, nothing is requested from Wikimedia Commons unless
+// the settings allow it.
 func picturesFrom(cfg *config.Config) string {
 	switch {
 	case cfg.PicturesURL == config.Off || cfg.PicturesURL == "" && isLoopback(cfg.SPARQLEndpoint):

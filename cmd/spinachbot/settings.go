@@ -31,14 +31,14 @@ type cmdline struct {
 	hidden   []string          // settings that the help does not show
 }
 
-// settingWords are the values of settings that take one of a few words, for completions.
+// settingWords are the values, for completions, of settings that accept one of a few words.
 var settingWords = map[string][]cobra.Completion{
 	"posting":         {"off\tnothing is written", "propose\treplies wait for ledger approve", "on\treplies are posted"},
 	"low-confidence":  {"ask\tthe poster is asked one question", "silent\tnothing is posted"},
 	"openai-sampling": {"full\ttemperature, top_p and n are sent", "none\tfor reasoning models"},
 }
 
-// newCmdline declares a command. use is its name and arguments; short describes it in a few words, doc in full.
+// newCmdline declares a command. use is its name and arguments; short is a brief description, and doc the full one.
 func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline {
 	cmd := &cobra.Command{Use: use, Short: short, Long: doc, Args: cobra.ArbitraryArgs, DisableFlagsInUseLine: true}
 	c := &cmdline{cmd: cmd, fs: cmd.Flags(), e: e, groups: map[config.Group]bool{}, settings: map[string]string{}}

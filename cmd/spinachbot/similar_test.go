@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// counted is a graph that returns one row, no row, or an error, and counts its queries.
+// counted is a graph that returns one row, no rows, or an error, and counts its queries.
 type counted struct {
 	runs int
 	rows int
@@ -72,7 +72,7 @@ func TestEarlierDiscussions(t *testing.T) {
 			t.Errorf("%+v", got[0])
 		}
 	}
-	want(1, 0) // the harvest ran it just now
+	want(1, 0) // the harvest has just run it
 	now = now.Add(8 * 24 * time.Hour)
 	want(1, 1)
 	want(1, 1)

@@ -33,8 +33,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// soaking is a soak run: the bot is in this process, and the wiki, graph and model are in another, so that their memory
-// does not count.
+// soaking is a soak run: the bot is in this process, and the wiki, graph and model are in another process, so that
+// their memory does not count.
 type soaking struct {
 	t      *testing.T
 	url    string
@@ -42,10 +42,10 @@ type soaking struct {
 	client *http.Client
 	token  string
 	asked  int
-	ahead  atomic.Int64 // nanoseconds: how far the clocks of bot and wiki are ahead of the machine's
+	ahead  atomic.Int64 // nanoseconds by which the clocks of bot and wiki are ahead of the machine's clock
 }
 
-// tick is how much time passes with each round, as with the usual WATCH_SCHEDULE.
+// tick is the time that passes with each round, as with the usual WATCH_SCHEDULE.
 const tick = 10 * time.Minute
 
 // TestSoak runs many rounds with the bot's real parts, and after each quarter of the run measures what they leave
@@ -130,11 +130,11 @@ func flat(t *testing.T, rows []soaked) {
 	}
 }
 
-// look takes the measurements, that of the heap after a garbage collection.
+// look takes the measurements. The heap is measured after a garbage collection.
 func (s *soaking) look(st *store.Store, n, quarter int, before []soaked, took time.Duration) soaked {
 	s.t.Helper()
 	s.client.CloseIdleConnections()
-	debug.FreeOSMemory() // or what was read for the last row would count as resident
+	debug.FreeOSMemory() // otherwise, the memory read for the last row would count as resident
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	r := soaked{heap: int(m.HeapAlloc >> 10), goroutines: runtime.NumGoroutine(), rss: resident()}
@@ -185,7 +185,7 @@ func resident() int {
 
 const soakPassword = "a password of the soak run"
 
-// TestSoakServer is not a test: it is the other process of TestSoak, until its input ends.
+// TestSoakServer is not a test: it is the second process of TestSoak, which runs until its input ends.
 func TestSoakServer(t *testing.T) {
 	if os.Getenv("SOAK_SERVER") == "" {
 		t.Skip("part of TestSoak")

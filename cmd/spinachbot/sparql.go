@@ -36,7 +36,7 @@ func builtinLabels() tool.LabelSource {
 
 func sparqlCommand(e *env) *cobra.Command { return sparqlCommandWith(e, builtinLabels()) }
 
-// sparqlCommandWith makes the command with another source of labels.
+// sparqlCommandWith returns the command with another source of labels.
 func sparqlCommandWith(e *env, source tool.LabelSource) *cobra.Command {
 	return group(e, "sparql", "check, format, rewrite or explain queries",
 		sparqlCheckCommand(e), sparqlFormatCommand(e, source), sparqlRewriteCommand(e), sparqlExplainCommand(e, source))

@@ -82,7 +82,7 @@ answers.`, config.Data)
 	})
 }
 
-// unread reports what could not be read.
+// unread reports the files that could not be read.
 func unread(e *env, files []string) int {
 	for _, why := range files {
 		fmt.Fprintln(e.stderr, "spinachbot: warning: not read:", text.Clean(why))
@@ -93,10 +93,10 @@ func unread(e *env, files []string) int {
 	return exitOK
 }
 
-// each checks the flags of a form in which every run is written as it is.
+// each checks the flags for a form in which every run is written unchanged.
 func (f *trainingFlags) each() error {
 	if *f.several || *f.minF1 != 0 || *f.license != "" || *f.name != "" || len(f.not) > 0 {
-		return fmt.Errorf("--as %s writes every run as it is: leave out --several, --min-f1, --license, --name and --not",
+		return fmt.Errorf("--as %s writes every run unchanged: leave out --several, --min-f1, --license, --name and --not",
 			*f.as)
 	}
 	if *f.as == transcript.AsDialogue && (*f.out == "" || *f.out == "-") {
@@ -191,7 +191,7 @@ func (f *trainingFlags) folder() bool {
 	return filepath.Ext(*f.out) != ".jsonl"
 }
 
-// write writes the lines and, into a folder, the card.
+// write writes the lines and, if the output is a folder, the card.
 func (f *trainingFlags) write(e *env, x *training.Export, d *training.Description) error {
 	var b bytes.Buffer
 	for _, l := range x.Lines {
@@ -214,7 +214,7 @@ func (f *trainingFlags) write(e *env, x *training.Export, d *training.Descriptio
 		dataset.File{Name: filepath.Join(*f.out, "README.md"), Content: x.Card(d)})
 }
 
-// tell reports what was written and what was not.
+// tell reports which runs were written and which were not.
 func (f *trainingFlags) tell(e *env, x *training.Export) {
 	var why []string
 	for _, reason := range x.Reasons() {

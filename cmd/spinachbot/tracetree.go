@@ -44,7 +44,7 @@ and counted. The trajectory is found as by trace show.`, config.Data)
 		}
 		tree := treeview.Of(events)
 		if tree.Steps == 0 {
-			return fail(e, errors.New("trace tree: this trajectory has no steps; trace show shows what it has"))
+			return fail(e, errors.New("trace tree: this trajectory has no steps; use trace show to see its content"))
 		}
 		svg := tree.SVG(*nodes)
 		if *out != "" && *out != "-" {

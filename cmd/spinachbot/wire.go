@@ -81,7 +81,7 @@ func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
 	return w(rt)
 }
 
-// newGraph makes a client for the configured query service and its entity API.
+// newGraph returns a client for the configured query service and its entity API.
 func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wrap wrapper) (*wikidata.Client, error) {
 	api := cfg.EntityAPI
 	if api == "" {
@@ -121,8 +121,8 @@ func modelSettings(cfg *config.Config) llm.Config {
 	}
 }
 
-// newModel makes a client for a language model; days stores what each day cost. A store also records how long the
-// service wants no calls, for everyone who shares it.
+// newModel returns a client for a language model; days stores the cost of each day. A store also records how long the
+// service wants no calls, for all processes that share it.
 func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time,
 	wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL
@@ -140,7 +140,7 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 	return llm.NewClient(lg, mcfg, wrap.around(rt), systemClock{}, randomFloat, budget)
 }
 
-// newWiki makes a client for the configured wiki. session is a file for its session, or ""; see sessionFile. pauses
+// newWiki returns a client for the configured wiki. session is a file for its session, or ""; see sessionFile. pauses
 // records the pause that the wiki requests.
 func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	pauses politehttp.Pauses) (*mediawiki.Client, error) {
@@ -162,16 +162,16 @@ func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	}, rt, systemClock{})
 }
 
-// sessions is the folder in DATA_DIR of the sessions on wikis. They are as secret as passwords, and no backup contains
+// sessions is the folder in DATA_DIR for the sessions on wikis. They are as secret as passwords, and no backup contains
 // them.
 const sessions = "sessions"
 
-// sessionFile names the file of the session of the account on the wiki, and makes its folder. Only the bot that holds
-// the lock of the data folder may use it.
+// sessionFile returns the name of the file for the account's session on the wiki, and creates its folder. Only the bot
+// that holds the lock of the data folder may use it.
 func sessionFile(cfg *config.Config) (string, error) {
 	dir := filepath.Join(cfg.DataDir, sessions)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot make the folder for sessions: %w", err)
+		return "", fmt.Errorf("cannot create the folder for sessions: %w", err)
 	}
 	sum := sha256.Sum256([]byte(cfg.WikiAPI + "\x00" + cfg.WikiUser))
 	return filepath.Join(dir, hex.EncodeToString(sum[:8])+".json"), nil
@@ -183,7 +183,7 @@ func account(login string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// runLimits are the limits of one question.
+// runLimits are the limits for one question.
 func runLimits(cfg *config.Config) agent.Limits {
 	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
 }
@@ -198,12 +198,12 @@ const trajectories = "trajectories"
 func trajectoryDir(dataDir string) (string, error) {
 	dir := filepath.Join(dataDir, trajectories)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("cannot make the folder for trajectories: %w", err)
+		return "", fmt.Errorf("cannot create the folder for trajectories: %w", err)
 	}
 	return dir, nil
 }
 
-// newAsk makes the service that asks the agent, with the limits of the settings and trajectories in dir.
+// newAsk returns the service that asks the agent, with the limits from the settings and with trajectories in dir.
 func newAsk(lg *slog.Logger, engine *agent.Engine, cfg *config.Config, dir string, now func() time.Time) *ask.Service {
 	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Same: engine, Limits: runLimits(cfg),
 		Open: ask.Folder(dir, now),

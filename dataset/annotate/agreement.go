@@ -44,7 +44,7 @@ func Agree(a, b string, table [3][3]int) Agreement {
 		chance += rows[i] * columns[i]
 	}
 	out.Observed, out.Expected = float64(equal)/n, float64(chance)/(n*n)
-	if chance != out.N*out.N { // in whole numbers, so that rounding cannot turn a zero into something else
+	if chance != out.N*out.N { // in integers, so that rounding cannot turn a zero into a nonzero value
 		k := (out.Observed - out.Expected) / (1 - out.Expected)
 		out.Kappa = &k
 	}
@@ -52,7 +52,7 @@ func Agree(a, b string, table [3][3]int) Agreement {
 }
 
 // Agreements compares every pair of annotators who decided on a common candidate, in alphabetical order. first contains
-// the verdicts that annotators gave before they could see those of others; see [FirstVerdicts].
+// the verdicts that annotators gave before they could see other verdicts; see [FirstVerdicts].
 func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	tables := map[[2]string]*[3][3]int{}
 	for _, by := range first {

@@ -10,8 +10,8 @@ import (
 type Assignment map[string][]string
 
 // Assign assigns every unresolved candidate to overlap people. A candidate counts as assigned to those who have already
-// judged it. People keep the candidates they already have. The rest goes to those with the fewest, so that all have
-// about the same number. The candidates of people who are no longer in the list go to others.
+// judged it. People keep the candidates they already have. The other candidates go to the people with the fewest, so
+// that all have about the same number. The candidates of people who are no longer in the list go to others.
 func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
 	out := Assignment{}
 	load := map[string]int{}
@@ -59,16 +59,16 @@ func Assign(cases []Case, have Assignment, people []string, overlap int) Assignm
 type Pace struct {
 	Name     string
 	Assigned int
-	Done     int     // number of these that are done
+	Done     int     // number of assigned candidates that are done
 	Week     int     // verdicts on any candidate in the last seven days, each candidate once
 	PerDay   float64 // in that week
-	Days     int     // days needed for the rest at this pace; -1 if unknown
+	Days     int     // days needed for the remaining candidates at this pace; -1 if unknown
 }
 
 // paceTime is the period over which the pace is measured.
 const paceTime = 7 * 24 * time.Hour
 
-// Paces returns the progress of everyone who has candidates or has recently judged some.
+// Paces returns the progress of everyone who has candidates or has judged some recently.
 func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	by := map[string]*Pace{}
 	of := func(name string) *Pace {

@@ -51,8 +51,8 @@ func sharedNames(t *testing.T, root string) map[string]Name {
 // unnamed matches remarks about IDs without a name.
 var unnamed = regexp.MustCompile(`^[QP][0-9]+(:|$| is)`)
 
-// The experts' questions in the SPINACH dataset mention almost all of their queries; the questions of other items do
-// not mention most of a query.
+// The experts' questions in the SPINACH dataset mention almost every part of their queries; the questions of other
+// items do not mention most parts.
 func TestCompareOnExperts(t *testing.T) {
 	root := sharedRoot()
 	f, err := os.Open(filepath.Join(root, "data", "spinach", "dev.json"))

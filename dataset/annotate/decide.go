@@ -15,7 +15,7 @@ import (
 type Choice struct{ Key, Name, Help string }
 
 // Reasons are the reasons for excluding a candidate: the kinds in the SPINACH paper (section 3.1, appendix C), and
-// others that make a pair of question and query useless.
+// others that make a question-query pair useless.
 var Reasons = []Choice{
 	{"wikimedia", "Presentation of Wikimedia projects",
 		"articles, sitelinks, what one Wikipedia has and another lacks"},
@@ -28,7 +28,7 @@ var Reasons = []Choice{
 	{"other", "Other", "say what in the note"},
 }
 
-// Refusal is the error for a change that the case does not allow. Its text explains to the annotator what to do.
+// Refusal is the error for a change that the case does not allow. Its text tells the annotator what to do.
 type Refusal string
 
 // Error returns the text for the annotator.
@@ -51,8 +51,8 @@ const (
 // StartQuery is the query with which an annotator begins.
 func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
 
-// Rewrite changes the texts of a work. A verdict is valid only for the query on which it was given; changing the query
-// withdraws the verdict. A work with a verdict that keeps the candidate cannot lose its question.
+// Rewrite changes the query, question and note of a work. A verdict is valid only for the query on which it was given;
+// changing the query withdraws the verdict. A work with a verdict that keeps the candidate cannot lose its question.
 func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {
 	if w.Keeps() && !blank(w.Question) && blank(question) {
 		return false, RefusedEmptied
@@ -65,7 +65,8 @@ func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error)
 	return withdrawn, nil
 }
 
-// Restore restores the texts of an older version. The verdict is withdrawn if it would not be valid for them.
+// Restore restores the question, query and note of an older version. The verdict is withdrawn if it would not be valid
+// for the restored texts.
 func (w *Work) Restore(old *Work) {
 	emptied := w.Keeps() && !blank(w.Question) && blank(old.Question)
 	if w.HasVerdict() && (emptied || !sameQuery(w.Query, old.Query)) {
@@ -74,8 +75,8 @@ func (w *Work) Restore(old *Work) {
 	w.Query, w.Question, w.Note = old.Query, old.Question, old.Note
 }
 
-// Judge checks whether the case allows a work's verdict with its texts. The error is a [Refusal]. changed reports that
-// the work keeps a query other than the harvested one; that query must have been run.
+// Judge checks whether the case allows a work's verdict for its question and query. The error is a [Refusal]. changed
+// reports that the work keeps a query other than the harvested one; that query must have been run.
 func (c *Case) Judge(w *Work) (changed bool, err error) {
 	resolution := w.Annotator == Resolution
 	changed = !sameQuery(w.Query, StartQuery(c.Candidate))
@@ -142,7 +143,7 @@ func LastVerdict(events []Event) *Event {
 	return nil
 }
 
-// Before returns the work as it was before the given event of its history.
+// Before returns the work as it was before the given event in its history.
 func Before(history []Event, at *Event) Work {
 	var w Work
 	for _, e := range history {
@@ -155,5 +156,5 @@ func Before(history []Event, at *Event) Work {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// sameQuery reports whether two queries are the same except for spaces and comments.
+// sameQuery reports whether two queries are the same except for white space and comments.
 func sameQuery(a, b string) bool { return a == b || sparql.NormalForm(a) == sparql.NormalForm(b) }

@@ -1,6 +1,6 @@
 // Package annotate models the work of people who turn candidates of a harvest into benchmark items: their decisions and
-// progress, the rules for decisions, and what a question must mention of its query. Package internal/web/annotate
-// serves the page.
+// progress, the rules for decisions, and the parts of a query that a question must mention. Package
+// internal/web/annotate serves the page.
 //
 // Every annotator's contribution to a candidate is a [Work]: the edited query, the wording of the question, and a
 // [dataset.Verdict]. Annotators do not see other annotators' decisions before they decide ([Case.Visible]), so that

@@ -42,7 +42,7 @@ type Names struct {
 	mu     sync.Mutex
 	known  map[string]Name // an empty label means that there is none
 	asking map[string]bool
-	rest   time.Time // no requests before this time
+	rest   time.Time // no requests are made before this time
 }
 
 // NewNames returns a Names that queries a graph. Failures are only logged to lg, since a page also works without names.
@@ -50,7 +50,7 @@ func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
 	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }
 
-// Of returns those names of Q and P IDs that are known after a short wait. IDs without a name are missing from found.
+// Of returns the names of Q and P IDs that are known after a short wait. IDs without a name are missing from found.
 // pending reports whether more names will follow.
 func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
 	if missing := n.missing(ids); len(missing) > 0 {

@@ -20,7 +20,7 @@ type Remark struct {
 	// pair, form, place, wording
 	Kind   string `json:"kind"`
 	Said   bool   `json:"said"`
-	Text   string `json:"text"`            // what must be mentioned, with how it was recognized or could be worded
+	Text   string `json:"text"`            // the required content, with the recognized phrase or a possible wording
 	Piece  string `json:"piece,omitempty"` // the part of the query that requires it
 	Line   int    `json:"line,omitempty"`  // line of that part, from 1
 	Column int    `json:"column,omitempty"`
@@ -28,8 +28,8 @@ type Remark struct {
 
 // Compare compares a question with a query (SPINACH, section 3.2: every constraint is stated, optional fields are
 // marked, projections are named). names contains the names of the query's IDs. Parts that are not stated come first;
-// otherwise, remarks are in the order of the query. For an empty question, Compare returns the list of what to state.
-// It makes no requests.
+// otherwise, remarks are in the order of the query. For an empty question, Compare returns the list of all required
+// parts. It makes no requests.
 func Compare(q *sparql.Query, question string, names map[string]Name) []Remark {
 	c := &comparer{q: q, w: readWording(question), names: names, seen: map[string]bool{}, called: map[string][]string{}}
 	c.style(question)
@@ -131,7 +131,7 @@ var (
 		"lineage", "in"}
 )
 
-// style makes remarks about only the question.
+// style makes remarks about the question alone.
 func (c *comparer) style(question string) {
 	trimmed := strings.TrimSpace(question)
 	none := sparql.Span{}
@@ -319,7 +319,7 @@ func (c *comparer) exprSaid(e *sparql.Expr) bool {
 	return said
 }
 
-// spread splits a variable's name into words, such as headOfState and head_of_state.
+// spread splits a variable's name, such as headOfState or head_of_state, into words.
 func spread(v string) string {
 	var b strings.Builder
 	lower := false

@@ -160,14 +160,14 @@ func closure(p *sparql.Path) bool {
 func (c *comparer) entity(id string, at sparql.Span) bool {
 	said := c.w.saysAny(c.allNames(id)...)
 	if id == "Q5" && !said {
-		return true // it need not be said that a person is human
+		return true // a question need not mention that a person is human
 	}
 	c.add("entity", id, said, c.label(id)+": name it, and distinguish it from others with this name.", at)
 	return said
 }
 
 // property compares a property. A property that leads to a column is covered with the column, and one that leads to a
-// constant is implied if the constant is mentioned. Neither is so if the property is easily confused.
+// constant is implied if the constant is mentioned. Neither applies if the property is easily confused.
 func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sparql.Span) {
 	named := c.w.saysAny(c.allNames(id)...)
 	if t.Path.Span.End > t.Path.Span.Start {
@@ -398,7 +398,7 @@ func dateOf(v string) (year, month, day int, ok bool) {
 var months = []string{"", "january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december"}
 
-// date compares a date; January 1 represents the whole year, and so does December 31.
+// date compares a date; January 1 stands for the whole year, and so does December 31.
 func (c *comparer) date(y, m, d int, at sparql.Span) {
 	said, text := c.w.year(y), strconv.Itoa(y)
 	if m == 1 && d == 1 {
@@ -412,8 +412,8 @@ func (c *comparer) date(y, m, d int, at sparql.Span) {
 	c.add("date", text, said, "The date "+text+".", at)
 }
 
-// values compares inline data. Up to five values must each be named; for more, one word that covers all of them is
-// enough.
+// values compares inline data. Up to five values must be named individually; for more, one word that covers all of them
+// is enough.
 func (c *comparer) values(v *sparql.Values) {
 	for i, row := range v.Rows {
 		if i >= 5 {

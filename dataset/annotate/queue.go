@@ -50,7 +50,7 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether the annotator who may see the work of others on the case: after deciding, when two others
+// Visible reports whether the annotator who may see other annotators' work on the case: after deciding, when two others
 // have decided, or when it is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
@@ -117,7 +117,7 @@ func (f *Filter) finds(c *Case, who string) bool {
 	return true
 }
 
-// VerdictFor returns the verdict that lists show to the annotator who: the resolution's or their own.
+// VerdictFor returns the verdict that lists show to the annotator who: that of the resolution or the annotator's own.
 func (c *Case) VerdictFor(who string) dataset.Verdict {
 	if c.State() == Resolved {
 		return c.Resolution.Verdict

@@ -94,8 +94,8 @@ func stem(w string) string {
 	return w
 }
 
-// says reports whether the question contains a name: all its words except small ones, in any order, or three quarters
-// of them if there are four or more.
+// says reports whether the question contains a name: all of the name's words except small ones, in any order, or three
+// quarters of them if there are four or more.
 func (w *wording) says(name string) bool {
 	var content []string
 	for _, x := range wordsOf(fold(name)) {
@@ -189,10 +189,10 @@ var numeral = map[string]float64{"zero": 0, "one": 1, "two": 2, "three": 3, "fou
 
 var multiplier = map[string]float64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6}
 
-// digits matches a number in digits, with groups of three and decimals, and whatever is attached to it.
+// digits matches a number in digits, with digit grouping and decimals, and whatever is attached to it.
 var digits = regexp.MustCompile(`\d{1,3}(?:[ ,']\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 
-// numbersOf finds the numbers of a folded text. "1.5 million" yields two numbers, the whole and 1.5; "twenty-five"
+// numbersOf finds the numbers in a folded string. "1.5 million" yields two numbers, the whole and 1.5; "twenty-five"
 // yields one.
 func numbersOf(text string) []float64 {
 	var out []float64

@@ -18,13 +18,13 @@ const Resolution = ""
 type Work struct {
 	Candidate string `json:"candidate"`
 	Annotator string `json:"annotator"`    // a name, or [Resolution]
-	By        string `json:"by,omitempty"` // for a resolution: who resolved it
-	Version   int64  `json:"version"`      // number of saves; 0: not saved yet
+	By        string `json:"by,omitempty"` // for a resolution, the person who resolved it
+	Version   int64  `json:"version"`      // number of saves; 0 if not saved yet
 
 	Query    string          `json:"query"`
 	Question string          `json:"question"`
 	Verdict  dataset.Verdict `json:"verdict,omitempty"` // "": none yet
-	Reason   string          `json:"reason,omitempty"`  // for exclude: the key of one of [Reasons]
+	Reason   string          `json:"reason,omitempty"`  // for exclude, the key of one of [Reasons]
 	Note     string          `json:"note,omitempty"`    // free text
 
 	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero if there is none, and for skip
@@ -52,7 +52,7 @@ const (
 	Restored EventKind = "restore" // texts of an older version were restored
 )
 
-// Event is one change of a work. Events are never changed or removed.
+// Event is one change to a work. Events are never changed or removed.
 type Event struct {
 	Seq    int64     `json:"seq"`
 	At     time.Time `json:"at"`
@@ -65,10 +65,10 @@ type Event struct {
 // ErrConflict means that the work was changed after it was read.
 var ErrConflict = errors.New("another person or another tab has changed this since it was read")
 
-// Store keeps works and events. The implementation is internal/store; tests use it too, with a temporary file.
+// Store keeps works and events. It is implemented by internal/store, which tests also use, with a temporary file.
 type Store interface {
-	// Works lists the works on a candidate, or all works for "", in order of candidate and annotator (so a resolution
-	// comes first).
+	// Works lists the works on a candidate, or all works for "", sorted by candidate and annotator (so a resolution comes
+	// first).
 	Works(ctx context.Context, candidate string) ([]Work, error)
 	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version is
 	// the version from which w was made, or 0 for a new work; SaveWork increments it. If another version is stored, the
@@ -93,8 +93,8 @@ const (
 // Case is a candidate with all work on it. [NewCase] makes it.
 type Case struct {
 	Candidate  *dataset.Candidate
-	Works      []Work   // works of annotators, those with a verdict first, in the order of their verdicts
-	Resolution *Work    // nil or without a verdict: not resolved
+	Works      []Work   // works of annotators: works with a verdict come first, in the order of the verdicts
+	Resolution *Work    // not resolved if nil or without a verdict
 	Assigned   []string // who should judge it
 
 	state State // "" before [Case.State] was called
@@ -203,8 +203,8 @@ func (c *Case) Excludes() bool {
 }
 
 // Differences returns how decided works differ: verdicts_differ, and queries_differ if all keep the candidate.
-// Different wordings of a question are not a dispute, since two people never write the same text; whoever confirms
-// chooses one.
+// Different wordings of a question are not a dispute, since two people never write the same text; the person who
+// confirms chooses one.
 func Differences(ws []Work) []string {
 	var out []string
 	verdict, query := false, false

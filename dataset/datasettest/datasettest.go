@@ -1,4 +1,4 @@
-// Package datasettest makes the folder of a small harvest, for tests of the steps after a harvest. It contains ten
+// Package datasettest creates the folder of a small harvest, for tests of the steps after a harvest. It contains ten
 // discussions written for the tests, whose queries have answers in the built-in slice of Wikidata. They contain what
 // annotators encounter: an OPTIONAL, a limit, a date, a hint and an image to trim, a list of Wikipedia articles to
 // exclude, two near-duplicates, a model's suggestions, and markup that must remain text.
@@ -25,7 +25,7 @@ import (
 type seed struct {
 	month, heading, asked, replied, query, trimmed string
 	flags                                          []dataset.Flag
-	near                                           int // 1-based number of the candidate that nearly equals it
+	near                                           int // 1-based number of the candidate that is nearly identical
 	precise, natural                               string
 	verdict                                        dataset.Verdict
 	reasons, tell                                  []string
@@ -147,7 +147,7 @@ type Graph interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
-// Write makes the folder of a harvest with the candidates and the rows that the graph returns.
+// Write creates the folder of a harvest with the candidates and the rows that the graph returns.
 func Write(ctx context.Context, dir string, g Graph) ([]dataset.Candidate, error) {
 	cs, err := Candidates()
 	if err != nil {

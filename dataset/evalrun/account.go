@@ -15,16 +15,16 @@ import (
 
 // Account tracks the cost of a run over all its sessions and refuses a call that could exceed the run's limit. It is an
 // [llm.DayStore] in front of the day's own. Each reservation of a call's maximum cost, and each correction, is a line
-// of spent.jsonl, so that a crash loses no cost. Calls in progress at a crash stay booked at their maximum cost.
+// in spent.jsonl, so that no cost is lost in a crash. Calls interrupted by a crash stay booked at their maximum cost.
 type Account struct {
 	days  llm.DayStore
-	limit float64 // US dollars; 0: no limit
+	limit float64 // US dollars; no limit if 0
 	mu    sync.Mutex
 	file  *os.File
 	sum   llm.Usage
 	full  bool
 
-	all llm.DayStore // records under the run's name what all processes that share it have spent; nil: not shared
+	all llm.DayStore // records, under the run's name, what all processes that share the run have spent; nil if not shared
 	run string
 }
 
@@ -50,8 +50,8 @@ func (a *Account) shared(ctx context.Context, u llm.Usage, reservation bool) err
 	return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: sum.USD, Limit: a.limit}
 }
 
-// OpenAccount opens the account of the run in dir. limit is in US dollars for all sessions, or 0 for no limit. days is
-// the account of the days, which has its own limit.
+// OpenAccount opens the account of the run in dir. limit is the limit for all sessions in US dollars, or 0 for no
+// limit. days is the account of the daily costs, which has a separate limit.
 func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error) {
 	a := &Account{days: days, limit: limit}
 	path := folder(dir).path(spentFile)

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// skipped is the reason of an item that was not asked because it cannot be scored.
+// skipped is the reason for an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
 // ask asks one item. If a service fails, it retries the item until the given time, at which the item ends with
@@ -72,7 +72,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 	}
 }
 
-// late marks the item as one whose time has passed.
+// late marks the item as out of time.
 func (i *itemFile) late() *itemFile {
 	i.Error, i.Answered, i.SPARQL, i.Result, i.Confidence = nil, false, "", rawResult("null"), 0
 	i.Reason, i.Detail = string(agent.OutOfTime), "the time for all attempts at the item has passed"
@@ -113,7 +113,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		q.Entities = golden(ctx, r.Sources.Main(), it.SPARQL)
 	}
 	run, err := r.begin(ctx, r.New(parts), q)
-	if errors.Is(err, ask.ErrNoQuestion) { // an error in the benchmark, which affects only this item
+	if errors.Is(err, ask.ErrNoQuestion) { // an error in the benchmark that affects only this item
 		a.judge(err)
 		return a, nil
 	}
@@ -192,7 +192,7 @@ func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (
 	return service.Start(ctx, q)
 }
 
-// unfinishedTree reports whether a trajectory is that of a branching search that has not ended.
+// unfinishedTree reports whether a trajectory contains a branching search that has not ended.
 func unfinishedTree(events []event.Event) bool {
 	tree := false
 	for _, e := range events {
@@ -204,7 +204,7 @@ func unfinishedTree(events []event.Event) bool {
 	return tree
 }
 
-// parts returns the model and the graph for one attempt: those of the recording if it contains the item.
+// parts returns the model and the graph for one attempt. They come from the recording if it contains the item.
 func (r *runner) parts(it dataset.Item) (Parts, error) {
 	p := Parts{Log: r.Log, Sources: r.Sources, Now: r.Now}
 	if r.Replay != nil {
@@ -223,11 +223,11 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 	return p, nil
 }
 
-// stopsRun reports whether the money of the run or of the day is spent. Reaching the question's own limit is a result
+// stopsRun reports whether the budget of the run or of the day is spent. Reaching the question's own limit is a result
 // like any other.
 func stopsRun(r agent.Reason) bool { return r == agent.RunMoney || r == agent.DayMoney }
 
-// judge distinguishes a service's failure from an ending by the agent itself.
+// judge distinguishes a service's failure from an ending caused by the agent.
 func (a *attempt) judge(err error) {
 	if err != nil {
 		a.failure, a.detail = failed(Internal), err.Error()
@@ -249,7 +249,7 @@ func (a *attempt) judge(err error) {
 
 func failed(kind string) *Failure { return &Failure{Kind: kind, Message: failureTexts[kind]} }
 
-// into writes the attempt into the item's file.
+// into writes the attempt to the item's file.
 func (a *attempt) into(f *itemFile) {
 	f.Trajectory, f.Started, f.MS = a.file, a.started.UTC(), a.elapsed.Milliseconds()
 	f.Usage, f.Incidents, f.Refused, f.Detail, f.Examples = a.usage, a.incidents, a.refused, a.detail, a.examples

@@ -8,13 +8,13 @@ import (
 // right if its exact match is 1.
 type Calibration struct {
 	N int `json:"n"`
-	// expected calibration error: mean difference of confidence and share of right answers over the bins (Guo et al. 2017)
+	// expected calibration error: mean difference, over the bins, between confidence and accuracy (Guo et al. 2017)
 	ECE float64 `json:"ece"`
-	// mean squared difference of confidence and correctness (Brier 1950); a constant guess of the mean scores Base
+	// mean squared difference between confidence and correctness (Brier 1950); a constant guess of the mean scores Base
 	Brier float64          `json:"brier"`
 	Base  float64          `json:"brier_of_the_mean"`
 	Bins  []CalibrationBin `json:"bins"`
-	// answers left, and the share of right ones, if those below a confidence are withheld
+	// remaining answers, and the share of right ones, if answers below a confidence are withheld
 	Cut []CoveragePoint `json:"coverage"`
 }
 
@@ -32,7 +32,7 @@ type CalibrationBin struct {
 type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
 	Answered   float64 `json:"answered"` // share of all scorable items
-	Right      float64 `json:"right"`    // share of the answers that are left
+	Right      float64 `json:"right"`    // share of right answers among the remaining answers
 }
 
 const calibrationBins = 10

@@ -17,9 +17,9 @@ type Class string
 const (
 	ServiceError   Class = "service"         // not the agent's error: a service failed
 	Format         Class = "format"          // the right facts in another form
-	Exploration    Class = "exploration"     // the agent did not find what the query needs, or ran out of steps
+	Exploration    Class = "exploration"     // the agent did not find what the query requires, or ran out of steps
 	OverConstraint Class = "over-constraint" // an extra condition loses right rows
-	Property       Class = "property"        // a wrong property, or the direct path where the statement's is needed
+	Property       Class = "property"        // a wrong property, or the direct path instead of the statement's
 	Complex        Class = "complex query"   // the right parts were combined wrongly
 )
 
@@ -49,8 +49,8 @@ type Verdict struct {
 	Of    string `json:"of,omitempty"` // hash of the request to a model
 }
 
-// Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is
-// false if the answer is right or the item is in no average.
+// Classify uses rules to assign a class to an item whose answer is not right; steps are the steps of its trajectory. ok
+// is false if the answer is right or the item is in no average.
 func Classify(it *ItemData, metric string, steps []agent.Step) (v Verdict, ok bool) {
 	s, scored := it.Score(metric)
 	if !scored || s.F1 == 1 || it.Reason == skipped {

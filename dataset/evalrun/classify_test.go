@@ -109,7 +109,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// sayModel is a model that always gives the same answer and records its requests.
+// sayModel is a model that always returns the same answer and records its requests.
 type sayModel struct {
 	text  string
 	asked []llm.Request

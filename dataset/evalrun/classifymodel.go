@@ -72,13 +72,13 @@ type Verdicts map[string]Verdict
 const classesFile = "classes.jsonl"
 
 // Judge classifies the errors of a run by a metric. With a model, it asks once for each wrong answer and keeps the
-// result in the run's folder. If there is no answer, the model has nothing to compare, so the rules' class is kept.
+// result in the run's folder. If an item has no answer, the model has nothing to compare, so the rules' class is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}
 	path := folder(r.Dir).path(classesFile)
 	if m != nil {
-		// If the file is missing or torn, the only cost is further calls.
+		// If the file is missing or torn, the only cost is additional calls.
 		_ = readLines(path, func(_ int, text []byte) error {
 			var v Verdict
 			if json.Unmarshal(text, &v) == nil {

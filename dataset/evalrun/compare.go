@@ -14,7 +14,7 @@ import (
 type Comparison struct {
 	Metric string       `json:"metric"` // the metric by which pairs are compared
 	Runs   []RunSummary `json:"runs"`
-	// number of items in the averages of all runs and without a service failure in any; all figures are over these
+	// number of items that are in the averages of all runs and had no service failure; all figures are over these items
 	Common  int       `json:"common"`
 	LeftOut []LeftOut `json:"left_out"` // items that are not common
 	// common items whose gold result differs between the runs: the graph changed between their snapshots
@@ -28,7 +28,7 @@ type RunSummary struct {
 	Name     string   `json:"name"`
 	Settings Settings `json:"settings"`
 	Items    int      `json:"items"`
-	Failed   int      `json:"failed"` // items failed by services, of all its items
+	Failed   int      `json:"failed"` // items that failed because of a service, out of all items
 	// Scores are over the common items. WithFailures also includes items that are not common only because a service failed
 	// in some run; the run's own failures count as 0.
 	Scores  []MetricSummary `json:"scores"`
@@ -38,7 +38,7 @@ type RunSummary struct {
 	USD     float64         `json:"usd"`    // per item
 }
 
-// LeftOut is an item that is not compared, with the reason.
+// LeftOut is an item that is not compared, together with the reason.
 type LeftOut struct {
 	ID  string `json:"id"`
 	Run string `json:"run"` // the first run without the item
@@ -74,7 +74,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// Duel is an item on which one run does better.
+// Duel is an item on which one run does better than the other.
 type Duel struct {
 	ID       string  `json:"id"`
 	Question string  `json:"question"`
@@ -83,7 +83,7 @@ type Duel struct {
 	Parting  Parting `json:"parting"`
 }
 
-// Compare compares runs by a metric, by default the first one. rng draws the bootstrap's samples.
+// Compare compares runs by a metric, by default the first one. rng is used to draw the bootstrap samples.
 func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand) (*Comparison, error) {
 	if len(runs) < 2 {
 		return nil, errors.New("a comparison needs two or more runs")
@@ -137,8 +137,8 @@ func nameApart(runs []*RunData) {
 	}
 }
 
-// align finds the common items, in the first run's order, and those that are scorable in all runs but failed because of
-// a service in some.
+// align finds the common items, in the first run's order, and the items that are scorable in all runs but failed
+// because of a service in some of them.
 func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	seen := map[string]bool{}
 	for _, r := range runs {
@@ -184,7 +184,7 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	return common, failed
 }
 
-// Reasons for not comparing an item, besides those for which it is in no average.
+// Reasons for not comparing an item, besides the reasons for which an item is not in any average.
 const (
 	notRun        = "not_run"
 	serviceFailed = "service_failed"
@@ -287,7 +287,7 @@ func (c *Comparison) pair(ra, rb *RunData, a, b int, common [][]*ItemData, rng *
 	return p, nil
 }
 
-// WhyNone explains why no item could be compared; "" if some were.
+// WhyNone explains why no item could be compared. It returns "" if at least one was.
 func (c *Comparison) WhyNone() string {
 	if c.Common > 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// runOf makes a run with fakes, in a folder with the given name.
+// runOf creates a run that uses fakes, in a folder with the given name.
 func runOf(t *testing.T, name string, change func(*world), items []dataset.Item) *RunData {
 	t.Helper()
 	w := newWorld(t, filepath.Join(t.TempDir(), name), items)
@@ -256,7 +256,7 @@ func TestPartingShowsTheDifference(t *testing.T) {
 	}
 }
 
-// Unreadable content must not be deleted.
+// Unreadable content must not be removed.
 func TestDamagedRun(t *testing.T) {
 	t.Parallel()
 	r := runOf(t, "first", nil, bench("answer ROWS a | ROWS a"))

@@ -9,7 +9,7 @@ import (
 )
 
 // Tables returns the comparison's tables: runs, pairs, combinations and, for each pair, the items with the largest
-// differences, at most as many as items.
+// differences. items is the maximum number of these items.
 func (c *Comparison) Tables(items int) []Table {
 	out := []Table{c.runTable()}
 	if c.Common > 0 {
@@ -23,7 +23,7 @@ func (c *Comparison) Tables(items int) []Table {
 	return out
 }
 
-// known0 returns a figure in which 0 means unknown: a recorded model has no tokens, and a model without prices has no
+// known0 returns a figure for which 0 means unknown: a recorded model has no tokens, and a model without prices has no
 // cost.
 func known0(v float64, format string) (float64, string) {
 	if v == 0 {

@@ -15,12 +15,12 @@
 //	spent.jsonl         the model's costs, booked before each call
 //
 // NAME is the item's ID in a safe form, see [FileName]. A file in gold/ or items/ appears as a whole or not at all, so
-// a run can be killed at any time: the next run with the same settings does the rest. A run with other settings in the
+// a run can be killed at any time: the next run with the same settings completes it. A run with other settings in the
 // same folder is refused.
 //
 // A failure of a service (the model or the graph did not answer, or there is no model for the question) is not a wrong
 // answer. It is retried, recorded separately and listed, and every average is reported both with it (as 0) and without
-// it. Items whose gold query fails or returns nothing are listed but are in no average.
+// it. Items whose gold query fails or returns nothing are listed but are not in any average.
 //
 // # After the run
 //

@@ -35,7 +35,7 @@ func Effect(ctx context.Context, before, after string, now time.Time) (string, e
 		}
 	}
 	if n == 0 {
-		return "", fmt.Errorf("%s and %s have no scored item in common: are they of the same benchmark?", before, after)
+		return "", fmt.Errorf("%s and %s have no scored items in common: do they use the same benchmark?", before, after)
 	}
 	return fmt.Sprintf("F1 (spinach) %.1f without, %.1f with, on %s (%s, %s), measured %s", 100*sums[0]/float64(n),
 		100*sums[1]/float64(n), text.Count(n, "item"),

@@ -68,7 +68,7 @@ type fakeAsker struct {
 	p      Parts
 	before func(q agent.Question)
 	flaky  map[string]int // number of times a question fails before it is answered
-	pause  time.Duration  // the pause that the graph's service then requests
+	pause  time.Duration  // the pause that the graph's service requests in that case
 	mu     *sync.Mutex
 }
 
@@ -151,7 +151,7 @@ func equalRows(_ context.Context, r *Result) ([]Score, error) {
 	return []Score{{Metric: "exact", F1: 0, EM: 0}}, nil
 }
 
-// bench makes items "a", "b", … from "question | gold query".
+// bench returns items "a", "b", … made from strings of the form "question | gold query".
 func bench(lines ...string) []dataset.Item {
 	var out []dataset.Item
 	for i, l := range lines {

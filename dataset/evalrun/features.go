@@ -18,7 +18,7 @@ type queryFacts struct {
 	features   []string
 	items      []string // Q and L numbers
 	properties []string
-	classes    []string // IDs of items that only occur as the class of something
+	classes    []string // IDs of items that occur only as a class
 	metrics    measure.Metrics
 	limit      bool
 }
@@ -151,7 +151,7 @@ func (r *RunData) ByFeature(metric string) []Bin {
 	return bins
 }
 
-// BySteps returns the distribution of the number of steps, without abandoned ones: table 5 of the paper, with the
+// BySteps returns the distribution of the number of steps, not counting abandoned steps: table 5 of the paper, with the
 // metric of each bin.
 func (r *RunData) BySteps(metric string) []Bin {
 	b := newBinner(stepBins...)
@@ -163,8 +163,8 @@ func (r *RunData) BySteps(metric string) []Bin {
 	return b.bins(true)
 }
 
-// ByValue returns the distribution of a figure of the items in ten bins of equal width from its minimum to its maximum,
-// as in tables 10 and 11 of the paper.
+// ByValue returns the distribution of a figure over the items, in ten bins of equal width from its minimum to its
+// maximum, as in tables 10 and 11 of the paper.
 func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func(float64) string) []Bin {
 	low, high := math.Inf(1), math.Inf(-1)
 	r.each(metric, func(it *ItemData, _ Score) {

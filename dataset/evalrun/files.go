@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Names of the files in the folder of a run.
+// Names of the files in a run's folder.
 const (
 	RunFile     = "run.json"
 	ResultsFile = "results.jsonl"
@@ -141,8 +141,8 @@ func readLines(path string, f func(line int, data []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false if there is none. For one that was cut off, it returns the
-// complete events and event.ErrTorn.
+// events reads the trajectory of an item; ok is false if there is none. For a trajectory that was cut off, it returns
+// the complete events and event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,7 +12,7 @@ import (
 // Form is an output format that other systems' programs read.
 type Form string
 
-// The formats in which a run can be written besides its own, with the names of their files in the run's folder.
+// The formats in which a run can be written besides our own, with the names of the files in the run's folder.
 const (
 	FormGRASP     Form = "grasp"            // grasp.jsonl: GRASP's current output lines
 	FormGRASP2025 Form = "grasp-2025"       // grasp-2025.jsonl: those of 2025

@@ -14,7 +14,7 @@ import (
 // rawResult is a bindings list, true, false or null.
 type rawResult = json.RawMessage
 
-// goldFile is a file of gold/: a gold query's result, or a failure that the query itself causes.
+// goldFile is a file in gold/: a gold query's result, or a failure caused by the query itself.
 type goldFile struct {
 	Schema int       `json:"schema"`
 	ID     string    `json:"id"`
@@ -79,14 +79,14 @@ func (r *runner) keepGold(g *goldFile) error {
 	return r.dir.writeJSON(g, goldDir, FileName(g.ID)+".json")
 }
 
-// updates reports whether a text is an update. A text that does not parse is sent to the graph, which rejects updates
+// updates reports whether a query is an update. A query that does not parse is sent to the graph, which rejects updates
 // itself.
 func updates(text string) bool {
 	q, err := sparql.Parse(text)
 	return err == nil && q.Form == sparql.Update
 }
 
-// passing reports whether the service, not the query, caused a failure. It assumes so for an error without a kind.
+// passing reports whether the service, not the query, caused a failure. It returns true for an error without a kind.
 func passing(k kg.Kind) bool {
 	switch k {
 	case kg.RateLimited, kg.Banned, kg.Down, "":

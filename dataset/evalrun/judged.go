@@ -14,7 +14,7 @@ import (
 // Judged contains the scored items of runs, by the path of their trajectory.
 type Judged map[string]*ItemData
 
-// Judge returns the items of those benchmark runs to which paths refer. A path is the folder of a run, its folder of
+// Judge returns the items of the benchmark runs to which paths refer. A path is the folder of a run, its folder of
 // trajectories, or one of its trajectories. Other paths, and runs that are not finished, have no items.
 func Judge(ctx context.Context, paths []string) (Judged, error) {
 	j, seen := Judged{}, map[string]bool{}
@@ -61,7 +61,7 @@ func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, 
 }
 
 // Known reports whether the answer of a trajectory's run is right by SPINACH's measure, and returns the right answer.
-// score is the F1, from 0 to 1. ok is false if neither is known.
+// score is the F1, from 0 to 1. ok is false if the run has not been scored.
 func (j Judged) Known(path string) (known transcript.Known, score float64, ok bool) {
 	it := j[filepath.Clean(path)]
 	if it == nil {

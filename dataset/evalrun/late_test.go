@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// An item that exceeds the time limit for items ends because of time, whether it does so in one attempt or with the
-// waits between several. This is not a failure: the item is not asked again, and the others are asked.
+// An item that exceeds the time limit for items ends with a timeout, whether it does so in one attempt or because of
+// the waits between several attempts. This is not a failure: the item is not asked again, and the others are asked.
 func TestItemTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -81,8 +81,8 @@ func TestDeadlineOfItems(t *testing.T) {
 	}
 }
 
-// If a process takes over an item whose time limit has passed, it does not ask the item again. Such an item may be one
-// that crashes every process that asks it.
+// If a process takes over an item whose time limit has passed, it does not ask the item again, because the item may
+// crash every process that asks it.
 func TestLateInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Lessons are the runs from which the confidence is learned: those that ended with an answer, with their features.
+// Lessons are the runs from which the confidence is learned: the runs that ended with an answer, with their features.
 type Lessons struct {
 	Examples []confidence.Example
 	Silent   int // runs without an answer to a question that can be scored
@@ -63,8 +63,8 @@ func (l *Lessons) Questions() int {
 	return len(ids)
 }
 
-// Fit fits a model of the confidence to the lessons, and measures it by cross-validation with the given number of folds
-// over the questions. on describes the runs.
+// Fit fits a model of the confidence to the lessons, and evaluates it by cross-validation over the questions with the
+// given number of folds. on describes the runs.
 func (l *Lessons) Fit(folds int, on string) (*confidence.Model, error) {
 	held, err := confidence.Crossvalidate(l.Examples, folds)
 	if err != nil {

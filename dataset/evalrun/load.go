@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Score is the result of a metric for one item, both fields from 0 to 1.
+// Score is the result of a metric for one item. Both fields are from 0 to 1.
 type Score struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`
@@ -88,7 +88,7 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s has a run that was cut off before its results were put together; start it again with the same settings", dir)
+		return nil, fmt.Errorf("%s has a run that was cut off before its results were assembled; start it again with the same settings", dir)
 	}
 	if err == nil {
 		err = readLines(d.path(MetaFile), func(_ int, text []byte) error {

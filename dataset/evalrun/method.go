@@ -14,6 +14,6 @@ type Parts struct {
 	Model   agent.Model
 	Sources agent.Sources
 	Now     func() time.Time
-	// reports whether an answer to the item is right according to gold, see Config.UntilF1; nil if it does not matter
+	// reports whether an answer to the item is right according to gold, see Config.UntilF1; may be nil
 	Right func(ctx context.Context, a *agent.Answer) bool
 }

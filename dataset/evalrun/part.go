@@ -8,19 +8,19 @@ import (
 
 // Parting is the first step at which two trajectories differ.
 type Parting struct {
-	Step int `json:"step"` // 1-based; 0 if the trajectories are the same or one is missing
+	Step int `json:"step"` // 1-based; 0 if the trajectories are the same or one of them is missing
 	// that step, such as "search_wikidata(bakery)", clipped so that it differs from B; empty if this trajectory has ended
 	A string `json:"a"`
 	B string `json:"b"`
-	// SameAction means that both took the same action but observed different things: the graph differs, not the agent. A
-	// and B then end with the observation.
+	// SameAction means that both trajectories have the same action but different observations: the graph differs, not the
+	// agent. A and B then end with the observation.
 	SameAction bool `json:"same_action,omitempty"`
 }
 
-// maxCall is the maximum number of characters shown of a step.
+// maxCall is the maximum number of characters of a step that are shown.
 const maxCall = 120
 
-// stepsOf lists the steps that were carried out, including those that were later rolled back.
+// stepsOf lists the executed steps, including those that were later rolled back.
 func stepsOf(events []agent.Event) []agent.Step {
 	var out []agent.Step
 	for _, e := range events {

@@ -53,7 +53,7 @@ func (s svg) legend(all []series, y float64) {
 	}
 }
 
-// barsAcross draws a horizontal bar chart: a row for each label with a bar for each series, and values from 0 to top.
+// barsAcross draws a horizontal bar chart with a row for each label, a bar for each series, and values from 0 to top.
 func barsAcross(title string, labels []string, all []series, top float64, format func(float64) string) string {
 	const width, left, right, bar, gap = 520.0, 130.0, 46.0, 11.0, 9.0
 	row := bar*float64(len(all)) + gap
@@ -85,7 +85,7 @@ func barsAcross(title string, labels []string, all []series, top float64, format
 	return s.String()
 }
 
-// barsUp draws a vertical bar chart: a group for each label with a bar for each series. under is a second line of
+// barsUp draws a vertical bar chart with a group for each label and a bar for each series. under is a second line of
 // labels; it may be nil.
 func barsUp(title string, labels, under []string, all []series, format func(float64) string) string {
 	const width, height, left, right, foot = 520.0, 210.0, 8.0, 8.0, 44.0
@@ -132,8 +132,8 @@ func barsUp(title string, labels, under []string, all []series, format func(floa
 	return s.String()
 }
 
-// reliability draws a reliability diagram: for each bin, the share of right answers against the mean confidence, and
-// the diagonal on which the confidence would be exact. A dot's area grows with the number of answers.
+// reliability draws a reliability diagram: for each bin, it shows the share of right answers against the mean
+// confidence, together with the diagonal of perfect calibration. A dot's area grows with the number of answers.
 func reliability(title string, names []string, colors []int, all []Calibration) string {
 	const side, left, foot = 240.0, 44.0, 36.0
 	top := 30.0

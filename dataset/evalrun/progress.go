@@ -35,11 +35,11 @@ func (p *Progress) count(i ended, n int) {
 	}
 }
 
-// fewest is the minimum number of items that a session must have done before it estimates the remaining time.
+// fewest is the minimum number of items that a session must complete before it estimates the remaining time.
 const fewest = 5
 
 // Left estimates the remaining time from this session's pace; ok is false as long as there is too little data. Some
-// items take ten times as long as others, so this is a rough figure until a large part is done.
+// items take ten times as long as others, so this is a rough estimate until a large part is done.
 func (p Progress) Left() (left time.Duration, ok bool) {
 	done := p.Done - p.Before
 	if done < fewest {
@@ -49,8 +49,8 @@ func (p Progress) Left() (left time.Duration, ok bool) {
 	return pace * time.Duration(p.Items-p.Done), true
 }
 
-// String returns a line for people: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone, about
-// 20m left".
+// String returns a human-readable line: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone,
+// about 20m left".
 func (p Progress) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d done, %d answered", p.Done, p.Items, p.Answered)

@@ -57,7 +57,7 @@ func (r *Recording) Item(id string) (*event.Replay, error) {
 func (r *Recording) Graph() agent.Graph { return goldGraph{r: r} }
 
 type goldGraph struct {
-	agent.Graph // nil: an item in the recording is its own graph, and others have no model
+	agent.Graph // nil, because an item in the recording is its own graph, and other items have no model
 	r           *Recording
 }
 

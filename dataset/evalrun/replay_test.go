@@ -27,7 +27,7 @@ func (m *sayingModel) Complete(_ context.Context, req llm.Request) (*llm.Respons
 		Usage: llm.Usage{Calls: 1, InputTokens: 5}}, nil
 }
 
-// oneRow is a graph that always gives the same answer.
+// oneRow is a graph that always returns the same answer.
 type oneRow struct{ agent.Graph }
 
 func (oneRow) Query(_ context.Context, query string) (*kg.Table, error) {
@@ -43,7 +43,7 @@ func (oneRow) Labels(context.Context, []string, []string) (map[string]string, er
 }
 
 // A recorded run serves as the model and graph of the next one: with the same code the results are the same, and no
-// service is asked. A call that is not in the recording, or differs from it, fails like a service.
+// service is called. A call that is not in the recording, or differs from it, fails like a service.
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	items := bench("What is Q1? | SELECT ?x { wd:Q1 wdt:P31 ?x }", "What is it? | gold is broken", "Is it? | ASK {}")

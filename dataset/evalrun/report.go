@@ -73,7 +73,7 @@ func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.
 	return r, failed
 }
 
-// Tables returns the report's tables, for Markdown and LaTeX. The page contains the same tables.
+// Tables returns the report's tables for Markdown and LaTeX. The page contains the same tables.
 func (r *Report) Tables() []Table {
 	out := r.scoreTables()
 	if r.Comparison != nil {
@@ -102,7 +102,7 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
 
-// scoreTables returns every metric in two ways: without service failures and, if there are any, with them as 0.
+// scoreTables returns every metric without service failures and, if there are any, also with them counted as 0.
 func (r *Report) scoreTables() []Table {
 	served := r.scoreTable("Scores", func(m *MetricSummary) Means { return m.Means })
 	for _, run := range r.Runs {
@@ -313,7 +313,7 @@ func (r *Report) calibrationTable() Table {
 	return t
 }
 
-// settingsTable lists what makes figures comparable: scorer, graph, snapshot, sample, and the handling of failures.
+// settingsTable lists the basis of the figures: scorer, graph, snapshot, sample, and the handling of failures.
 func (r *Report) settingsTable() Table {
 	t := Table{Title: "What the figures are based on", Head: []string{""}}
 	var names []string
@@ -335,7 +335,7 @@ func (r *Report) settingsTable() Table {
 	}
 	for _, name := range names {
 		row(name, func(run RunReport) string {
-			// the stored text is part of what identifies a run, so it stays unchanged
+			// the stored string is part of a run's identity, so it stays unchanged
 			return strings.Replace(run.Info.Settings[name], ", $0 an item", ", no limit of money", 1)
 		})
 	}
@@ -377,7 +377,7 @@ func (r *Report) WriteMarkdown(w io.Writer) {
 	}
 }
 
-// WriteLaTeX writes the report's tables for LaTeX; they need the package booktabs.
+// WriteLaTeX writes the report's tables for LaTeX; they require the package booktabs.
 func (r *Report) WriteLaTeX(w io.Writer) {
 	fmt.Fprint(w, "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}, in UTF-8.\n\n")
 	for _, t := range r.Tables() {

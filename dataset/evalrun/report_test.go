@@ -30,7 +30,8 @@ func hostileRun(t *testing.T, name string) *RunData {
 	return runOf(t, name, func(w *world) { w.asker.flaky[items[2].ID] = 99 }, items)
 }
 
-// With any texts, the page contains no script and no external address, and it shows every item with its trajectory.
+// Regardless of the texts in a run, the page contains no scripts or external addresses, and it shows every item with
+// its trajectory.
 func TestReportPage(t *testing.T) {
 	t.Parallel()
 	runs := []*RunData{hostileRun(t, "first"), hostileRun(t, "<i>second</i>")}
@@ -109,7 +110,7 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// Texts cannot break the LaTeX or the Markdown either.
+// The texts cannot break the LaTeX or the Markdown either.
 func TestReportTables(t *testing.T) {
 	t.Parallel()
 	r, err := NewReport(t.Context(), []*RunData{hostileRun(t, "a_run"), hostileRun(t, "b|run")}, "exact", nil, pcg())
@@ -178,7 +179,7 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// The bins are those of the paper: table 5's, and ten of equal width for tables 10 and 11.
+// The bins are the ones used in the paper: those of table 5, and ten bins of equal width for tables 10 and 11.
 func TestBins(t *testing.T) {
 	for n, want := range map[int]string{0: "0–2", 2: "0–2", 3: "3–5", 5: "3–5", 8: "6–8", 14: "12–14", 15: "15+",
 		40: "15+"} {

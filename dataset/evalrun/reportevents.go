@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ShowEvents returns the turns of a trajectory as shown to people: steps, refused actions, unreadable turns, feedback,
+// ShowEvents returns the turns of a trajectory as shown to readers: steps, refused actions, unreadable turns, feedback,
 // and the solved questions that were shown to the model.
 func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	var turns event.Turns
@@ -58,7 +58,7 @@ func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	return out
 }
 
-// shownCall returns the call of a step. The members of a native call's argument are on separate lines.
+// shownCall returns a step's call. The members of a native call's argument are on separate lines.
 func shownCall(s *event.Step) string {
 	name := shown(s.Action, 40)
 	if lines := event.ArgumentLines(s.Argument); lines != nil {
@@ -67,7 +67,7 @@ func shownCall(s *event.Step) string {
 	return name + "(" + shown(s.Argument, pageArgument) + ")"
 }
 
-// ShowRows returns the first rows of a result as shown to people.
+// ShowRows returns the first rows of a result as shown to readers.
 func ShowRows(raw json.RawMessage) ShownRows {
 	var rows []map[string]struct{ Value string }
 	if !isTable(raw) || json.Unmarshal(raw, &rows) != nil {

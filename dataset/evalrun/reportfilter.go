@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// The list of items can be filtered by measure, class of error, feature of the gold query and number of steps, as on
-// the pages of runs in progress. The page has no script. Instead, each choice has a class, each item has classes for
-// its values, and style rules made for the page hide the items without the class of the choice.
+// The list of items can be filtered by measure, error class, gold query feature and number of steps, as on the pages of
+// runs in progress. The page has no script. Instead, each choice has a class, each item has classes for its values, and
+// style rules made for the page hide the items without the class of the choice.
 
 // pageFilter is a choice above the list. Its first value is "all", except for the measure.
 type pageFilter struct {
@@ -28,7 +28,7 @@ type pageState struct {
 	F1    string
 }
 
-// measures returns the measures of the report, with the one it is computed by first.
+// measures returns the measures of the report. The measure by which it is computed comes first.
 func (r *Report) measures() []string {
 	out := []string{r.Metric}
 	for _, m := range r.Runs[0].Metric {

@@ -81,7 +81,7 @@ type pageItem struct {
 	State    string // one of States
 	Word     string
 	F1       string
-	States   []pageState // by each measure, the report's first
+	States   []pageState // by each measure, beginning with the report's measure
 	Class    Class
 	Why      string
 	By       string
@@ -101,14 +101,14 @@ type pageItem struct {
 	steps    string   // bin of the number of steps
 }
 
-// ShownRows are the first rows of a result. Note describes their number, or what the result is.
+// ShownRows are the first rows of a result. Note describes the number of rows, or the kind of result.
 type ShownRows struct {
 	Note string
 	Head []string
 	Rows [][]string
 }
 
-// ShownEvent is an event as shown to people, shortened and without characters that could reverse a text.
+// ShownEvent is an event as shown to readers, shortened and without characters that could reverse text.
 type ShownEvent struct {
 	ID          int // of the event
 	N           int // of the step; 0 if it is not a step
@@ -121,7 +121,7 @@ type ShownEvent struct {
 	MS          int
 }
 
-// Limits on what the page shows of a trajectory. The files contain all of it.
+// Limits on the parts of a trajectory that the page shows. The files contain all of it.
 const (
 	pageObservation = 1500 // characters
 	pageArgument    = 4000
@@ -143,8 +143,8 @@ type itemPage struct {
 	Row *pageRow
 }
 
-// Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They do not need a
-// server, and they remain fast when a single page with everything would be slow.
+// Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They do not
+// require a server, and they remain fast when a single page with everything would be slow.
 func (r *Report) Bundle() ([]dataset.File, error) {
 	d, err := r.pageData()
 	if err != nil {
@@ -212,7 +212,7 @@ func (r *Report) pageData() (*pageData, error) {
 	d.Filters, rules = r.filters(d.Items)
 	style := pageStyle + rules
 	sum := sha256.Sum256([]byte(style))
-	d.Style = template.CSS(style) //nolint:gosec // the rules have numbers and our own words only
+	d.Style = template.CSS(style) //nolint:gosec // the rules contain only numbers and our own words
 	d.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'"
 	return d, nil
@@ -346,7 +346,7 @@ func (r *Report) plots() []pageBlock {
 	return out
 }
 
-// thousands formats the ends of bins in thousands.
+// thousands formats bin boundaries in thousands.
 func thousands(bins []Bin) []Bin {
 	out := slices.Clone(bins)
 	for i, b := range out {
@@ -434,7 +434,7 @@ const absent = "absent"
 // States lists the states of items, worst first.
 var States = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
 
-// State returns the outcome of the item by a metric, one of [States], and the same in words.
+// State returns the outcome of the item by a metric, as one of [States] and in words.
 func (i *ItemData) State(metric string) (state, word string) {
 	s, scored := i.Score(metric)
 	switch {
@@ -483,8 +483,8 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	return p, err
 }
 
-// shown returns a text of several lines as shown on the page: truncated to n characters, without characters that could
-// reverse it or be invisible.
+// shown returns multi-line text as shown on the page: truncated to n characters, without characters that could reverse
+// it or be invisible.
 func shown(s string, n int) string {
 	lines := strings.Split(text.Clip(s, n), "\n")
 	for i, l := range lines {

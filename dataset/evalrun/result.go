@@ -12,7 +12,7 @@ import (
 // Schema is the version of the lines of results.jsonl and meta.jsonl and of the other files of a run.
 const Schema = 1
 
-// Result is a line of results.jsonl: the question, the answer, and the right answer. It contains nothing that differs
+// Result is a line of results.jsonl: the question, the answer, and the right answer. It contains no data that differs
 // between two runs with the same settings, model and graph: times, usage and the texts of a service's errors are in
 // [Meta].
 type Result struct {
@@ -35,7 +35,7 @@ type Result struct {
 // Scorable reports whether the item can be in an average: its gold query returned a result that is not empty.
 func (r *Result) Scorable() bool { return r.excluded() == "" }
 
-// The reasons why an item is in no average.
+// The reasons why an item is not in any average.
 const (
 	GoldMissing = "gold_missing" // the benchmark has neither a query nor a result for it
 	GoldFailed  = "gold_failed"
@@ -88,9 +88,9 @@ type Meta struct {
 	// number of calls to the graph that failed because of its service, in the last attempt; the agent continued
 	Incidents int `json:"incidents,omitempty"`
 	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
-	// number of turns that the model had to repair, by error (empty, cut, no_action, name, argument, json), likewise
+	// turns that the model had to repair in the last attempt, by error (empty, cut, no_action, name, argument, json)
 	Repairs  map[string]int `json:"repairs,omitempty"`
-	Examples []string       `json:"examples,omitempty"` // IDs of solved questions shown to the model, likewise
+	Examples []string       `json:"examples,omitempty"` // IDs of solved questions shown to the model in the last attempt
 	// if there is no answer: the query that came closest to one
 	Nearest  string    `json:"nearest_query,omitempty"`
 	Usage    llm.Usage `json:"usage"`         // of the last attempt

@@ -21,8 +21,8 @@ type Config struct {
 	Dir     string
 	Info    *RunInfo
 	Items   []dataset.Item                 // the whole benchmark, with unique IDs, see Unique
-	Chosen  map[string]bool                // IDs of the items to ask now; nil for all
-	New     func(Parts) ask.Asker          // makes an asker for one attempt at one item
+	Chosen  map[string]bool                // IDs of the items to ask now; nil for all items
+	New     func(Parts) ask.Asker          // returns an asker for one attempt at one item
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
 	Sources agent.Sources                  // the graphs; gold queries are run on the first one
 	Replay  *Recording                     // replaces the model and the graph for the items that it contains; may be nil
@@ -31,16 +31,16 @@ type Config struct {
 	Language       string // of the questions; "" to let the model detect it
 	Golden         bool   // name the entities of the gold query to the model
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
-	// branching searches continue until an answer has this F1 against gold, by UntilBy; 0: gold is not used
+	// branching searches continue until an answer has this F1 against gold, by UntilBy; gold is not used if 0
 	UntilF1 float64
 	UntilBy string // name of the metric
 
 	Jobs  int // number of items asked at once, default 1
 	Tries int // attempts at an item or a gold query after service failures, default 3
-	// time limit for all attempts at an item together; 0: the time that Limits allows for Tries attempts
+	// time limit for all attempts at an item together; if 0, the time that Limits allows for Tries attempts
 	ItemTime time.Duration
 
-	Shared *Shared // shares the work with other processes; nil: this process does all of it
+	Shared *Shared // shares the work with other processes; if nil, this process does all of it
 
 	Forms    []Form // additional formats in which the outputs are written
 	Score    Scorer
@@ -52,8 +52,8 @@ type Config struct {
 
 // Errors that stop a run before its end. What was done is kept; starting the same run again continues it.
 var (
-	// ErrBudget means that the limit of money, of the run or of the day, is reached.
-	ErrBudget = errors.New("the limit of money is reached")
+	// ErrBudget means that the cost limit of the run or of the day is reached.
+	ErrBudget = errors.New("the cost limit is reached")
 	// ErrServiceDown means that too many items in a row failed because of a service.
 	ErrServiceDown = errors.New("a service is still down")
 )
@@ -61,7 +61,7 @@ var (
 // maxInRow is the maximum number of consecutive service failures before the run stops.
 const maxInRow = 10
 
-// Run does the missing work of a run and assembles its files. Items that met a service failure in an earlier session
+// Run does the remaining work of a run and assembles its files. Items that met a service failure in an earlier session
 // are asked again. The summary covers all items that are done. It is returned even with an error, which is that of ctx,
 // [ErrBudget], [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
@@ -84,12 +84,12 @@ type runner struct {
 	mu      sync.Mutex
 	inRow   int // number of consecutive items with a service failure
 	tally   Progress
-	counted map[string]ended // what tally counts, by ID: an item whose job another process held may come twice
+	counted map[string]ended // the items that tally counted, by ID: an item whose job another process held may occur twice
 	watch   watching
 }
 
 // work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work, with one
-// exception: if the money is spent, items in progress may still finish, since they are paid for.
+// exception: if the budget is spent, items in progress may still finish, since they are already paid for.
 func (r *runner) work(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -163,13 +163,13 @@ func (r *runner) limit() float64 {
 	return r.Account.limit
 }
 
-// known is what the folder contains about an item.
+// known describes what the folder contains for an item.
 type known struct {
 	gold *goldFile
 	item *itemFile
 }
 
-// done reports whether nothing is left to do: the gold query was run and the item was asked, and no service failed.
+// done reports whether there is nothing left to do: the gold query was run, the item was asked, and no service failed.
 func (k known) done() bool {
 	return k.gold != nil && k.item != nil && k.item.Error == nil
 }
@@ -203,7 +203,7 @@ func (r *runner) deadline() time.Time {
 	return r.Now().Add(d)
 }
 
-// item does the missing work for one item. An error stops the run.
+// item does the remaining work for one item. An error stops the run.
 func (r *runner) item(ctx context.Context, it dataset.Item, until time.Time) error {
 	k, err := r.load(it)
 	if err != nil {
@@ -271,14 +271,14 @@ func (r *runner) told(i *itemFile) {
 	r.watched(false)
 }
 
-// backoff returns how long to wait after the n-th failed attempt, counted from 1.
+// backoff returns how long to wait after the nth failed attempt, counting from 1.
 func backoff(n int) time.Duration {
 	return min(2*time.Second<<(2*(n-1)), maxBackoff)
 }
 
 const maxBackoff, maxPause = 2 * time.Minute, time.Hour // our own maximum, and the longest pause of a service
 
-// itemFile is a file of items/: how the agent ended.
+// itemFile is a file in items/, which records how the agent ended.
 type itemFile struct {
 	Schema     int       `json:"schema"`
 	ID         string    `json:"id"`

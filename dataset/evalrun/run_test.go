@@ -238,7 +238,7 @@ func TestModelFailures(t *testing.T) {
 				c.kind, c.tries)
 		}
 	}
-	// The agent has the same ending if the model answered but its turns were unreadable.
+	// The agent's ending is the same if the model answered but its turns were unreadable.
 	w := newWorld(t, t.TempDir(), bench("fail model_failed | ROWS a", "fail no_model | ROWS a", "panic now | ROWS a",
 		"fail money | ROWS a"))
 	sum := w.run(t)
@@ -271,7 +271,7 @@ func TestServiceGone(t *testing.T) {
 	}
 }
 
-// Items that cannot be scored may be left out to save money.
+// Items that cannot be scored can be left out to save money.
 func TestSkipUnscorable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench(mixed...))
@@ -322,7 +322,7 @@ func TestOtherSettings(t *testing.T) {
 }
 
 // With a threshold, the asker is told which answers are right according to the gold answer and the named metric. It is
-// not told for items without gold, nor without a threshold.
+// not told for items without gold or if there is no threshold.
 func TestRunUntilF1(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ROWS a | ROWS a b c", "answer ROWS e | FAIL timeout", "answer ROWS d | ROWS")

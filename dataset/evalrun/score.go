@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 )
 
-// Names of the metrics, in the order of all tables. The first is the default of comparisons and pages.
+// Names of the metrics, in the order used in all tables. The first one is the default for comparisons and pages.
 const (
 	MetricSpinach = "spinach"
 	MetricGRASP   = "grasp"

@@ -42,7 +42,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A report can also be made of a run without any items that can be scored.
+// A report can also be made for a run in which no item can be scored.
 func TestReportOfNothing(t *testing.T) {
 	t.Parallel()
 	data := runOf(t, "empty", nil, bench("no_answer | ROWS"))
@@ -59,7 +59,8 @@ func TestReportOfNothing(t *testing.T) {
 	r.WriteLaTeX(&b)
 }
 
-// Interrupted scoring returns no score, because figures from half a search would look like those of a complete one.
+// Interrupted scoring returns no score, because figures from an incomplete search would look like those from a complete
+// one.
 func TestMetricsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Settings maps names to values for everything that decides a run's results, such as preset, policy, graph, model,
-// benchmark and limits. A file is identified by its hash. Settings that do not affect results (how many items at once,
-// how much money, which items) are left out.
+// Settings maps names to values for everything that determines a run's results, such as preset, policy, graph, model,
+// benchmark and limits. A file is identified by its hash. Settings that do not affect results (number of items at once,
+// cost limit, choice of items) are left out.
 type Settings map[string]string
 
 // Fingerprint returns a hash of the settings.
@@ -54,7 +54,7 @@ type RunInfo struct {
 	Schema      int       `json:"schema"`
 	Fingerprint string    `json:"fingerprint"`
 	Settings    Settings  `json:"settings"`
-	AsOf        time.Time `json:"as_of"` // the value of NOW() in an embedded graph, in all sessions
+	AsOf        time.Time `json:"as_of"` // the value of NOW() in an embedded graph, the same in all sessions
 	Sessions    []Session `json:"sessions"`
 }
 

@@ -21,7 +21,7 @@ type Queue interface {
 	job.Queue
 	// AddJobs adds missing jobs and requeues failed ones.
 	AddJobs(ctx context.Context, jobs []job.Job) error
-	// Jobs lists the wanted jobs in any of the states.
+	// Jobs lists the requested jobs that are in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
 	// Finish ends a job and keeps the files that the job made. The error is [job.ErrLost] if the claim has ended.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
@@ -31,14 +31,14 @@ type Queue interface {
 	Made(ctx context.Context, key string) (map[string][]byte, error)
 }
 
-// Shared describes how a process takes part in a run that it shares with others. Each process has its own folder; in
+// Shared describes how a process takes part in a run that it shares with others. Each process has its own folder; at
 // the end, all folders contain all items.
 type Shared struct {
 	Queue  Queue
-	Run    string        // name of the run, the same for all
+	Run    string        // name of the run, the same for all processes
 	Holder string        // a name that no other process has ever had
 	Lease  time.Duration // how long the others wait for the items of a process that has ended
-	Poll   time.Duration // how often to check for items while others work on the rest
+	Poll   time.Duration // how often to check for items while other processes work on the remaining ones
 }
 
 // itemJob is the kind of the items' jobs.
@@ -65,7 +65,7 @@ func (r *runner) share(ctx context.Context) error {
 		}
 		key := r.Shared.key(it)
 		items[key] = it
-		// this keeps the benchmark's order
+		// this preserves the benchmark's order
 		at := r.Info.AsOf.Add(time.Duration(i) * time.Microsecond)
 		jobs = append(jobs, job.Job{Key: key, Kind: itemJob, Scope: r.Shared.Run, Created: at, Updated: at})
 		if !missing[it.ID] {
@@ -99,7 +99,7 @@ func (r *runner) share(ctx context.Context) error {
 	return r.fetch(ctx, todo)
 }
 
-// offer gives the others an item that an earlier session stored in this folder.
+// offer makes available to the other processes an item that an earlier session stored in this folder.
 func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	c, err := r.Shared.Queue.Claim(ctx, r.Shared.Holder, job.Want{Key: r.Shared.key(it)}, r.Now(), r.Shared.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -111,7 +111,7 @@ func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	return r.finish(ctx, c, it)
 }
 
-// takeItems does one item after another until this process or others have finished all of them.
+// takeItems processes one item after another until all items have been finished by this process or others.
 func (r *runner) takeItems(ctx context.Context, holder string, items map[string]dataset.Item) error {
 	s := r.Shared
 	want := job.Want{Kinds: []string{itemJob}, Scope: s.Run}
@@ -143,7 +143,7 @@ func (r *runner) takeItems(ctx context.Context, holder string, items map[string]
 	}
 }
 
-// claimed does an item while holding its claim.
+// claimed processes an item while holding its claim.
 func (r *runner) claimed(ctx context.Context, c *job.Claim, it dataset.Item) error {
 	until, err := r.Shared.Queue.Until(ctx, c, r.deadline())
 	switch {
@@ -166,7 +166,7 @@ func (r *runner) claimed(ctx context.Context, c *job.Claim, it dataset.Item) err
 	return r.finish(ctx, c, it)
 }
 
-// finish ends an item's job with its files in this folder.
+// finish ends an item's job and stores the item's files from this folder.
 func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) error {
 	k, err := r.load(it)
 	if err != nil {
@@ -202,7 +202,7 @@ func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) erro
 	return err
 }
 
-// fetch gets the items that others have done.
+// fetch retrieves the items that other processes have done.
 func (r *runner) fetch(ctx context.Context, items []dataset.Item) error {
 	for _, it := range items {
 		if k, err := r.load(it); err != nil {

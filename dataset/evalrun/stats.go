@@ -35,7 +35,7 @@ func Bootstrap(differences []float64, rng *rand.Rand) Interval {
 	return Interval{Low: percentile(means, 0.025), High: percentile(means, 0.975)}
 }
 
-// percentile interpolates between the two nearest of the sorted values. It returns 0 if there are none.
+// percentile interpolates between the two nearest of the sorted values. It returns 0 if there are no values.
 func percentile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -16,12 +16,12 @@ type Summary struct {
 	Items     int             `json:"items"`   // number of items done
 	Missing   int             `json:"missing"` // items that were chosen but not done because the run was stopped
 	Answered  int             `json:"answered"`
-	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, without those with service failures
+	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, without items with service failures
 	Failed    map[string]int  `json:"failed"`         // by the kind of the service's failure
 	FailedIDs []string        `json:"failed_ids"`     // IDs of those items
-	Excluded  []Excluded      `json:"excluded"`       // items that are in no average
+	Excluded  []Excluded      `json:"excluded"`       // items that are not in any average
 	Scores    []MetricSummary `json:"scores"`         // by metric
-	Steps     float64         `json:"steps_mean"`     // mean number of steps of the items without a service failure
+	Steps     float64         `json:"steps_mean"`     // mean number of steps, over the items without a service failure
 	Refused   int             `json:"refused"`        // repetitions and early stops
 	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by error
 	Incidents int             `json:"incidents"`      // failed calls to a service after which the agent continued
@@ -41,7 +41,7 @@ func (s *Summary) repaired() int {
 	return n
 }
 
-// Excluded is an item that is in no average.
+// Excluded is an item that is not in any average.
 type Excluded struct {
 	ID  string `json:"id"`
 	Why string `json:"why"` // gold_missing, gold_failed or gold_empty
@@ -179,7 +179,7 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// percent writes a share as tables in this field usually do, such as 69.54, or a dash if there is none.
+// percent formats a share as is usual in tables in this field, such as 69.54, or as a dash if there is none.
 func percent(v *float64) string {
 	if v == nil {
 		return "–"
@@ -187,7 +187,7 @@ func percent(v *float64) string {
 	return fmt.Sprintf("%.2f", 100**v)
 }
 
-// WriteText writes the summary for people.
+// WriteText writes the summary as text.
 func (s *Summary) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "%d items: %d answered", s.Items, s.Answered)
 	for _, reason := range sortedKeys(s.NoAnswer) {
@@ -262,8 +262,8 @@ func (s *Summary) excludedFor(why string) (ids []string) {
 	return ids
 }
 
-// list returns the first IDs; summary.json contains all. IDs come from a file, so characters that could control a
-// terminal are quoted.
+// list returns the first few IDs; summary.json contains all of them. IDs come from a file, so characters that could
+// control a terminal are quoted.
 func list(ids []string, most int) string {
 	var out []string
 	for _, id := range ids[:min(len(ids), most)] {

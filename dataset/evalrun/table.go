@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table for people that can be written as text, Markdown, LaTeX or HTML. Its texts may come from anywhere,
+// Table is a table for readers that can be written as text, Markdown, LaTeX or HTML. Its texts may come from anywhere,
 // so each form escapes them as needed.
 type Table struct {
 	Title string
@@ -44,7 +44,7 @@ type number struct {
 }
 
 // ranked returns the cells of a column, with the best and the second best marked. Equal figures share a rank. In a
-// column with one figure, none is best.
+// column with only one figure, no figure is marked as best.
 func ranked(column []number, higherIsBetter bool) []Cell {
 	var values []float64
 	for _, n := range column {
@@ -129,7 +129,7 @@ func (t *Table) numeric(i int) bool {
 	return len(t.Rows) > 0
 }
 
-// plain removes characters that could control a terminal or reverse a text.
+// plain removes characters that could control a terminal or reverse text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

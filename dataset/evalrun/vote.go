@@ -81,7 +81,7 @@ func vote(items []*ItemData) int {
 
 // Combined is the score that several runs would achieve together.
 type Combined struct {
-	Oracle []MetricMean `json:"oracle"` // with the better run for each item: what a perfect choice would achieve
+	Oracle []MetricMean `json:"oracle"` // with the better run for each item: the score that a perfect choice would achieve
 	Vote   []MetricMean `json:"vote"`   // with the most frequent result; confidence breaks ties
 }
 

@@ -100,7 +100,7 @@ func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	r.watch.items[it.ID] = w
 }
 
-// watchedItem returns an item as it is shown. Rules determine the class of its error.
+// watchedItem returns an item as it is shown. Its error class is determined by rules.
 func (d folder) watchedItem(it *ItemData) WatchedItem {
 	w := WatchedItem{ID: it.ID, File: FileName(it.ID), Question: it.Question, Answered: it.Answered, Reason: it.Reason,
 		Excluded: it.excluded(), Scores: it.Scores, Steps: it.Steps, USD: it.Meta.Usage.USD + it.Meta.Lost.USD,
@@ -189,7 +189,7 @@ func IsRun(dir string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Changed returns the time of the last change of the run, or the zero time if there is none.
+// Changed returns the time of the last change to the run, or the zero time if there is none.
 func Changed(dir string) (at time.Time) {
 	for _, name := range []string{RunFile, WatchFile, ResultsFile} {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.ModTime().After(at) {
@@ -213,7 +213,7 @@ func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 			}
 		}
 	}
-	var k itemFile // the run is in progress: read what exists of the item
+	var k itemFile // the run is in progress: read the existing parts of the item
 	if ok, err := folder(dir).readJSON(&k, itemsDir, file+".json"); err != nil || !ok {
 		return nil, errors.Join(err, fs.ErrNotExist)
 	}

@@ -2,8 +2,8 @@
 // benchmark file, candidates of a harvest, and the items that annotators made from them.
 //
 //	examples.go   a pool of solved questions, and how one is searched
-//	kept.go       vectors that are made once and kept
-//	without.go    what must not be shown: the questions of the benchmark being run, and their near-duplicates
+//	kept.go       vectors that are computed once and kept
+//	without.go    examples that must not be shown: the questions of the benchmark being run, and their near-duplicates
 package examples
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Embedder turns each text into a vector. All vectors have the same length. The model should support the languages of
+// Embedder turns each string into a vector. All vectors have the same length. The model should support the languages of
 // questions and examples: for questions in other languages, an English-only model finds little (arXiv 2512.14277).
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
@@ -38,7 +38,7 @@ type Embedder interface {
 // goroutines.
 //
 // Questions are ranked by BM25 over their folded words and those of their paraphrases, or, with [Pool.ByMeaning], by
-// the cosine of their vectors. Of several examples with the same query, a search finds only the best.
+// the cosine of their vectors. Among several examples with the same query, a search finds only the best one.
 type Pool struct {
 	docs   []doc
 	words  bm25.Index
@@ -49,18 +49,18 @@ type Pool struct {
 	failed   atomic.Bool // the embedder has failed
 
 	mu      sync.Mutex
-	vectors [][]float32 // of unit length, one per text of docs; nil: not made yet
+	vectors [][]float32 // of unit length, one per text of docs; nil if not computed yet
 	owner   []int       // the index of a vector's example
 }
 
-// doc is an example with the texts by which it is found.
+// doc is an example with the strings by which it is found.
 type doc struct {
 	event.Example
 	url   string
 	texts []string // wordings of the question
 }
 
-// Add adds the items of a benchmark that have a query. source is the benchmark's name for people. Items whose query is
+// Add adds the items of a benchmark that have a query. source is the benchmark's name for display. Items whose query is
 // not SPARQL are left out, see [Pool.Broken].
 func (p *Pool) Add(source string, items []dataset.Item) {
 	for _, it := range items {
@@ -149,8 +149,8 @@ func (p *Pool) Sources() []string {
 	return names
 }
 
-// ByMeaning makes the pool rank examples by similarity of meaning, according to e's model. The first search makes the
-// examples' vectors, which are kept. Once e has failed, words are used instead, and this is logged to lg.
+// ByMeaning makes the pool rank examples by similarity of meaning, according to e's model. The first search computes
+// the examples' vectors, which are kept. Once e has failed, words are used instead, and this is logged to lg.
 func (p *Pool) ByMeaning(lg *slog.Logger, e Embedder) { p.lg, p.embedder = lg, e }
 
 // minMeaning is the minimum cosine of an example found by meaning, as in GRASP (section 3.5 of its paper).
@@ -194,7 +194,7 @@ func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bo
 	return p.page(order, q, out), nil
 }
 
-// page returns a page of an ordered list. Of several examples with the same query, only the first counts.
+// page returns a page of an ordered list. Among several examples with the same query, only the first one counts.
 func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool) []event.Example {
 	var out []event.Example
 	seen := map[string]bool{}
@@ -216,8 +216,8 @@ func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool)
 	return out
 }
 
-// minCover is the minimum share of a question's weight in the words of an example: below it, they share only words like
-// "the".
+// minCover is the minimum share of a question's weight that the words of an example must have. Below it, the question
+// and the example share only words like "the".
 const minCover = 0.1
 
 func (p *Pool) byWords(text string) []ranked {
@@ -252,7 +252,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// maxBatch is the maximum number of texts that are embedded with one call.
+// maxBatch is the maximum number of strings that are embedded with one call.
 const maxBatch = 128
 
 func (p *Pool) byMeaning(ctx context.Context, text string) ([]ranked, error) {
@@ -280,7 +280,7 @@ func (p *Pool) byMeaning(ctx context.Context, text string) ([]ranked, error) {
 	return out, nil
 }
 
-// embed makes the vectors of all wordings, once.
+// embed computes the vectors of all wordings, once.
 func (p *Pool) embed(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -308,20 +308,20 @@ func (p *Pool) embed(ctx context.Context) error {
 	return nil
 }
 
-// vectorsOf returns the vectors of texts, of unit length.
+// vectorsOf returns the vectors of texts, normalized to unit length.
 func (p *Pool) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
 	vs, err := p.embedder.Embed(ctx, texts)
 	if err != nil {
 		return nil, err
 	}
 	if len(vs) != len(texts) {
-		return nil, fmt.Errorf("the embedding model returned %d vectors for %d texts", len(vs), len(texts))
+		return nil, fmt.Errorf("the embedding model returned %d vectors for %d inputs", len(vs), len(texts))
 	}
 	for i, v := range vs {
 		n := math.Sqrt(dot(v, v))
 		if n == 0 || math.IsNaN(n) || math.IsInf(n, 0) || len(v) != len(vs[0]) || p.vectors != nil &&
 			len(v) != len(p.vectors[0]) {
-			return nil, fmt.Errorf("the embedding model returned a vector without direction or with a different length than before")
+			return nil, fmt.Errorf("the embedding model returned a vector that is zero, not finite, or of a different length than before")
 		}
 		vs[i] = make([]float32, len(v))
 		for j := range v {
@@ -338,9 +338,10 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// words returns the folded words of a text. A word of four or more letters is included twice: whole, and as its first
-// five letters without a final s. This matches the forms of a word in most inflected languages without knowledge of any
-// of them (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR 2009).
+// words returns the folded words of a string. A word of four or more letters is included twice: in full, and as its
+// first five letters without a final s. This matches the forms of a word in most inflected languages without knowledge
+// of the language (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR
+// 2009).
 func words(s string) (out []string) {
 	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words uses only this many words
 		for _, w := range lookup.Words(strings.Join(chunk, " ")) {

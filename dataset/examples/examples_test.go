@@ -117,7 +117,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// letters is a simple embedder: it counts the occurrences of each letter.
+// letters is a simple embedder that counts the occurrences of each letter.
 type letters struct {
 	calls int
 	err   error
@@ -252,8 +252,8 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	return out, LikeWords
 }
 
-// A query is held back regardless of the order of its parts, and no matter how short it is. A query with another
-// meaning is not held back.
+// A query is held back regardless of its length and the order of its parts. A query with another meaning is not held
+// back.
 func TestSameQueryInAnotherOrder(t *testing.T) {
 	h := Hold([]dataset.Item{item("", "", "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P106 ?job . ?job wdt:P279 wd:Q901 . }")})
 	p := &Pool{}
@@ -268,7 +268,8 @@ func TestSameQueryInAnotherOrder(t *testing.T) {
 	}
 }
 
-// An item of the benchmark being run is never found, however it is disguised. Items that only resemble one are found.
+// An item of the benchmark being run is never found, however it is disguised. Items that only resemble an item of the
+// benchmark are found.
 func TestNeverTheSetBeingRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {

@@ -8,13 +8,13 @@ import (
 
 // Vectors stores vectors between runs of the program, by model name and text.
 type Vectors interface {
-	// Vectors returns the stored vectors, by text.
+	// Vectors returns the stored vectors, keyed by text.
 	Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error)
 	// KeepVectors stores vectors of texts.
 	KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error
 }
 
-// Kept is an [Embedder] that requests only those vectors from another one that are not stored. If the stored vectors
+// Kept is an [Embedder] that stores vectors and requests only missing ones from another Embedder. If the stored vectors
 // cannot be read, it requests all.
 type Kept struct {
 	Embedder Embedder

@@ -11,7 +11,7 @@ import (
 )
 
 // Read adds the examples at a path: a benchmark file in any published format ([dataset.ReadItems]), or the folder of a
-// harvest. Errors include the path and what was expected. It is an error if there is no solved question.
+// harvest. Errors include the path and the expected content. It is an error if there is no solved question.
 func (p *Pool) Read(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -26,7 +26,7 @@ func (p *Pool) Read(path string) error {
 	if err == nil && p.Len() == before {
 		err = errors.New("it has no question with a query")
 		if len(p.broken) > 0 {
-			err = errors.New("it has no question with a query that can be read")
+			err = errors.New("it has no question with a query that can be parsed")
 		}
 	}
 	if err != nil {

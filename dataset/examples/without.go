@@ -20,13 +20,13 @@ import (
 //   - the same ID, unless that is only a number or a number with the name of a part ("17", "test_4"), which any
 //     benchmark may have;
 //   - the same heading on the same page, or the same heading as an item without a page;
-//   - the same wording, letter case, accents and punctuation aside, or nearly: nine of ten words the same;
+//   - the same wording, ignoring case, accents and punctuation, or nearly the same: nine out of ten words;
 //   - the same query, except for layout, prefixes, comments, names of variables and the order of statements
 //     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the
 //     harvest calls near-duplicates ([harvest.SimilarText]).
 //
-// An example with the same pattern and other IDs is not held back: it shows how to answer such a question, but not the
-// answer itself.
+// An example with the same pattern and other IDs is not held back: it shows how to answer that kind of question, but
+// not the answer itself.
 type Held struct {
 	ids, places, headings, questions, queries, patterns map[string]bool
 	wordings, contents                                  overlaps[string]
@@ -115,9 +115,9 @@ func contentOf(question string) []string {
 	return ws
 }
 
-// Near returns the reason why something is too similar to an item of the set to be learned from, or "" if it is not.
-// This is stricter than the rule for showing: a rephrased question is also near, and all queries that were tried are
-// checked.
+// Near returns the reason why a discussion or run is too similar to an item of the set to be learned from, or "" if it
+// is not. This is stricter than the rule for showing: a rephrased question is also near, and all queries that were
+// tried are checked.
 func (h *Held) Near(id string, questions, queries []string) Reason {
 	if h.ids[foldID(id)] {
 		return SameID
@@ -175,7 +175,7 @@ func (b *Besides) FindExamples(ctx context.Context, q event.ExampleQuery) ([]eve
 	return b.Pool.find(ctx, q, func(d *doc) bool { return b.Held.why(d) != "" })
 }
 
-// Without returns the pool without the examples that h holds back, and the number of these by reason.
+// Without returns the pool without the examples that h holds back, and the number of examples held back by reason.
 func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
 	out := &Pool{lg: p.lg, embedder: p.embedder}
 	gone := map[Reason]int{}
@@ -197,7 +197,8 @@ func (d *doc) wordings() []string {
 	return append([]string{d.Question}, d.texts...)
 }
 
-// place returns a text that identifies the discussion from which an example was made, or "" if that is unknown.
+// place returns a string that identifies the discussion from which an example was made, or "" if the discussion is
+// unknown.
 func (d *doc) place() string {
 	if d.url == "" || strings.TrimSpace(d.Heading) == "" {
 		return ""
@@ -220,7 +221,7 @@ func foldID(id string) string {
 	return id
 }
 
-// lookupWords returns the folded words of a text, in order.
+// lookupWords returns the folded words of a string, in order.
 func lookupWords(s string) (out []string) {
 	for chunk := range slices.Chunk(strings.Fields(s), 16) {
 		out = append(out, lookup.Words(strings.Join(chunk, " "))...)
@@ -282,7 +283,7 @@ func formOf(query string) form {
 	return f
 }
 
-// overlaps finds sets that nearly equal another one. It uses an index of their members, which is exact, unlike
+// overlaps finds sets that are nearly equal to another set. It uses an index of their members, which is exact, unlike
 // sketches.
 type overlaps[K comparable] struct {
 	size []int
@@ -302,7 +303,7 @@ func (o *overlaps[K]) add(set []K) {
 	o.size = append(o.size, len(set))
 }
 
-// has reports whether the Jaccard similarity of a set and one of the added sets is at least the value of least.
+// has reports whether the Jaccard similarity of a set and any of the added sets is at least least.
 func (o *overlaps[K]) has(set []K, least float64) bool {
 	both := map[int32]int{}
 	for _, k := range set {

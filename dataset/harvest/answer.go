@@ -18,7 +18,7 @@ var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 const maxBraces = 64
 
 // ParseSuggestion reads the model's answer and checks it: both questions must be present, must not be queries and must
-// not contain IDs; the verdict must be one of the three and have a reason; the texts to disambiguate must be short.
+// not contain IDs; the verdict must be one of the three and have a reason; the strings to disambiguate must be short.
 // Text around the JSON object is ignored, even if it contains braces. The error describes what is wrong with the
 // answer.
 func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
@@ -63,7 +63,7 @@ type answer struct {
 	Disambiguate texts  `json:"disambiguate"`
 }
 
-// findAnswer returns the first JSON object in a text that contains one of the two questions.
+// findAnswer returns the first JSON object in a string that contains one of the two questions.
 func findAnswer(text string) (*answer, error) {
 	err := errors.New("the answer contains no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
@@ -86,8 +86,8 @@ func findAnswer(text string) (*answer, error) {
 	return nil, err
 }
 
-// texts is a list of texts. A bare text counts as a list with one element. Other values are dropped, so that they do
-// not invalidate the questions.
+// texts is a list of strings. A bare string counts as a list with one element. Other values are dropped, so that they
+// do not invalidate the questions.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -106,7 +106,7 @@ func (t *texts) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// short cleans a list of texts and truncates it to n.
+// short cleans a list of strings and truncates it to n.
 func short(list []string, n int) (out []string) {
 	for _, x := range list {
 		if x = strings.Join(strings.Fields(printable(x)), " "); x != "" && len(out) < n {

@@ -26,9 +26,9 @@ type cleaned struct {
 	detail string
 }
 
-// clean turns a query as its author wrote it into the text that is run: without calls to MediaWiki's API, as by
-// SPINACH's authors, with [AUTO_LANGUAGE] replaced, in the canonical layout. It rejects queries that do not parse,
-// would change data, or call a service that is not allowed.
+// clean turns a query as its author wrote it into the text that is run: in the canonical layout, with [AUTO_LANGUAGE]
+// replaced and, as SPINACH's authors did, without calls to MediaWiki's API. It rejects queries that do not parse, would
+// change data, or call a service that is not allowed.
 func clean(original string) cleaned {
 	text := onceEach(strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " "))
 	q, err := sparql.Parse(text)
@@ -65,10 +65,10 @@ func clean(original string) cleaned {
 	return c
 }
 
-// languageList matches a text with [AUTO_LANGUAGE] and otherwise only languages.
+// languageList matches a string that consists of [AUTO_LANGUAGE] and languages.
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
-// onceEach removes the languages that would appear twice in a list once its [AUTO_LANGUAGE] is replaced:
+// onceEach removes languages that would appear twice in a list after its [AUTO_LANGUAGE] is replaced:
 // "[AUTO_LANGUAGE],en" would contain English twice.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {

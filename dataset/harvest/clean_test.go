@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// In the text that replaces [AUTO_LANGUAGE], each language appears once, in the author's order. Texts that are not
+// In the text that replaces [AUTO_LANGUAGE], each language appears once, in the author's order. Strings that are not
 // lists of languages stay unchanged.
 func TestAutoLanguage(t *testing.T) {
 	for list, want := range map[string]string{

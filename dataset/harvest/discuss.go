@@ -60,9 +60,10 @@ func conversation(th *forum.Thread, conv *forum.Conversation) dataset.Conversati
 	return out
 }
 
-// identity returns a discussion's ID: derived from wiki, page and the ID of its first comment (author and time, or a
-// hash of the words when unsigned), so that it survives changes of the heading and replies. If several discussions have
-// the same first comment, the later ones are distinguished by their headings, and finally by their order.
+// identity returns a discussion's ID. It is derived from the wiki, the page and the ID of the first comment (author and
+// time, or a hash of the words if unsigned), so that it survives new replies and changes to the heading. If several
+// discussions have the same first comment, the later ones are distinguished by their headings, and finally by their
+// order.
 func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string {
 	first := "empty\x00" + th.Heading
 	if len(th.Comments) > 0 {
@@ -80,8 +81,8 @@ func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string
 	}
 }
 
-// script returns the URL of the wiki's index.php, which is next to its api.php, and the URL of its pages: /wiki/ if
-// api.php is in /w/, as on Wikimedia's wikis, and otherwise index.php?title=.
+// script returns the URL of the wiki's index.php, which is in the same folder as its api.php, and the URL of its pages:
+// /wiki/ if api.php is in /w/, as on Wikimedia's wikis, and otherwise index.php?title=.
 func script(api string) (index, article string) {
 	base, ok := strings.CutSuffix(api, "api.php")
 	if !ok {

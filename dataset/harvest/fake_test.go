@@ -27,7 +27,7 @@ const (
 
 var testNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// errCrash is the error of every call after a simulated crash.
+// errCrash is returned by every call after a simulated crash.
 var errCrash = errors.New("crash")
 
 // fuse allows calls until it blows.
@@ -205,7 +205,7 @@ func (g *fakeGraph) Query(ctx context.Context, query string) (*kg.Table, error) 
 	return t, err
 }
 
-// Labels are made from the ID.
+// Labels are derived from the ID.
 func (g *fakeGraph) Labels(_ context.Context, ids, _ []string) (map[string]string, error) {
 	if err := g.fuse.burn(); err != nil {
 		return nil, err
@@ -365,7 +365,7 @@ func sig(name, stamp string) string {
 	return "[[User:" + name + "|" + name + "]] ([[User talk:" + name + "|talk]]) " + stamp + " (UTC)"
 }
 
-// thread writes a discussion: a request and posts that answer it.
+// thread writes a discussion that consists of a request and posts that answer it.
 func thread(heading, request string, posts ...string) string {
 	out := "== " + heading + " ==\n" + request + " " + sig("Ann", "10:00, 3 June 2019") + "\n"
 	for i, p := range posts {

@@ -15,7 +15,7 @@ const (
 )
 
 // articlePredicates describe pages of Wikimedia projects, countPredicates are counts on an entity's own page, and
-// modelPredicates describe the model of statements.
+// modelPredicates describe the statement model.
 var (
 	articlePredicates = []string{schemaNS + "about", schemaNS + "isPartOf", schemaNS + "inLanguage", schemaNS + "name",
 		rdf.Wikibase + "badge"}
@@ -35,7 +35,7 @@ var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51"
 var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEFORE", "SUBSTR", "ENCODE_FOR_URI",
 	"UCASE", "LCASE", "STR", "STRLANG", "STRDT"}
 
-// charts are the views of the query service's page that have axes and nodes. What they show is difficult to request in
+// charts are the views of the query service's page that have axes and nodes. Their content is difficult to request in
 // words.
 var charts = []string{"scatterchart", "areachart", "linechart", "barchart", "bubblechart", "dimensions", "graph",
 	"tree", "treemap"}
@@ -230,13 +230,13 @@ func (t *trimmer) article(name string, at sparql.Span, o *sparql.Term, units map
 	}
 }
 
-// elsewhere reports whether a variable is bound outside of a unit.
+// elsewhere reports whether a variable is bound outside a unit.
 func (t *trimmer) elsewhere(name string, u *unit) bool {
 	x := collect(t.q, u.drop)[name]
 	return x != nil && x.bind > 0
 }
 
-// unit adds a part that consists of one node. If it binds no variable, it can only be flagged.
+// unit adds a part that consists of a single node. If it binds no variable, it can only be flagged.
 func (t *trimmer) unit(kind dataset.FlagKind, why string, at sparql.Span, node sparql.Node, name string) {
 	if len(t.units) >= maxUnits {
 		return

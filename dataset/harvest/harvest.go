@@ -51,7 +51,7 @@ type Wiki interface {
 	HTML(ctx context.Context, title string) (Text, error)
 }
 
-// Graph runs queries. Errors are a *kg.Error or that of the context.
+// Graph runs queries. Errors are a *kg.Error or the context's error.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
@@ -72,7 +72,8 @@ type Suggester interface {
 
 // Errors of a [Suggester].
 var (
-	// ErrNoAdvice means that the suggester gives no more advice in this run: its budget is spent or it cannot be reached.
+	// ErrNoAdvice means that the suggester returns no more advice in this run: its budget is spent or it cannot be
+	// reached.
 	ErrNoAdvice = errors.New("no more suggestions in this run")
 	// ErrUnusable means that the suggester's answer cannot be used.
 	ErrUnusable = errors.New("the model's suggestion could not be read")
@@ -130,13 +131,13 @@ type Options struct {
 	Dir        string // folder of the files
 	Wiki       string // URL of the wiki's api.php, for provenance
 	Prefix     string // of the archive pages' titles; YYYY/MM follows
-	From, To   string // first and last month, YYYY-MM; empty: no bound
+	From, To   string // first and last month, YYYY-MM; no bound if empty
 	Source     Source
 	NoRun      bool // only read pages, do not run queries
 	Retry      bool // rerun queries that timed out or failed, or that a second endpoint might answer
 	Bots       []string
 	Forum      forum.Options
-	QueryHosts []string // hosts of query pages that a short link may lead to; empty: Wikidata's and QLever's
+	QueryHosts []string // hosts of query pages that a short link may lead to; Wikidata's and QLever's if empty
 	Benchmarks []Benchmark
 }
 
@@ -150,14 +151,14 @@ type Benchmark struct {
 type Parts struct {
 	Log       *slog.Logger
 	Wiki      Wiki
-	Endpoints []Endpoint // the first is asked first, and the next one if it cannot answer
+	Endpoints []Endpoint // asked in order: the next one is asked if an endpoint cannot answer
 	Labels    Labeler
 	Links     Links
 	Suggest   Suggester
 	Store     Store
-	Jobs      Jobs // nil: only Store shows which pages are done
+	Jobs      Jobs // if nil, only Store records which pages are done
 	Now       func() time.Time
-	// nil: a page that cannot be read ends the harvest and is not retried
+	// if nil, a page that cannot be read ends the harvest and is not retried
 	Sleep    func(ctx context.Context, d time.Duration) error
 	Progress func(Progress) // may be nil
 }
@@ -209,7 +210,7 @@ func New(p Parts, o Options) (*Harvest, error) {
 	}
 	o.Source = cmp.Or(o.Source, Both)
 	if !o.NoRun && len(p.Endpoints) == 0 {
-		return nil, errors.New("no query service is given")
+		return nil, errors.New("no query service is specified")
 	}
 	o.Prefix = strings.ReplaceAll(o.Prefix, "_", " ")
 	if len(o.QueryHosts) == 0 {
@@ -227,7 +228,7 @@ func New(p Parts, o Options) (*Harvest, error) {
 // filesEvery is the number of pages with work after which the files are written during the harvest.
 const filesEvery = 12
 
-// Run reads new pages, runs the queries that have not been run, and writes the files. It may be interrupted at any
+// Run reads new pages, runs the queries that have not been run yet, and writes the files. It may be interrupted at any
 // time; when it is called again, it continues where it stopped. The error wraps [ErrEndpointDown] if no endpoint
 // answers. The files are written even then.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
@@ -284,7 +285,7 @@ func (h *Harvest) mine(ctx context.Context) (bool, error) {
 // task is a page with its state in the store and on the wiki.
 type task struct {
 	Page
-	newest int64 // revision on the wiki; 0: the page is gone
+	newest int64 // revision on the wiki; 0 if the page is gone
 	fresh  bool  // it must be read because it changed, appeared, disappeared, or was read in another form
 	queued bool  // it has a job
 }

@@ -178,7 +178,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// No matter at which point a harvest is cut off, the next one makes the same files.
+// No matter at which point a harvest is cut off, the next one produces the same files.
 func TestCrashes(t *testing.T) {
 	whole := newWorld(t)
 	planted(whole)
@@ -381,8 +381,8 @@ func TestEmptyListing(t *testing.T) {
 	}
 }
 
-// A folder belongs to one archive. Another wiki's archive, or one with another prefix, is refused before anything
-// counts as removed.
+// A folder belongs to one archive. Another wiki's archive, or an archive with another prefix, is refused before
+// anything counts as removed.
 func TestOtherArchive(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -447,7 +447,8 @@ func TestHTMLLater(t *testing.T) {
 	}
 }
 
-// If the wiki goes down during a harvest, the files contain what was read before, but no longer what was removed.
+// If the wiki goes down during a harvest, the files contain the pages that were read before, but no longer the removed
+// text.
 func TestWikiDies(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

@@ -11,9 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// checkTrim checks that trimming a query follows its laws: the proposal parses, has at least one column if there was
-// one, has no more clauses than before, contains no hints, and cannot be trimmed further. It reports whether there was
-// a proposal.
+// checkTrim checks the invariants of trimming: the proposal parses, has at least one column if there was one, has no
+// more clauses than before, contains no hints, and cannot be trimmed further. It reports whether there was a proposal.
 func checkTrim(t *testing.T, query string) bool {
 	t.Helper()
 	c := clean(query)
@@ -50,7 +49,7 @@ func checkTrim(t *testing.T, query string) bool {
 	return true
 }
 
-// The laws hold for the forum's real queries.
+// The invariants hold for the forum's real queries.
 func TestTrimForumQueries(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")
 	if root == "" {

@@ -37,10 +37,10 @@ const (
 	adviceNote = "advice "
 )
 
-// link is the information about a short link.
+// link describes a short link.
 type link struct {
 	SPARQL string `json:"sparql,omitempty"` // the query behind it
-	Why    string `json:"why,omitempty"`    // why there is no query
+	Why    string `json:"why,omitempty"`    // reason why there is no query
 }
 
 // linkState counts failures of short-link hosts in this run.
@@ -98,7 +98,7 @@ func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, 
 	return did, nil
 }
 
-// link reads the information about a short link.
+// link reads the stored information about a short link.
 func (h *Harvest) link(ctx context.Context, address string) (l link, ok bool, err error) {
 	data, ok, err := h.Store.Get(ctx, linkNote+address)
 	if err != nil || !ok {

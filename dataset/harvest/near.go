@@ -17,14 +17,14 @@ import (
 //   - the same pattern ([measure.Shape]: variables, numbers and literals replaced) and the same set of Q and P numbers:
 //     similarity 1;
 //   - the same pattern with other IDs: 0.9;
-//   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form,
+//   - similar text: the Jaccard similarity of the two queries' shingles (three consecutive tokens of the normal form,
 //     variables replaced) is at least [minSimilar].
 //
-// Queries are not compared pairwise. Equal patterns are found by a hash table. Similar texts are found if one of 8
+// Queries are not compared pairwise. Equal patterns are found using a hash table. Similar texts are found if one of 8
 // bands of 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
-// section 3.4). This misses one in fifty pairs with a similarity of 0.8, and one in three thousand with 0.9. In a
-// crowded bucket, each query is compared only with its neighbors, so that the work is linear in the number of queries;
-// the chain of neighbors keeps a cluster together.
+// section 3.4). This misses one in fifty pairs with a similarity of 0.8, and one in three thousand pairs with a
+// similarity of 0.9. In a crowded bucket, each query is compared only with its neighbors, so that the work is linear in
+// the number of queries; the chain of neighbors keeps a cluster together.
 const (
 	minSimilar = 0.8
 	bands      = 8
@@ -36,7 +36,7 @@ const (
 // entry is a query in the index.
 type entry struct {
 	id, source string
-	pattern    uint64 // 0: the query does not parse
+	pattern    uint64 // 0 if the query does not parse
 	numbers    uint64
 	shingles   []uint64
 	min        [bands * bandRows]uint64
@@ -130,7 +130,7 @@ func Shingles(query string) []uint64 { return shingles(query) }
 // MinSimilar is the minimum Jaccard similarity of the [Shingles] of near-duplicate queries.
 const MinSimilar = minSimilar
 
-// shingles returns the sorted set of hashes of three tokens in a row.
+// shingles returns the sorted set of hashes of three consecutive tokens.
 func shingles(query string) []uint64 {
 	tokens := strings.FieldsFunc(sparql.NormalForm(query),
 		func(r rune) bool { return r <= ' ' || strings.ContainsRune("{}().;,", r) })

@@ -100,7 +100,7 @@ func shareText(n, of int) string {
 	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
 }
 
-// lost describes the losses between two bars. A reason that occurs at two bars, such as a query that parses but that
+// lost describes the losses between two bars. A reason that applies to two bars, such as a query that parses but that
 // the endpoint rejects, is shown at the first bar, up to the number of discussions lost there. The rest is shown at the
 // second. Discussions without a reason are waiting for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {

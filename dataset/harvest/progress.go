@@ -12,9 +12,9 @@ type Progress struct {
 	Pages    int    // number of pages done
 	Of       int    // total number of pages
 	Queries  int    // queries run in this run
-	Staged   int    // queries of these that returned rows
+	Staged   int    // number of these queries that returned rows
 	Advised  int    // candidates about which the suggester gave an answer in this run
-	Unusable int    // candidates of these with an unreadable answer
+	Unusable int    // number of these candidates with an unreadable answer
 	Elapsed  time.Duration
 	Left     time.Duration // estimate; negative if unknown
 	Done     bool
@@ -33,7 +33,7 @@ type pace struct {
 	done     int
 	worked   float64
 	seen     int // pages done that did not need to be read
-	seenWork int // pages of these with work
+	seenWork int // number of these pages with work
 	present  float64
 	queries  int
 	staged   int
@@ -75,7 +75,7 @@ func (p *pace) pageDone(t *task, did bool) {
 	}
 }
 
-// left estimates the remaining time. The result is negative if less than two pages' worth of work is done.
+// left estimates the remaining time. The result is negative if less than two pages' worth of work has been done.
 func (p *pace) left(now time.Time) time.Duration {
 	done := p.worked + p.present
 	if p.fresh+p.others == 0 {

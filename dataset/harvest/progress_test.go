@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The estimate counts only pages with work. There is none until two of them are done, and it takes into account the
-// discussions within a page.
+// The estimate counts only pages with work. There is no estimate until two of them are done, and it takes into account
+// the discussions within a page.
 func TestPace(t *testing.T) {
 	now := testNow
 	tasks := []task{{}, {}, {fresh: true}, {fresh: true}, {fresh: true}, {fresh: true}}

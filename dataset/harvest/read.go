@@ -14,8 +14,8 @@ import (
 // readTries is the maximum number of times that a page is read until its HTML and its wikitext have the same revision.
 const readTries = 3
 
-// maxHTMLFailures is the number of consecutive failures after which no more HTML is requested until the next run. With
-// its waits, each request may take minutes.
+// maxHTMLFailures is the number of consecutive failures after which no more HTML is requested until the next run.
+// Including waits, each request may take minutes.
 const maxHTMLFailures = 3
 
 // read reads a page and stores its discussions. A discussion that is no longer on the page is marked as gone, and only
@@ -100,8 +100,8 @@ func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links
 	return nil
 }
 
-// forgetStale deletes data derived from the removed words of a discussion: advice, in which the model may repeat them,
-// and the outcome of a query that is no longer the candidate.
+// forgetStale deletes data derived from words that were removed from a discussion: advice, in which the model may
+// repeat them, and the outcome of a query that is no longer the candidate.
 func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) error {
 	lost := was.Provenance.Heading != now.Provenance.Heading
 	for _, c := range was.Conversation.Comments {
@@ -216,7 +216,7 @@ func reason(err error, sentinels ...error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// differences describes, for each thread of the HTML, how the wikitext differs.
+// differences describes, for each thread in the HTML, how the wikitext differs.
 func differences(html, plain *forum.Page) map[int][]string {
 	out := map[int][]string{}
 	if len(forum.Diff(html, plain)) == 0 {

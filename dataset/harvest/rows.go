@@ -15,11 +15,11 @@ import (
 // sampleRows is the maximum number of rows of a result that a candidate shows.
 const sampleRows = 20
 
-// HashRows returns 32 hex digits. They are equal for two tables if and only if (barring SHA-256 collisions) the tables
-// have the same rows, each the same number of times, in any order. The order of columns matters; their names do not.
-// All blank nodes count as equal, since the endpoint chooses their names. The hash is SHA-256 over the sorted SHA-256
-// hashes of the rows, truncated to 16 bytes. A row is written as the kind, value, language and datatype of each cell,
-// each preceded by its length.
+// HashRows returns 32 hex digits. The digits are equal for two tables if and only if (barring SHA-256 collisions) the
+// tables have the same rows, each the same number of times, in any order. The column order matters; the column names do
+// not. All blank nodes count as equal, since the endpoint chooses their names. The hash is SHA-256 over the sorted
+// SHA-256 hashes of the rows, truncated to 16 bytes. A row is written as the kind, value, language and datatype of each
+// cell, each preceded by its length.
 func HashRows(t *kg.Table) string {
 	if t.Ask {
 		return rowsHash([][sha256.Size]byte{sha256.Sum256(fmtBool(t.Boolean))})

@@ -94,7 +94,7 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 		o, t, err = h.execute(ctx, &c)
 		if errors.Is(err, ErrEndpointDown) {
 			h.stopped = err
-			// the reason was logged when the endpoint was found to be down, and is reported when the harvest ends
+			// the reason was logged when the endpoint was found to be down, and will be reported when the harvest ends
 			h.Log.Error("no more queries are run")
 			return true, nil
 		}
@@ -139,7 +139,7 @@ func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 }
 
 // execute asks the endpoints in turn until one of them returns rows. The outcome of a failure is that of the first
-// endpoint that could be asked. The error is that of the context or wraps ErrEndpointDown.
+// endpoint that could be asked. The error is the context's error or wraps ErrEndpointDown.
 func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table, error) {
 	var first *outcome
 	var down error
@@ -179,8 +179,8 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 	return first, nil, nil
 }
 
-// otherMayHelp reports whether another endpoint may answer a query that one did not answer. A result that is too large
-// or empty on one endpoint is too large or empty on all.
+// otherMayHelp reports whether another endpoint may answer a query that one endpoint did not answer. A result that is
+// too large or empty on one endpoint is too large or empty on all.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
 // mayDoBetter reports whether a failed query is worth another run: it may finish in time now, or a second endpoint may

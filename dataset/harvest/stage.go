@@ -19,7 +19,7 @@ import (
 type picked struct {
 	index   int // into Queries; -1: none
 	sparql  string
-	reason  dataset.Reason // why there is no such query
+	reason  dataset.Reason // reason why there is no such query
 	detail  string
 	pending bool // the last query is behind a short link that is not resolved yet
 }
@@ -109,7 +109,7 @@ func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Can
 	return &d, h.advice(ctx, &d)
 }
 
-// describe fills in the data that follows from the query's tree.
+// describe fills in the data that can be derived from the query's syntax tree.
 func describe(d *dataset.Candidate, c *cleaned) {
 	m := measure.Query(c.query)
 	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations,
@@ -126,7 +126,7 @@ func describe(d *dataset.Candidate, c *cleaned) {
 // run.
 const maxAdviceFailures = 3
 
-// advise asks the suggester about a staged candidate about which it has not been asked before.
+// advise asks the suggester for advice on a staged candidate, unless it has been asked before.
 func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if h.Suggest == nil || h.mute {
 		return false, nil
@@ -165,11 +165,12 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 	return true, h.Store.Put(ctx, adviceNote+c.ID, data)
 }
 
-// maxDescribed is the maximum number of IDs of a query that are described.
+// maxDescribed is the maximum number of IDs in a query that are described.
 const maxDescribed = 200
 
 // descriptions asks the first endpoint that is up for the English descriptions of a query's IDs, all in one query. They
-// show a suggester which Victoria is meant. Without them, it is asked anyway. The error is that of the context.
+// show a suggester which Victoria is meant. If there are none, the suggester is asked anyway. The error is the
+// context's error.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder
 	ids := slices.Concat(c.Entities, c.Properties)
@@ -209,7 +210,7 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 // advice is a suggester's advice on a query, as stored.
 type advice struct {
 	Query      string              `json:"query"`
-	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: the suggester returned nothing usable
+	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil if the suggester returned nothing usable
 	Why        string              `json:"why,omitempty"` // the answer was not usable
 
 	Descriptions map[string]string `json:"descriptions,omitempty"` // descriptions that the suggester was shown

@@ -14,9 +14,9 @@ import (
 // it is done. internal/store implements it.
 type Jobs interface {
 	job.Queue
-	// Redo adds the jobs that do not exist yet, and requeues those that are done or have failed.
+	// Redo adds the jobs that do not exist yet, and requeues jobs that are done or have failed.
 	Redo(ctx context.Context, jobs []job.Job) error
-	// Jobs lists the wanted jobs in any of the states.
+	// Jobs lists the requested jobs that are in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
 	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
@@ -29,9 +29,9 @@ type Jobs interface {
 // Limits of the work on pages.
 const (
 	pageTries = 3             // attempts at a page in one harvest
-	pageWait  = time.Minute   // before the second attempt; the third waits four times that
+	pageWait  = time.Minute   // wait before the second attempt; the wait before the third is four times as long
 	pageTime  = 6 * time.Hour // from the first attempt; then the harvest continues without the page
-	inARow    = 3             // consecutive pages that fail; after that many, the pages cannot be the cause
+	inARow    = 3             // number of consecutive failed pages after which the pages cannot be the cause
 )
 
 // pageJob is the kind of the pages' jobs.
@@ -56,8 +56,8 @@ type turn struct {
 
 func (h *Harvest) jobOf(title string) string { return pageJob + " " + title }
 
-// line queues the pages that must be read, and those that an earlier harvest did not finish, and returns all pages in
-// their order.
+// line queues the pages that must be read and the pages that an earlier harvest did not finish, and returns all pages
+// in order.
 func (h *Harvest) line(ctx context.Context, todo []task) ([]turn, error) {
 	line := make([]turn, len(todo))
 	for i := range todo {
@@ -141,7 +141,7 @@ func (h *Harvest) step(ctx context.Context, s *turn) (did bool, err error) {
 	defer cancel()
 	did, err = h.page(within, s.task)
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
-		err = &pageError{s.Title, true, fmt.Errorf("time: it was not done within %s", pageTime)}
+		err = &pageError{s.Title, true, fmt.Errorf("timeout: it was not done within %s", pageTime)}
 	}
 	s.due = h.Now().Add(pageWait << (2 * (s.tries - 1)))
 	return did, errors.Join(err, h.end(context.WithoutCancel(ctx), c, s, err, ctx.Err() != nil))

@@ -189,7 +189,7 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 	w.graph.down = false
 	w.mustRun()
 	wantStates(t, q, "done 2", "done 2")
-	w.mustRun() // there is nothing to do
+	w.mustRun() // nothing is left to do
 	wantStates(t, q, "done 2", "done 2")
 }
 
@@ -197,11 +197,11 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 func TestPageTakesTooLong(t *testing.T) {
 	w, q, _ := queued(t, 2, nil)
 	q.late = true
-	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "time: ") {
+	if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "timeout: ") {
 		t.Errorf("%v", err)
 	}
 	for _, s := range q.states() {
-		if !strings.HasPrefix(s, "failed 1 ") || !strings.Contains(s, "time: it was not done within 6h") {
+		if !strings.HasPrefix(s, "failed 1 ") || !strings.Contains(s, "timeout: it was not done within 6h") {
 			t.Errorf("a job is %q", s)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The prompts are in prompts/. All outside text is put between tags. In discussions and labels, its own angle brackets
-// are escaped. In the query and the rows, everything that looks like one of our tags is escaped.
+// The prompts are in prompts/. All text from outside is enclosed in tags. In discussions and labels, angle brackets are
+// escaped. In the query and the rows, any text that looks like one of our tags is escaped.
 //
 //go:embed prompts/*.tmpl
 var promptFiles embed.FS
@@ -121,7 +121,7 @@ func posts(c *dataset.Candidate) []dataset.Comment {
 	return list
 }
 
-// rowsText writes the sample's rows in a readable form: one row per line, as name=value, in the order of the columns.
+// rowsText writes the sample's rows in a readable form: one row per line, as name=value, in column order.
 func rowsText(columns []string, sample json.RawMessage) string {
 	var rows []map[string]struct{ Value string }
 	if json.Unmarshal(sample, &rows) != nil {

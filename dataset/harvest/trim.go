@@ -18,7 +18,7 @@ type trimmed struct {
 	notes []string
 }
 
-// trimmer removes the parts of a tree that are not part of the question's meaning: hints; articles, counts of
+// trimmer removes the parts of a syntax tree that do not belong to the question's meaning: hints; articles, counts of
 // sitelinks, pictures and formatted texts that are only projected; labels in place of their entities; lists of names
 // (which become counts). A part may be removed if every variable that exists only for it is used only in the projection
 // (or as a plain GROUP BY key), and all its other variables are also bound elsewhere.
@@ -87,7 +87,7 @@ func (t *trimmer) flag(kind dataset.FlagKind, why string, at sparql.Span, trims 
 	t.changed = t.changed || trims
 }
 
-// piece returns the text of a part, on one line.
+// piece returns the text of a part as one line.
 func (t *trimmer) piece(s sparql.Span) string {
 	if int(s.End) > len(t.q.Text) || s.End <= s.Start {
 		return ""
@@ -128,7 +128,7 @@ func (t *trimmer) try(u *unit) bool {
 	return true
 }
 
-// leaves reports whether enough of the query is left: something to match and something to show.
+// leaves reports whether enough of the query remains: a pattern to match and a column to show.
 func (t *trimmer) leaves(u *unit, skip map[sparql.Node]bool) bool {
 	bound := 0
 	for _, x := range collect(t.q, skip) {
@@ -155,7 +155,7 @@ func (u *unit) projects(i *sparql.SelectItem) bool {
 	return false
 }
 
-// labelled returns a variable and those that the label service derives from it.
+// labelled returns a variable and the variables that the label service derives from it.
 func labelled(v string) []string {
 	return []string{v, v + "Label", v + "Description", v + "AltLabel"}
 }

@@ -106,7 +106,7 @@ func TestTrimBounds(t *testing.T) {
 	}
 }
 
-// The position of a flag is that in the cleaned query.
+// The position of a flag is its position in the cleaned query.
 func TestFlagPlace(t *testing.T) {
 	q := clean("SELECT ?x WHERE {\n?x wdt:P31 wd:Q5 .\n OPTIONAL { ?x wdt:P18 ?p } }")
 	f := trim(q.query).flags

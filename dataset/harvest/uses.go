@@ -11,7 +11,7 @@ type uses struct {
 	other int // in filters, expressions, templates
 }
 
-// collector counts the uses of all variables, leaving out what skip contains: objects of triples (with their predicate,
+// collector counts the uses of all variables, leaving out the nodes in skip: objects of triples (with their predicate,
 // and with the subject when no object is left), filters, binds, hints.
 type collector struct {
 	of   map[string]*uses

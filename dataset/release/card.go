@@ -22,12 +22,12 @@ type Description struct {
 	Annotators int
 	Agreement  []string // a line for each pair of annotators
 	Statistics string   // tables as plain text
-	Command    string   // the command that made the card
+	Command    string   // the command that created the card
 }
 
-// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, and
-// its license. As the license requires, the card also lists the discussions from which the benchmark was made, with
-// their permanent links. Text from the wiki is escaped.
+// Card writes the dataset card in Markdown. It describes the benchmark, its origin, the items left out and why, and the
+// license. As the license requires, the card also lists the discussions from which the benchmark was made, with their
+// permanent links. Text from the wiki is escaped.
 func Card(w io.Writer, d *Description) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -117,14 +117,14 @@ func funnel(p func(string, ...any), d *Description) {
 	}
 }
 
-// nearDuplicates counts the items that the harvest found similar to those of published benchmarks, on which a model may
-// have been trained, and to each other.
+// nearDuplicates counts the items that the harvest found similar to items of published benchmarks, on which a model may
+// have been trained, or to each other.
 func nearDuplicates(p func(string, ...any), golds []Gold) {
 	kept := make(map[string]bool, len(golds))
 	for _, g := range golds {
 		kept[g.Candidate.ID] = true
 	}
-	counts := map[string]*[2]int{} // by source: all, and equal in pattern and numbers
+	counts := map[string]*[2]int{} // by source: the total, and those equal in pattern and numbers
 	each := 0
 	for _, g := range golds {
 		best := map[string]float64{}
@@ -177,7 +177,7 @@ func authors(c *dataset.Candidate) string {
 	return ", by " + strings.Join(names, ", ")
 }
 
-// Escape makes text from outside plain text in Markdown, on one line.
+// Escape turns text from outside into plain Markdown text on one line.
 func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(s), " ") {

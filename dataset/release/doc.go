@@ -1,6 +1,6 @@
-// Package release makes a benchmark from annotated candidates: it exports them in the formats that other programs read
-// ([Items]), splits them into a development part and a test part ([Divide]), reruns every gold query to see how its
-// answer has drifted ([Verify]), and describes the benchmark ([Card]).
+// Package release creates a benchmark from annotated candidates: it exports them in the formats that other programs
+// read ([Items]), splits them into a development part and a test part ([Divide]), reruns every gold query to see how
+// its answer has drifted ([Verify]), and describes the benchmark ([Card]).
 //
 // Answers change, because the graph changes every minute. Therefore, a benchmark stores queries, and evaluations run
 // them. The result that a query returned when a person approved it is stored with the query ([Keep]), to distinguish

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// Formats are the names of the formats of a benchmark file.
+// Formats are the names of the formats in which a benchmark file can be written.
 var Formats = []string{"spinach", "grasp", "qald"}
 
 // Write writes items in one of [Formats]; for GRASP, queries are ported to QLever. name is the benchmark's name, which
@@ -30,7 +30,7 @@ func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	return fmt.Errorf("there is no format %q; use %s", format, strings.Join(Formats, ", "))
 }
 
-// forQLever ports queries to QLever, on which GRASP runs them: it declares prefixes and replaces the label service by
+// forQLever ports queries to QLever, on which GRASP runs them: it declares prefixes and replaces the label service with
 // statements. The query as annotated is in info as wdqs_sparql. A query that QLever cannot run is left unchanged, with
 // the reason in info as not_on_qlever.
 func forQLever(items []dataset.Item) []dataset.Item {
@@ -61,9 +61,9 @@ func text(s string) json.RawMessage {
 	return b
 }
 
-// Items makes benchmark items, in the order of month, page, section and ID. dir is the harvest's folder, which contains
-// the answers of queries whose rows are stored. Only QALD's and GRASP's formats store answers; SPINACH's evaluation
-// runs the queries itself. If answers is false, they are left out.
+// Items returns benchmark items, sorted by month, page, section and ID. dir is the harvest's folder, which contains the
+// answers to queries whose rows are stored. Only QALD's and GRASP's formats store answers; SPINACH's evaluation runs
+// the queries itself. If answers is false, they are left out.
 func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	golds = slices.Clone(golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })

@@ -100,7 +100,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// many makes n gold items. Those of the same month are neighbors.
+// many returns n gold items. Items of the same month are neighbors.
 func many(n int) ([]dataset.Candidate, []release.Gold) {
 	cs := make([]dataset.Candidate, n)
 	for i := range cs {
@@ -203,7 +203,7 @@ func TestDivideByNearness(t *testing.T) {
 			t.Errorf("%s ties %s in %d clusters, want %s", kind, s, clusters, want)
 		}
 	}
-	// Keeping another item of a cluster, which is older than the others, moves none of them.
+	// If another item of a cluster is kept that is older than the others, none of them moves.
 	for seed := range uint64(64) {
 		some, _ := release.Divide(cs, golds[1:], release.Part{Share: 0.5}, release.NearTemplate, seed)
 		more, _ := release.Divide(cs, golds, release.Part{Share: 0.5}, release.NearTemplate, seed)
@@ -263,7 +263,7 @@ func TestDivide(t *testing.T) {
 			t.Errorf("%+v of 20 items is not refused: %d and %d", part, len(s.Dev), len(s.Test))
 		}
 	}
-	// Only the seed and the IDs determine the split, and that must never change, since published splits must stay the
+	// The split is determined only by the seed and the IDs. This must never change, since published splits must stay the
 	// same.
 	ten, tenGolds := many(10)
 	dev, _ = divide(ten, tenGolds, release.Part{Share: 0.5}, 1)
@@ -282,7 +282,7 @@ func TestDivide(t *testing.T) {
 // seed and the ID, then MurmurHash3's finalizer.
 const wantDev = "2 3 4 5 6"
 
-// fake answers queries from a table.
+// fake answers queries from a map.
 type fake map[string]any
 
 func (f fake) Query(_ context.Context, q string) (*kg.Table, error) {

@@ -21,15 +21,15 @@ const GoldFolder = "gold"
 // maxResult is the maximum size of a stored result in bytes, as in the harvest.
 const maxResult = 10 << 20
 
-// keptPath returns the path of the file for a changed query. It is named by the SHA-256 of the query's normal form, so
+// keptPath returns the path of the file for a changed query. Its name is the SHA-256 of the query's normal form, so
 // that a query has one result regardless of its layout.
 func keptPath(dir, query string) string {
 	sum := sha256.Sum256([]byte(sparql.NormalForm(query)))
 	return filepath.Join(dir, GoldFolder, hex.EncodeToString(sum[:16])+".json.gz")
 }
 
-// Keep stores the result of a changed query durably and atomically: a reader finds either the previous rows or these.
-// Results over 10 MB are rejected.
+// Keep stores the result of a changed query durably and atomically: a reader finds either the previous rows or the new
+// ones. Results over 10 MB are rejected.
 func Keep(dir, query string, t *kg.Table) error {
 	body, err := json.Marshal(t)
 	if err != nil {
@@ -42,8 +42,8 @@ func Keep(dir, query string, t *kg.Table) error {
 	return dataset.WriteGzip(keptPath(dir, query), body)
 }
 
-// Stored returns the rows that the gold query returned when it was approved: those of the harvest for a harvested
-// query, and those of the annotator's run for a changed one. If there are none, it returns nil without an error.
+// Stored returns the rows that the gold query returned when it was approved: for a harvested query, the rows from the
+// harvest; for a changed query, the rows from the annotator's run. If there are none, it returns nil without an error.
 func Stored(dir string, g *Gold) (*kg.Table, error) {
 	b, err := dataset.ReadGzip(keptPath(dir, g.Query), maxResult)
 	if errors.Is(err, os.ErrNotExist) && sparql.NormalForm(g.Query) == sparql.NormalForm(g.Candidate.Cleaned) {

@@ -51,15 +51,15 @@ type Split struct {
 }
 
 // Divide splits golds into a development part and a test part. Near-duplicates of the requested kind stay together,
-// also transitively. Candidates that were not kept count, too, so that annotating more of them later does not join
-// clusters. Both the harvested and the gold queries are compared.
+// even if they are connected only indirectly. Candidates that were not kept count, too, so that annotating more of them
+// later does not join clusters. Both the harvested and the gold queries are compared.
 //
 // The split depends only on the seed, the candidates and the golds, not on their order. Each cluster of near-duplicates
 // draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below the
-// share goes into the development part. Later harvests then add items to either part and move none, unless a new item
-// joins two clusters. The share is met on average. With a number of items, clusters are taken in ascending order of
-// their numbers until N items are reached; a cluster that would exceed N is left out. Adding items then moves some near
-// the boundary. candidates must contain all candidates of the harvest.
+// share goes into the development part. Later harvests then add items to either part and do not move any, unless a new
+// item joins two clusters. The share is met only on average. With a number of items, clusters are taken in ascending
+// order of their numbers until N items are reached; a cluster that would exceed N is left out. Adding items then moves
+// some near the boundary. candidates must contain all candidates of the harvest.
 //
 // It is an error if a part of the split is empty.
 func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) (Split, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Graph runs queries. In production, this is internal/kg/wikidata; in tests, it is internal/kg/embedded.
+// Graph runs queries. In production, it is implemented by internal/kg/wikidata; in tests, by internal/kg/embedded.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
@@ -43,7 +43,7 @@ type Drift struct {
 	MS         int64       `json:"ms"`
 }
 
-// DriftError is the reason why a query did not run. Kind is that of package kg.
+// DriftError is the reason why a query did not run. Kind is the error's kind in package kg.
 type DriftError struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -56,7 +56,7 @@ func (d *Drift) OK() bool { return d.Status != Empty && d.Status != Failed }
 type Check struct {
 	ID     string
 	Query  string
-	Stored func() (*kg.Table, error) // nil, or returns nil, if there is none
+	Stored func() (*kg.Table, error) // nil, or returns nil, if there is no stored result
 }
 
 // Checks returns checks for golds in a harvest's folder.

@@ -85,7 +85,7 @@ func Compare(ctx context.Context, gold, pred *Answer, hint Hint, aliases []strin
 	return s
 }
 
-// CompareJSON is like [Compare], but for results in the forms that [ReadAnswer] reads. An empty text means that there
+// CompareJSON is like [Compare], but for results in the forms that [ReadAnswer] reads. An empty string means that there
 // is no answer.
 func CompareJSON(ctx context.Context, gold, pred json.RawMessage, hint Hint, lim Limits,
 	metrics ...Metric) (Scores, error) {

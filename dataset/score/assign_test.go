@@ -98,7 +98,7 @@ func TestAssignSciPyCases(t *testing.T) {
 					}
 				}
 			}
-			big := 1 // so that no best pairing leaves out a row
+			big := 1 // ensures that no best pairing leaves out a row
 			for _, row := range cost {
 				big = max(big, 3*slices.Max(row)+1)
 			}

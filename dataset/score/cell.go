@@ -4,7 +4,7 @@ import "strings"
 
 // Cell is one bound value of a result, as in the SPARQL 1.1 Query Results JSON Format (section 3.2.2).
 type Cell struct {
-	Type     string // uri, literal, bnode, or another word from the file
+	Type     string // uri, literal, bnode, or another type from the file
 	Value    string
 	Lang     string // xml:lang, as written
 	Datatype string // full IRI, or ""
@@ -59,7 +59,7 @@ const (
 type Answer struct {
 	Kind Kind
 	Bool bool
-	Dict *Dict    // for a table: the numbers of cells
+	Dict *Dict    // for a table, maps cells to numbers
 	Vars []string // for a table: column names without "?", in the order of the head or of first appearance
 	// Rows are the rows of a table; Columns contains the column number of each cell in Rows.Tokens. Unbound cells are
 	// absent.
@@ -98,8 +98,8 @@ func (a *Answer) spread(i int, rename, out []int32) {
 	}
 }
 
-// column returns the number of a column, adding it if the name is new. Usually there are few names; a hostile table may
-// have many. hint, the index after the column that was found last, makes both cases fast.
+// column returns the number of a column, adding it if the name is new. Usually there are few names, but a hostile table
+// may have many. hint, the index after the column that was found last, makes both cases fast.
 func (a *Answer) column(name string, hint int, index map[string]int32) int32 {
 	if hint < len(a.Vars) && a.Vars[hint] == name {
 		return int32(hint)

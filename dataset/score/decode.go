@@ -13,8 +13,8 @@ import (
 // ReadAnswer reads an answer from JSON: a whole document of the SPARQL 1.1 Query Results JSON Format, a bare list of
 // bindings or a bare truth value (both as in SPINACH's output files), or null. d numbers the cells.
 //
-// encoding/json checks the text first; then one pass over it extracts the cells. A table of 100,000 rows takes a
-// quarter of a second.
+// encoding/json validates the text first; then a single pass over it extracts the cells. A table of 100,000 rows takes
+// a quarter of a second.
 func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	if !json.Valid(data) {
 		var v any
@@ -244,7 +244,7 @@ func (s *scanner) cell() (Cell, error) {
 		}
 		other := s.skip()
 		if key == "value" {
-			c.Value = other // a number, for example: compared as it is written
+			c.Value = other // for example a number, which is compared as it is written
 		}
 		more = append(more, fmt.Sprintf("%q:%s", key, other))
 		return nil

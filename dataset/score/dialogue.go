@@ -19,7 +19,7 @@ type Message struct {
 // "Observation:".
 type Dialogue struct {
 	Question string
-	Query    string // the gold query, with names instead of identifiers
+	Query    string // the gold query, with names instead of IDs
 	Answers  []string
 	Messages []Message
 }
@@ -55,7 +55,7 @@ func (d *Dialogue) Gold() []string {
 	return d.Answers
 }
 
-// Predicted returns the answer that the published evaluation uses: not what was observed at Done, but the last
+// Predicted returns the answer that the published evaluation uses: not the observation at Done, but the last
 // observation that is a list or a truth value. Node lists (with " | ") and patterns (with ?e) are skipped, and an
 // observation that was cut off is read up to the cut. Values lose their datatype; if numbers and words are mixed, the
 // numbers are dropped. found is false if there is no such observation.
@@ -83,9 +83,9 @@ func (d *Dialogue) Predicted() (values []string, found bool) {
 	return nil, false
 }
 
-// flatten turns the rows of an observation into values. A row of several values is an answer only on KQA Pro. A single
-// row represents its values. Among several rows, those about fact nodes are dropped, and the alphabetically first value
-// of the others is the answer.
+// flatten turns the rows of an observation into values. A row with several values is an answer only on KQA Pro. A
+// single row represents its values. Among several rows, the rows about fact nodes are dropped, and the alphabetically
+// first value in the other rows is the answer.
 func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 	var values []string
 	tuples := false
@@ -119,7 +119,7 @@ func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 func factNode(v string) bool { return strings.HasPrefix(v, "_:") || strings.HasPrefix(v, "fact_") }
 
 // pythonList reads a list in Python's notation: strings in either kind of quotes, numbers, True, False, None, and
-// tuples of them. A list that is cut off is read up to its last complete element; ok is false for anything else.
+// tuples of these. A list that is cut off is read up to its last complete element; ok is false for anything else.
 func pythonList(s string) (rows [][]string, ok bool) {
 	if !strings.HasPrefix(s, "[") {
 		return nil, false
@@ -199,8 +199,8 @@ func names(s string) []string {
 }
 
 // Linking compares the names that the gold query and the model use: precision, recall, F1, and the share of gold names
-// that the question mentions, in any letter case (mention cover rate). The predicted names are those in the first turn
-// of the model that has any; on KQA Pro, those in all its turns.
+// that the question mentions, ignoring case (mention cover rate). The predicted names are the names in the model's
+// first turn that has any; on KQA Pro, the names in all its turns.
 func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	gold := names(d.Query)
 	var predicted []string

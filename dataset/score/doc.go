@@ -8,8 +8,8 @@
 // gold row's cells that the predicted row also has. Gold and predicted rows are paired one to one so that the sum of
 // recalls is as large as possible; the remaining rows are misses or false alarms. [Spinach] is exactly that measure,
 // [GRASP] is the variant of GRASP (Walter and Bast 2025), and [KBQA] computes the set measures of Interactive-KBQA
-// (Xiong et al. 2024) and MCTS-KBQA (Xiong et al. 2025). [Fair] is our own measure: it is like the first, but does not
-// penalize right answers for their form. docs/scoring.md explains each with examples.
+// (Xiong et al. 2024) and MCTS-KBQA (Xiong et al. 2025). [Fair] is our own measure: it is similar to [Spinach], but
+// does not penalize right answers for their form. docs/scoring.md explains each with examples.
 //
 // # How the pairing is found
 //
@@ -26,10 +26,10 @@
 //     pass.
 //
 // The whole computation is exact: weights are integers (in a gold row of width w a cell weighs L/w, where L is the
-// least common multiple of all widths). If L is 2^60 or more, which takes gold rows of more than 40 different widths or
-// of several large prime ones, weights are rounded down, and the score also has an upper bound, as when time runs out.
-// The two then differ by less than the precision of any printed figure. Among several best pairings, the one with the
-// most pairs is used, so that the order of rows never matters; see [Pairing].
+// least common multiple of all widths). If L is 2^60 or more, which requires gold rows of more than 40 different widths
+// or of several large prime widths, weights are rounded down, and the score also has an upper bound, as when time runs
+// out. The two then differ by less than the precision of any printed figure. Among several best pairings, the one with
+// the most pairs is used, so that the row order never matters; see [Pairing].
 //
 // # Trust
 //

@@ -13,7 +13,7 @@ type matcher struct {
 	top  int64
 
 	mateG, mateP []int32
-	free         []int32 // gold rows without a mate that have joints
+	free         []int32 // gold rows that have joints but no mate
 
 	// onlyPositive restricts the search to rows with a positive dual value; see fewest.
 	onlyPositive bool
@@ -23,7 +23,7 @@ type matcher struct {
 	layerG, layerP []int32 // distance from the free rows
 	stampG, stampP []int32
 	hubMin         []int64 // smallest dual value among a hub's predicted rows
-	minStamp       []int32 // fall in which hubMin was computed
+	minStamp       []int32 // the fall in which hubMin was computed
 	fall           int32
 	stampH, layerH []int32
 	nextG, nextH   []int // where the depth-first search continues
@@ -76,8 +76,8 @@ func filled(n int) []int32 {
 	return s
 }
 
-// run finds the pairing. It stops early if the context ends, and when joints that were dropped to save memory could
-// become tight.
+// run finds the pairing. It stops early if the context ends or if joints that were dropped to save memory could become
+// tight.
 func (m *matcher) run() {
 	floor := int64(0)
 	for i := range m.nGold {
@@ -191,10 +191,10 @@ func (m *matcher) upper(unit int64) float64 {
 	return sum / float64(unit)
 }
 
-// fewest returns the number of pairs in the smallest of the best pairings. A best pairing is one of tight joints that
+// fewest returns the number of pairs in the smallest of the best pairings. A best pairing consists of tight joints and
 // covers every row with a positive dual value; its size is the number of those rows minus the number of pairs in which
-// both values are positive. The maximum number of such pairs is that of a largest pairing between positive rows, which
-// can always be completed (Mendelsohn and Dulmage 1958). m cannot be used afterward.
+// both values are positive. The maximum number of such pairs is the size of a largest pairing between positive rows,
+// which can always be completed (Mendelsohn and Dulmage 1958). m cannot be used afterward.
 func (m *matcher) fewest() (pairs int, ok bool) {
 	positive := 0
 	m.free = m.free[:0]

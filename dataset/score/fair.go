@@ -85,8 +85,8 @@ func truth(a *Answer, rows bool) (value, ok bool) {
 	return a.Rows.Len() > 0, rows
 }
 
-// goldLabels maps texts to the entities that they name in gold: texts in a column xLabel next to x that name only one
-// entity.
+// goldLabels maps strings to the entities that they name in gold: strings in a column xLabel next to x that name only
+// one entity.
 func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	of := make([]int, len(gold.Vars)) // maps the column of labels to that of entities
 	found := false
@@ -118,7 +118,7 @@ func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	return names
 }
 
-// predictedRows returns the predicted rows as they are compared: by value, with entities instead of texts that name
+// predictedRows returns the predicted rows as they are compared: by value, with entities instead of strings that name
 // them, and with equal rows merged.
 func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32) Rows {
 	itself := map[int32]bool{}
@@ -128,7 +128,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 		}
 	}
 	beside := equal.LabelColumns(pred.Vars)
-	var cells, labels Rows // labels contains the labels next to their entities, and cells contains everything else
+	var cells, labels Rows // labels contains the labels next to their entities, and cells contains all other values
 	var cell, label []int32
 	for i := range pred.Rows.Len() {
 		cell, label = cell[:0], label[:0]
@@ -153,7 +153,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 	return merge(cells, labels)
 }
 
-// rowKey is equal for rows that are equal as multisets; it sorts the row.
+// rowKey returns a key that is equal for rows that are equal as multisets; it sorts the row.
 func rowKey(row []int32) string {
 	slices.Sort(row)
 	key := make([]byte, 0, 4*len(row))
@@ -163,7 +163,7 @@ func rowKey(row []int32) string {
 	return string(key)
 }
 
-// merge drops rows that are equal to an earlier row, and gives the earlier row the labels of both, each once.
+// merge drops rows that are equal to an earlier row and adds their labels to the earlier row, each label once.
 func merge(cells, labels Rows) (out Rows) {
 	unique, kept := distinct(cells)
 	if len(labels.Tokens) == 0 {
@@ -185,7 +185,7 @@ func merge(cells, labels Rows) (out Rows) {
 	return out
 }
 
-// distinct drops rows that are equal, as multisets, to an earlier one. kept contains the indexes of the remaining rows.
+// distinct drops rows that are equal, as multisets, to an earlier row. kept contains the indexes of the remaining rows.
 func distinct(r Rows) (out Rows, kept []int) {
 	out = Rows{Starts: make([]int32, 1, r.Len()+1), Tokens: make([]int32, 0, len(r.Tokens))}
 	seen := make(map[string]bool, r.Len())

@@ -24,7 +24,7 @@ func (in *input) greedy(mateG, mateP []int32) {
 			next[v]++
 		}
 	}
-	copy(next, starts) // next is the first that may be free; all before it are taken
+	copy(next, starts) // next is the first row that may be free; all rows before it are taken
 	for _, whole := range []bool{true, false} {
 		for g := range in.nGold {
 			if mateG[g] >= 0 {

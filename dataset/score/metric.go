@@ -8,19 +8,19 @@ import (
 
 // Score is the score of one answer by a row measure.
 type Score struct {
-	// Undefined is the reason why there is no score; the item is then in no mean. Otherwise it is empty.
+	// Undefined is the reason why there is no score; the item is then not in any mean. Otherwise it is empty.
 	Undefined string
 	F1        float64 // 0 to 1
 	EM        bool    // F1 is exactly 1
 	// Upper is an upper bound of F1, equal to it unless the pairing ran out of time or memory.
 	Upper float64
 	// Lowest is the smallest F1 of any best pairing, if several pair different numbers of rows: a program whose pairing
-	// depends on the order of rows (SciPy's) can return anything between Lowest and F1. Otherwise it is F1.
+	// depends on the row order (SciPy's) can return anything between Lowest and F1. Otherwise it is F1.
 	Lowest float64
 	// GoldRows, PredRows and Pairs are the numbers of rows and pairs that were compared; Recall is the sum over pairs.
 	GoldRows, PredRows, Pairs int
 	Recall                    float64
-	// Notes describe anything that the measure did that a reader would not expect.
+	// Notes describe anything in the measure's result that a reader would not expect.
 	Notes []string
 }
 
@@ -61,11 +61,10 @@ func IsLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code where they differ): cells are equal if
-// their whole objects are; gold columns whose names end in Label or Description do not count, but predicted ones do;
-// the names and the order of columns do not matter; rows are lists, so duplicates count; and a truth value equals only
-// the same truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that
-// matters).
+// Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code if they differ): cells are equal if their
+// whole objects are; gold columns whose names end in Label or Description do not count, but predicted ones do; column
+// names and column order do not matter; rows are lists, so duplicates count; and a truth value equals only the same
+// truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that matters).
 func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -140,9 +139,9 @@ func full(p Pairing, gold Rows) bool {
 const graspExact = 1024
 
 // GRASP is the variant of GRASP (its evaluation code): all gold columns count; a table compared with a truth value is
-// true if it has rows; with more than 1,024 rows on either side, only whole rows count, with their cells in the order
-// of columns; otherwise recalls are 32-bit floats, and a pair of rows that share nothing counts as a miss but not as a
-// false alarm.
+// true if it has rows; with more than 1,024 rows on either side, only whole rows count, with their cells in column
+// order; otherwise recalls are 32-bit floats, and a pair of rows that share nothing counts as a miss but not as a false
+// alarm.
 func GRASP(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -194,8 +193,8 @@ func (s *Score) finish(tp, fn, fp float64) {
 	s.Upper, s.Lowest = s.F1, s.F1
 }
 
-// wholeRows counts rows that are the same on both sides, as multisets of rows. A row consists of its cells in the order
-// of columns, including gaps.
+// wholeRows counts rows that are the same on both sides, as multisets of rows. A row consists of its cells in column
+// order, including gaps.
 func wholeRows(gold, pred *Answer, rename []int32) int {
 	have := map[string]int{}
 	eachRow(gold, rename, func(key string) { have[key]++ })

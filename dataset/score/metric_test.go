@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// rowsJSON makes a bindings list: columns by name, one text per row, with cells separated by spaces; "-" is unbound, @x
-// is a text in English, and 5 is a number.
+// rowsJSON returns a bindings list: columns by name, one string per row, with cells separated by spaces; "-" is
+// unbound, @x is an English string, and 5 is a number.
 func rowsJSON(columns string, rows ...string) string {
 	names := strings.Fields(columns)
 	var out []string
@@ -135,8 +135,8 @@ func TestLowest(t *testing.T) {
 	}
 }
 
-// The order of rows never matters. The order of columns does not matter for spinach and fair, but does for grasp above
-// 1,024 rows.
+// The row order never matters. The column order does not matter for spinach and fair, but it does for grasp above 1,024
+// rows.
 func TestPermutations(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	table := func(rows [][]string, order []int) string {

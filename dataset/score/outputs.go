@@ -35,14 +35,14 @@ type Output struct {
 	Index    int    // 0-based position in the file
 	ID       string // the ID in the file, or ""
 	Question string
-	Language string // of the question, if it is in the file
+	Language string // language of the question, if the file contains it
 	SPARQL   string // the predicted query, or ""
 	Gold     string // the gold query, or ""
 
 	// Result and GoldResult are for [ReadAnswer]; nil if the file contains no rows for them, null if there is no answer.
 	Result, GoldResult json.RawMessage
 
-	Failure string // if a service failed, why there is no answer; otherwise empty
+	Failure string // if a service failed, the reason why there is no answer; otherwise empty
 	Steps   int    // actions or function calls; -1 if unknown
 	Aliases []string
 	Stored  *float64 // the F1 stored in the file, for SPINACH's outputs
@@ -64,7 +64,7 @@ type Evaluated struct {
 	Score    float64 // 0 if no query was produced
 }
 
-// ReadOutputs reads a file of outputs item by item and calls f with each item, including those that it cannot read (see
+// ReadOutputs reads an output file item by item and calls f with each item, including items that it cannot read (see
 // [Output.Unreadable]). If the file is cut off, or if something follows its end, that counts as one more such item.
 // NaN, which Python's json module writes, is read as null. The error is from f, or means that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
@@ -121,7 +121,7 @@ type outputs struct {
 	each   func(*Output) error
 	format Format // the format of the first item that can be read
 	n      int
-	unread error // why the first unreadable item cannot be read
+	unread error // the reason why the first unreadable item cannot be read
 }
 
 // list reads a JSON array and anything that follows it.
@@ -371,7 +371,8 @@ func graspFailure(raw *rawOutput) string {
 	return ""
 }
 
-// evaluation reads GRASP's evaluation format: one object with an object for each ID. It keeps the order of the file.
+// evaluation reads GRASP's evaluation format: one object with an object for each ID. It preserves the order of the
+// file.
 func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {

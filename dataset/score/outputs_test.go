@@ -132,7 +132,7 @@ func TestReadOutputsOfPython(t *testing.T) {
 		items[2].Stored == nil || *items[2].Stored != -0.5 {
 		t.Errorf("%+v", items)
 	}
-	for shift := range 12 { // words that cross the borders of the read buffer
+	for shift := range 12 { // words that cross the boundaries of the read buffer
 		text := "[" + strings.Repeat(" ", 1<<12-shift) + `NaN,-Infinity,"` + strings.Repeat("NaN", 1<<15) +
 			`",-1,Infinity]`
 		got, err := io.ReadAll(iotest.OneByteReader(&pythonJSON{r: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(

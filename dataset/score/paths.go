@@ -37,7 +37,7 @@ func (m *matcher) search() (found bool) {
 		for _, j := range m.joints[m.goldStarts[g]:m.goldStarts[g+1]] {
 			want := int64(j.shared)*m.cost[g] - m.u[g]
 			if want < 0 {
-				break // the other joints share less
+				break // the other joints have fewer shared values
 			}
 			if j.to < 0 {
 				if p := ^j.to; m.v[p] == want && m.reach(p, layer) {
@@ -77,7 +77,7 @@ func (m *matcher) reach(p, layer int32) (free bool) {
 // used marks a predicted row that a path has passed in this round.
 const used = -1
 
-// augment finds one path of the last search from a free gold row, and inverts it.
+// augment finds one path of the last search from a free gold row and inverts it.
 func (m *matcher) augment(start int32) bool {
 	m.stack = append(m.stack[:0], step{start, -1})
 	for len(m.stack) > 0 {

@@ -50,8 +50,8 @@ func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first b
 	return n, first
 }
 
-// upper returns an upper bound of the sum of recalls that does not need a search: a gold row cannot gain more than its
-// joining values, and no more rows can be paired than exist.
+// upper returns an upper bound of the sum of recalls that does not require a search: a gold row cannot gain more than
+// its joining values, and no more rows can be paired than exist.
 func (in *input) upper() float64 {
 	best := make([]float64, 0, in.nGold)
 	for i := range in.nGold {

@@ -13,7 +13,7 @@ type Scored struct {
 	ID     string
 	Scores Scores
 	// Failure is the reason why a service, not the system, failed. Excluded is the reason why the item cannot be scored.
-	// An item with either is in no mean.
+	// An item with either is not in any mean.
 	Failure, Excluded string
 	// Groups contains the names of the item's groups, by grouping, such as select under form, and path and filter under
 	// feature.
@@ -41,7 +41,7 @@ type Share float64
 // Undefined is the share of an empty set.
 func Undefined() Share { return Share(math.NaN()) }
 
-// MarshalJSON writes a number, or null.
+// MarshalJSON writes a number or null.
 func (s Share) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(s)) {
 		return []byte("null"), nil
@@ -100,7 +100,7 @@ func (s *SetScore) Values() *SetMean {
 	return s.values()
 }
 
-// MeanOf averages items by one measure. Items without gold, or whose gold is empty, are in no mean.
+// MeanOf averages items by one measure. Items without gold, or whose gold is empty, are not in any mean.
 func MeanOf(items []Scored, m Metric) Mean {
 	var in []*Scored
 	failed := 0
@@ -212,16 +212,16 @@ func BestOf(f1 [][]float64) (maximum, empty float64) {
 // DialogueMean contains the figures for dialogues of Interactive-KBQA.
 type DialogueMean struct {
 	N             int      `json:"n"`
-	Finished      float64  `json:"finished"` // share of dialogues ended by Done
+	Finished      float64  `json:"finished"` // share of dialogues that ended with Done
 	Turns         float64  `json:"turns"`
-	TurnsFinished *float64 `json:"turns_finished"` // mean number of turns of those
+	TurnsFinished *float64 `json:"turns_finished"` // mean number of turns of these dialogues
 	Precision     float64  `json:"linking_precision"`
 	Recall        float64  `json:"linking_recall"`
 	F1            float64  `json:"linking_f1"`
 	Mentioned     float64  `json:"mention_cover_rate"`
 }
 
-// DialoguesMean averages over dialogues. It returns nil if there are none.
+// DialoguesMean averages over dialogues. It returns nil if there are no dialogues.
 func DialoguesMean(ds []*Dialogue) *DialogueMean {
 	if len(ds) == 0 {
 		return nil

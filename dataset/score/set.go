@@ -12,8 +12,8 @@ import (
 type SetScore struct {
 	Undefined             string // why there is no score, or ""
 	Precision, Recall, F1 float64
-	// RHits1 is the probability that an answer drawn at random from the predicted ones is right. The papers draw a hundred
-	// times; this is the expected value.
+	// RHits1 is the probability that an answer drawn at random from the predicted answers is right. The papers draw a
+	// hundred times; this is the expected value.
 	RHits1 float64
 	// Hits1, Hits5 and Hits10 report whether one of the first 1, 5 or 10 predicted answers is right.
 	Hits1, Hits5, Hits10 bool
@@ -96,8 +96,8 @@ func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	return Sets(Values(gold), Values(pred), aliases)
 }
 
-// Values returns an answer as a list: the values of its first column that is not a label column, in the order of rows,
-// without repetitions and without language or datatype; true or false for a truth value.
+// Values returns an answer as a list: the values of its first column that is not a label column, in row order, without
+// repetitions and without language or datatype; true or false for a truth value.
 func Values(a *Answer) []string {
 	switch a.Kind {
 	case Boolean:
@@ -120,7 +120,7 @@ func Values(a *Answer) []string {
 	return unique(out)
 }
 
-// plainName returns a name without case, punctuation and articles.
+// plainName returns a name in lower case, without punctuation and articles.
 func plainName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
@@ -133,7 +133,8 @@ func plainName(s string) string {
 	return strings.Join(words, " ")
 }
 
-// sameValue compares two answers as KQA Pro's code does: underscores are spaces, 100.0 m is 100 m, a date is its year.
+// sameValue compares two answers as KQA Pro's code does: underscores are spaces, 100.0 m is 100 m, a date is compared
+// by its year.
 func sameValue(a, b string) bool {
 	a, b = strings.ReplaceAll(a, "_", " "), strings.ReplaceAll(b, "_", " ")
 	if a == b {
@@ -159,7 +160,7 @@ func quantity(s string) (n float64, unit string, ok bool) {
 	return n, unit, err == nil
 }
 
-// calendar splits a date into its year and, if it has them, its month and day. Both are empty for anything else.
+// calendar splits a date into its year and, if it has them, its month and day. Both are empty for other strings.
 func calendar(s string) (day, year string) {
 	m := equal.Date.FindStringSubmatch(s)
 	if m == nil {

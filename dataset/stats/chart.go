@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Chart is a bar chart as a self-contained SVG file: it has no scripts and no external addresses, and it has names for
-// screen readers.
+// Chart is a bar chart as a self-contained SVG file without scripts or external addresses, and with names for screen
+// readers.
 type Chart struct {
-	Name string // of the file, without extension
+	Name string // name of the file, without extension
 	SVG  string
 }
 
@@ -20,13 +20,13 @@ type Chart struct {
 type bar struct {
 	label  string
 	values []float64
-	texts  []string // the texts at the bars
+	texts  []string // the labels at the bars
 }
 
 const (
 	chartWidth = 960
 	maxLabel   = 40 // characters of a bar's name
-	maxColumns = 24 // maximum number of columns whose texts do not overlap
+	maxColumns = 24 // maximum number of columns whose labels do not overlap
 )
 
 var seriesColors = [...]string{chart.Green, chart.Blue}
@@ -106,7 +106,7 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 	}
 	pitch := float64(14 + 18*series)
 	top := float64(96 + 30*min(len(legend), 1))
-	full := chartWidth - left - 180 // the space that the widest text leaves
+	full := chartWidth - left - 180 // the space that the widest label leaves
 	svg := chart.NewFile(chartWidth, top+float64(len(rows))*pitch+20, title, subtitle)
 	x := 32.0
 	for i, name := range legend {
@@ -131,10 +131,10 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 
 func filled(series int) string { return `rx="2" fill="` + seriesColors[series] + `"` }
 
-// columnsOf draws vertical columns, for categories with an order of their own.
+// columnsOf draws vertical columns for categories that have an inherent order.
 func columnsOf(title, subtitle string, shares []Share) string {
 	const bottom, height = 340, 220
-	if len(shares) > maxColumns { // too many texts to fit next to each other: they are placed below each other
+	if len(shares) > maxColumns { // too many labels to fit next to each other, so they are placed below each other
 		rows := make([]bar, len(shares))
 		for i, s := range shares {
 			rows[i] = bar{s.Name, []float64{float64(s.Count)},

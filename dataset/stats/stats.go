@@ -2,10 +2,10 @@
 // underlying discussions were, and how well known its entities are. The figures are those of Tables 1 and 6 to 9 in the
 // SPINACH paper (Liu et al., EMNLP Findings 2024), for any benchmark file that package dataset reads.
 //
-// Complexity is counted in two ways, which are shown side by side and must not be mixed: on the query's tree, by the
-// paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions from which the paper's
-// figures come ([measure.Notebook]). Only the second may be compared with published figures. Properties and patterns
-// are those of the text, like the published ones; the report also has the tree's patterns.
+// Complexity is counted in two ways, which are shown side by side and must not be mixed: on the query's syntax tree, by
+// the paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions that produced the
+// paper's figures ([measure.Notebook]). Only the second count may be compared with published figures. Properties and
+// patterns are counted on the text, like the published ones; the report also has the patterns of the tree.
 //
 // [Compute] returns a [Report]; [Report.WriteText] prints it, and [Report.Charts] draws it. Its JSON form is stable.
 package stats
@@ -24,11 +24,11 @@ import (
 // Report describes a benchmark. Means are rounded to two digits, as the paper prints them, and shares to four.
 type Report struct {
 	N    int   `json:"n"`
-	Tree Means `json:"tree"` // of the queries that parse; Projections is of all of them
-	// of all queries; Projections is that of the stored results, or null if there are none
+	Tree Means `json:"tree"` // over the queries that parse; Projections is over all queries
+	// of all queries; Projections is computed from the stored results, or null if there are none
 	Notebook         Means  `json:"notebook"`
 	UniqueProperties int    `json:"unique_properties"` // P numbers (Table 7)
-	UniquePatterns   int    `json:"unique_patterns"`   // texts without names, numbers and white space (Table 6)
+	UniquePatterns   int    `json:"unique_patterns"`   // distinct texts without names, numbers, white space (Table 6)
 	Format           string `json:"format"`            // of the file, see [dataset.Format]
 
 	UniqueEntities int `json:"unique_entities"` // Q numbers in the queries that parse
@@ -78,7 +78,7 @@ type Share struct {
 }
 
 // Conversations describes the lengths of the discussions: the number of comments after the request (Table 8). As in the
-// paper, discussions without any are left out.
+// paper, discussions without comments are left out.
 type Conversations struct {
 	N       int     `json:"n"`
 	Lengths []Share `json:"lengths"` // 1, 2 … 9, 10+
@@ -177,7 +177,7 @@ func mean(sum, n int) *float64 {
 	return &m
 }
 
-// round rounds x as it is printed with this many digits.
+// round rounds x to the value that is printed with the given number of digits.
 func round(x float64, digits int) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
 	if err != nil {
@@ -196,7 +196,7 @@ type collector struct {
 	words, responses                       []int
 }
 
-// text counts the figures that do not need a tree.
+// text counts the figures that do not require a syntax tree.
 func (c *collector) text(it *dataset.Item) {
 	c.notebook.add(measure.Notebook(it.SPARQL))
 	c.properties.add(measure.NotebookProperties(it.SPARQL)...)

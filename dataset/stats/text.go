@@ -21,10 +21,10 @@ var published = []struct {
 	{"LC-QuAD 2", [7]float64{3.65, 1, 2.07, 1.51, 2.05, 2.07, .22}},
 }
 
-// columns are the names of Table 1's figures.
+// columns are the names of the figures in Table 1.
 var columns = [...]string{"clauses", "projections", "relations", "subjects", "predicates", "objects", "literals"}
 
-// values returns the figures in the order of columns; unknown ones are nil.
+// values returns the figures in column order; unknown figures are nil.
 func (m Means) values() [7]*float64 {
 	return [7]*float64{&m.Clauses, m.Projections, &m.Relations, &m.Subjects, &m.Predicates, &m.Objects, &m.Literals}
 }
@@ -120,7 +120,7 @@ func printShares(print func(io.Writer, string, ...any), w io.Writer, shares []Sh
 	}
 }
 
-// counted writes a number with the name of the things that it counts.
+// counted formats a number followed by the name of the counted things.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -128,7 +128,7 @@ func counted(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// thousands writes 3499391 as 3,499,391.
+// thousands formats 3499391 as 3,499,391.
 func thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {

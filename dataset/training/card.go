@@ -17,8 +17,8 @@ import (
 // forumLicense is the ID of [dataset.License].
 const forumLicense = "cc-by-sa-4.0"
 
-// licenses are the license IDs that a card can contain: those of SPDX, in lower case. Any other license is called
-// "other", with its own name.
+// licenses are the license IDs that a card can contain: those of SPDX, in lower case. Any other license has the ID
+// "other" and its own name.
 var licenses = []string{"apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", forumLicense, "cc0-1.0", "mit",
 	"odbl", "odc-by", "pddl"}
 
@@ -32,12 +32,12 @@ func License(name string) (string, error) {
 		strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789.-") == "" {
 		return id, nil
 	}
-	return "", fmt.Errorf("%q is not a known license: use %s, or LicenseRef-NAME for one of your own", text.OneLine(name),
+	return "", fmt.Errorf("%q is not a known license: use %s, or LicenseRef-NAME for your own license", text.OneLine(name),
 		strings.Join(licenses, ", "))
 }
 
 // CheckLicense returns an error if lines from discussions, which are under the forum's license, would be published
-// under another one.
+// under another license.
 func (x *Export) CheckLicense(license string) error {
 	for _, l := range x.Lines {
 		if l.From == "forum" && license != forumLicense {
@@ -52,7 +52,7 @@ func (x *Export) CheckLicense(license string) error {
 type Description struct {
 	Name    string
 	As      string
-	File    string // the file of the lines
+	File    string // the file with the lines
 	Made    time.Time
 	License string
 	Not     []string // names of the files with test items
@@ -115,7 +115,7 @@ func (x *Export) Card(d *Description) []byte {
 	return []byte(b.String())
 }
 
-// table writes a table that counts the lines by one of their members.
+// table writes a table with the number of lines for each value of one member.
 func (x *Export) table(p func(string, ...any), name string, of func(*Line) string) {
 	counts := map[string]int{}
 	for i := range x.Lines {
@@ -135,7 +135,7 @@ func (x *Export) table(p func(string, ...any), name string, of func(*Line) strin
 	p("")
 }
 
-// leftOut writes what is left out of the data set, and why.
+// leftOut lists what the data set leaves out, and why.
 func (x *Export) leftOut(p func(string, ...any), d *Description) {
 	p("## What was left out\n")
 	if len(x.Out) == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// discussed returns a discussion in which the bot answered and a person posted another query.
+// discussed returns a discussion in which the bot answered and a user posted another query.
 func discussed(id string, change func(*dataset.Candidate)) dataset.Candidate {
 	c := dataset.Candidate{Schema: dataset.CandidateSchema, ID: "c-000000000000000" + id, Stage: dataset.Staged,
 		Original: "SELECT ?m { ?m wdt:P31 wd:Q8502 }", Cleaned: "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 . }",
@@ -50,7 +50,7 @@ func harvest(t *testing.T, cs ...dataset.Candidate) string {
 	return dir
 }
 
-// A pair is made only if someone replaced an answer and someone confirmed the new one.
+// A pair is created only if someone replaced an answer and someone confirmed the new one.
 func TestCorrections(t *testing.T) {
 	person := func(query string) func(*dataset.Candidate) {
 		return func(c *dataset.Candidate) { c.Queries[1].Bot, c.Queries[1].SPARQL = false, query }
@@ -115,7 +115,8 @@ func TestLicense(t *testing.T) {
 	}
 }
 
-// TestForLoaders writes pairs of each source, of text and of native calls, into the folder LOADERS, for tools/loaders.
+// TestForLoaders writes pairs from each source, with text and with native calls, to the folder LOADERS, for
+// tools/loaders.
 func TestForLoaders(t *testing.T) {
 	out := os.Getenv("LOADERS")
 	if out == "" {
@@ -160,7 +161,7 @@ func branched(native bool) *log {
 	return l.end(stop, "ASK {}", 1)
 }
 
-// reviewed returns a run in which a person edited a turn.
+// reviewed returns a run in which a reviewer edited a turn.
 func reviewed() *log {
 	l := start("Reviewed?")
 	m := l.asks(1, "p", turn("wrong"))
@@ -169,7 +170,7 @@ func reviewed() *log {
 	return l.end(l.step(at, "right"), "ASK {}", 1)
 }
 
-// If a person edited a turn, the edited turn is learned.
+// If a reviewer edited a turn, the edited turn is learned.
 func TestReviewed(t *testing.T) {
 	x := from(t, folder(t, reviewed()), training.Options{As: transcript.AsSFT})
 	if len(x.Lines) != 1 || !strings.Contains(string(x.Lines[0].Text), "Action: right(x)") ||

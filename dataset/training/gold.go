@@ -19,7 +19,7 @@ const EnoughF1 = 0.67
 func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	data, err := evalrun.Load(ctx, path, evalrun.Metrics)
 	if err != nil {
-		return fmt.Errorf("choosing by F1 needs the folder of a run of eval run, which contains gold results: %w", err)
+		return fmt.Errorf("choosing by F1 requires the folder of an eval run, which contains gold results: %w", err)
 	}
 	for i := range data.Items {
 		it := &data.Items[i]
@@ -31,7 +31,7 @@ func (x *Export) scored(ctx context.Context, path string, o Options) error {
 		name := filepath.Join(data.Name, evalrun.FileName(it.ID)+".jsonl")
 		events, err := data.Trajectory(it)
 		if err == nil && len(events) == 0 {
-			err = errors.New("there is no trajectory of this item")
+			err = errors.New("there is no trajectory for this item")
 		}
 		if err != nil {
 			x.Unread = append(x.Unread, fmt.Sprintf("%s: %v", name, text.JSON(err)))
@@ -64,8 +64,8 @@ func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// best returns the run along the branch whose answer is best according to gold, or along the chosen branch if none is
-// better.
+// best returns the run along the branch with the best answer according to gold, or along the chosen branch if no other
+// branch has a better one.
 func best(ctx context.Context, r *transcript.Run, gold evalrun.Result, measure string, f1 float64) (
 	*transcript.Run, float64, bool, error) {
 	chosen := r

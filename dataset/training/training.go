@@ -1,12 +1,12 @@
-// Package training makes training data sets from runs and from discussions: it chooses lines, leaves out duplicates and
-// lines that are similar to a test item, and describes the data set in a card.
+// Package training creates training data sets from runs and from discussions: it chooses lines, leaves out duplicates
+// and lines that are similar to a test item, and describes the data set in a card.
 //
 //	training.go  which lines
 //	gold.go      distant supervision: runs and branches whose answer is right by gold
 //	forum.go     preferences from discussions in which a query was corrected
 //	card.go      the card, and licenses
 //
-// Package transcript makes the lines themselves.
+// Package transcript creates the lines themselves.
 package training
 
 import (
@@ -33,18 +33,18 @@ type Options struct {
 	All     bool   // include runs without an answer
 	Several bool   // include more than one line for the same question, or for nearly the same wording
 
-	MinF1   float64 // minimum F1 of a run's answer against gold; 0: gold is not used. Needs folders of benchmark runs
+	MinF1   float64 // minimum F1 of a run's answer against gold; gold is not used if 0. Requires folders of benchmark runs
 	Measure string  // measure for MinF1, as named by package evalrun
 
-	// Excluded returns the IDs of a harvest's discussions that annotators excluded; nil: there is no annotation
+	// Excluded returns the IDs of a harvest's discussions that annotators excluded; nil if there is no annotation
 	Excluded func(ctx context.Context, dir string) (map[string]bool, error)
 
-	Not     *examples.Held // items that no line may be similar to; nil: none
+	Not     *examples.Held // items that no line may be similar to; may be nil
 	License string         // of the lines, or ""; lines from a discussion have the forum's license
 }
 
-// Reasons for leaving something out. For a line that is similar to a test item, the reason is "near a test item",
-// followed by an [examples.Reason].
+// Reasons for leaving out runs, lines and discussions. For a line that is similar to a test item, the reason is "near a
+// test item", followed by an [examples.Reason].
 const (
 	NoRun     = "no run of a question"
 	NoAnswer  = "no answer"
@@ -64,7 +64,7 @@ type Export struct {
 	Lines  []Line
 	Out    map[string]int // number left out, by reason
 	Unread []string       // unreadable files and folders without files, with the reason
-	// number of lines with a path of a search other than the chosen one, because it is better according to gold
+	// number of lines that contain a search path other than the chosen one, because it is better according to gold
 	OtherBranch int
 }
 
@@ -91,7 +91,7 @@ func (x *Export) LeftOut() (n int) {
 	return n
 }
 
-// Held returns the number of those left out because they are similar to a test item.
+// Held returns the number of lines left out because they are similar to a test item.
 func (x *Export) Held() (n int) {
 	for why, k := range x.Out {
 		if strings.HasPrefix(why, HeldBack) {
@@ -101,15 +101,15 @@ func (x *Export) Held() (n int) {
 	return n
 }
 
-// Reasons returns the reasons with their numbers, the most frequent first.
+// Reasons returns the reasons with their counts, the most frequent first.
 func (x *Export) Reasons() []string {
 	return slices.SortedFunc(maps.Keys(x.Out), func(a, b string) int {
 		return cmp.Or(cmp.Compare(x.Out[b], x.Out[a]), cmp.Compare(a, b))
 	})
 }
 
-// From makes lines from paths, in their order. A path is a trajectory, a folder of them, the folder of a benchmark run,
-// or, for preferences, the folder of a harvest.
+// From creates lines from paths, in order. A path is a trajectory, a folder of them, the folder of a benchmark run, or,
+// for preferences, the folder of a harvest.
 func From(ctx context.Context, paths []string, o Options) (*Export, error) {
 	x := &Export{Out: map[string]int{}}
 	for _, path := range paths {
@@ -203,7 +203,7 @@ func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
 	return nil
 }
 
-// asked returns everything that was asked, since the same words may be another question in a conversation.
+// asked returns everything that was asked, since in a conversation the same words may be another question.
 func asked(q event.Question) string {
 	var out []string
 	for _, turn := range q.History {
@@ -236,7 +236,7 @@ func near(p *transcript.Piece, o Options) examples.Reason {
 }
 
 // once removes duplicates: lines with the same text and, except for preferences, lines for the same question. (A
-// question has many preferences.) Of several lines for a question, it keeps the best one: by F1, then by confidence,
+// question has many preferences.) Among several lines for a question, it keeps the best one: by F1, then by confidence,
 // then by order.
 func (x *Export) once(o Options) {
 	order := make([]int, len(x.Lines))

@@ -118,8 +118,8 @@ func files(t *testing.T, x *training.Export) (out []string) {
 	return out
 }
 
-// Of several equal dialogues, one is kept. Of several dialogues for the same question, the one with the highest
-// confidence is kept.
+// Among several equal dialogues, only one is kept. Among several dialogues for the same question, the one with the
+// highest confidence is kept.
 func TestOnce(t *testing.T) {
 	dir := folder(t, linear("Which river is the longest in Africa?", "SELECT 1", 0.3),
 		linear("Which river is the longest in Africa?", "SELECT 2", 0.8), linear("What is a lake?", "SELECT 3", 0.1),
@@ -143,7 +143,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// Lines that are similar to a test item are left out: those with its question in other words, with its query for
+// Lines that are similar to a test item are left out: lines with its question in other words, with its query for
 // another question, with its query on the path, or with an example in the prompt.
 func TestHeldBack(t *testing.T) {
 	gold := "SELECT ?c WHERE { ?c wdt:P31 wd:Q515 ; wdt:P17 wd:Q142 ; wdt:P1082 ?n . FILTER(?n > 100000) }"
@@ -195,7 +195,7 @@ func searched() *log {
 	return l.end(at, "SELECT 1", 0.5)
 }
 
-// evaluated writes the folder of a run of eval run.
+// evaluated writes the folder of an eval run.
 func evaluated(t *testing.T, results []evalrun.Result, runs []*log) string {
 	dir := t.TempDir()
 	var lines, metas strings.Builder

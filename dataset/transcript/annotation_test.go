@@ -81,8 +81,8 @@ func TestAnnotationRoundTrip(t *testing.T) {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// TestAnnotationOfReview checks that the file contains the messages that a person changed, next to those that replaced
-// them.
+// TestAnnotationOfReview checks that the file contains the messages that a reviewer changed, next to the messages that
+// replaced them.
 func TestAnnotationOfReview(t *testing.T) {
 	x := &events{}
 	x.start("a", "Q?")

@@ -21,7 +21,7 @@ type Gold struct {
 const repeated = "Stopped because the turn was repeated."
 
 // Dialogue writes the run as a result file of Interactive-KBQA: the system message, the question, and then, in turn,
-// the model's thoughts and actions and its observations. values is the answer as that project counts it
+// the model's thoughts and actions and its observations. values is the answer as that project evaluates it
 // ([score.Values]). It is written as the last observation before Done, in Python's notation for lists, since the
 // project's evaluation takes the answer from there. That evaluation skips observations that contain " | " or "?e", so
 // it does not count values that contain them.
@@ -29,9 +29,9 @@ func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	return indented(r.chat(gold, values))
 }
 
-// Annotation writes the run as an annotation file of Interactive-KBQA: the dialogue of [Run.Dialogue], the turns of the
-// model that a person changed in a review, and whether the question is done. A run without an answer is not done, and
-// the reason is in skip_reason.
+// Annotation writes the run as an annotation file of Interactive-KBQA: the dialogue of [Run.Dialogue], the model's
+// turns that a reviewer changed, and whether the question is done. A run without an answer is not done, and the reason
+// is in skip_reason.
 func (r *Run) Annotation(gold Gold, values []string) ([]byte, error) {
 	c := r.chat(gold, values)
 	done := r.Answered()
@@ -54,13 +54,13 @@ func indented(c *exemplar.Chat) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// reject is the model's text in the turn of a step that a person later changed.
+// reject is the model's text in the turn of a step that a reviewer later changed.
 type reject struct {
 	step int // its index in Steps
 	text string
 }
 
-// rejects finds the turns that a person changed on the kept path.
+// rejects finds the turns on the kept path that a reviewer changed.
 func (r *Run) rejects() (out []reject) {
 	n, before := 0, ""
 	for _, e := range event.Path(r.events, 0) {
@@ -86,7 +86,7 @@ func (r *Run) ended() bool {
 	return n > 0 && r.Steps[n-1].Observation == "" && r.Steps[n-1].Failure == ""
 }
 
-// chat returns the dialogue. The message of a step i, from 0, has the index 2+2i.
+// chat returns the dialogue. The message of step i, counting from 0, has the index 2+2i.
 func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
 	d := &exemplar.Chat{ID: r.ID, Question: r.Question.Text, SPARQL: gold.SPARQL, Answers: gold.Answers, Model: r.Model,
 		Completion: []int{}, Prompt: []int{}}

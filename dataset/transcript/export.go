@@ -32,20 +32,20 @@ type Exporter struct {
 	All bool   // include runs without an answer
 	// Key returns the gold data for a run and the values of its answer ([score.Values]). path is the run's trajectory.
 	Key func(path string, r *Run) (Gold, []string, error)
-	// Write receives the output for a run: a line, a file's content or a text. name is the run's ID or, if it has none,
-	// the name of its file without the extension.
+	// Write receives the output for a run: a line, a file's content or text. name is the run's ID or, if it has none, the
+	// name of its file without the extension.
 	Write func(name string, b []byte) error
 }
 
 // Exported counts what [Exporter.Export] did.
 type Exported struct {
 	Lines   int      // number of lines, files, or worked dialogues
-	Skipped int      // runs left out: without an answer, without a call to the model, or not of a question
+	Skipped int      // runs left out: runs without an answer, without a call to the model, or without a question
 	Unread  []string // unreadable files and folders without files, with the reason
 }
 
-// Export writes runs in the order of their files' names; see [Each] for the meaning of a path. A file that cannot be
-// read is counted. The error is for a path that does not exist, or an error of writing.
+// Export writes runs in file name order; see [Each] for the meaning of a path. A file that cannot be read is counted.
+// The error is for a path that does not exist, or a write error.
 func (x *Exporter) Export(paths []string) (Exported, error) {
 	var n Exported
 	for _, path := range paths {
@@ -100,14 +100,14 @@ func (x *Exporter) piece(p *Piece) ([]byte, error) {
 	return worked(p.Run.chat(gold, values))
 }
 
-// Piece is a file from which training data is made: a run, or a dialogue of Interactive-KBQA's program.
+// Piece is a file from which training data is created: a run, or a dialogue of Interactive-KBQA's program.
 type Piece struct {
 	Run  *Run
 	Chat *Chat
 	Path string
 }
 
-// Known reports whether the file is a run of a question or a dialogue; a triage, for example, is neither.
+// Known reports whether the file is a run with a question or a dialogue; a triage, for example, is neither.
 func (p *Piece) Known() bool { return p.Run != nil || p.Chat != nil }
 
 // Answered reports whether there is an answer; a dialogue has one if it is finished.
@@ -165,9 +165,9 @@ func (p *Piece) Lines(as, file string) ([]Pair, error) {
 	return []Pair{{Key: string(key), Line: b}}, err
 }
 
-// Each reads the files of a path in the order of their names. A path is a trajectory, a dialogue file of
-// Interactive-KBQA (*.json), a folder of either, or the folder of a benchmark run. There is a piece even with an error:
-// for [ErrNoPath] it is the path, and for other errors it is a file that cannot be read or a folder without files.
+// Each reads the files of a path in name order. A path is a trajectory, a dialogue file of Interactive-KBQA (*.json), a
+// folder of either, or the folder of a benchmark run. There is a piece even with an error: for [ErrNoPath] it is the
+// path, and for other errors it is the file that cannot be read or the folder without files.
 func Each(path string) iter.Seq2[*Piece, error] {
 	return func(yield func(*Piece, error) bool) {
 		files, err := filesOf(path, ".jsonl", ".json")
@@ -282,7 +282,7 @@ type FileRun struct {
 }
 
 // ReadRuns reads the runs from trajectories, folders of trajectories, and folders of benchmark runs. Runs without an
-// answer come first, since more can be learned from them. Anything that is not a run of a question is left out.
+// answer come first, since more can be learned from them. Files that are not runs with a question are left out.
 func ReadRuns(paths []string) ([]FileRun, error) {
 	var out []FileRun
 	for _, path := range paths {

@@ -102,7 +102,7 @@ func (r *Run) explanation() string {
 	return r.End.Detail
 }
 
-// graspError returns a failure that makes GRASP's evaluation leave out the output: that of a service or, in the current
+// graspError returns a failure that makes GRASP's evaluation leave out the output: a service failure or, in the current
 // format, a loop or a time limit.
 func (r *Run) graspError(today bool) *graspError {
 	if r.End == nil {
@@ -123,7 +123,7 @@ func (r *Run) graspError(today bool) *graspError {
 	return &graspError{r.End.Detail, reason}
 }
 
-// resultRows is the number of rows that a result's text shows: half of them from the beginning, half from the end.
+// resultRows is the number of rows shown in a result's text: half of them from the beginning, half from the end.
 var resultRows = render.Window{Whole: 10, Head: 5, Tail: 5}
 
 func resultText(f *event.Event) string {
@@ -133,8 +133,8 @@ func resultText(f *event.Event) string {
 	return resultRows.Table(f.Table, render.Names{})
 }
 
-// graspMessages returns the messages, with calls in the form that GRASP's programs expect. A run of the text protocol
-// has no calls, so its steps are written as calls.
+// graspMessages returns the messages, with calls in the form that GRASP's programs expect. A run that uses the text
+// protocol has no calls, so its steps are written as calls.
 func (r *Run) graspMessages() []message {
 	ms := r.messages()
 	native := slices.ContainsFunc(ms, func(m message) bool { return len(m.ToolCalls) > 0 })

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// preference is a line of preference data in the conversational form: of two turns after the same prompt, one is
+// preference is a line of preference data in the conversational form: two turns after the same prompt, one of which is
 // better.
 type preference struct {
 	Prompt   []message    `json:"prompt"`
@@ -22,7 +22,7 @@ type preference struct {
 
 // Pair is a line of training data.
 type Pair struct {
-	Key  string // equal for two pairs with the same texts
+	Key  string // equal for two pairs with the same strings
 	Line []byte
 	From string // review or tree; "" for a dialogue
 }
@@ -39,9 +39,9 @@ type PairSource struct {
 	Why           string   `json:"why,omitempty"`            // why the rejected branch ended
 }
 
-// Preferences writes the pairs of turns in a run of which one is better, one line per pair. A turn that a person wrote
-// is better than the model's turn that it replaced, and a step on the path to a search's answer is better than its
-// siblings. file is the name of the trajectory. Each pair of texts occurs only once.
+// Preferences writes the pairs of turns in a run of which one is better, one line per pair. A turn that a reviewer
+// wrote is better than the model's turn that it replaced, and a step on the path to a search's answer is better than
+// its siblings. file is the name of the trajectory. Each pair of strings occurs only once.
 //
 // Among the siblings of a step on the answer's path, a step counts as worse if its branch ended without a result, or if
 // the search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
@@ -75,7 +75,7 @@ type pairing struct {
 	err      error
 }
 
-// asked finds the call to the model, about the question, from which an event results. It returns nil if there is none
+// asked finds the call to the model about the question from which an event results. It returns nil if there is none
 // after the step above the event.
 func (p *pairing) asked(e *event.Event) *event.Event {
 	for up := p.at[e.Parent]; up != nil && up.Event != "step"; up = p.at[up.Parent] {
@@ -139,8 +139,8 @@ func bare(turn []message) []message {
 	return out
 }
 
-// reviews pairs the turns that people reviewed: the version kept in the end is better than the one that the model wrote
-// and the one that was kept at first.
+// reviews pairs the turns that were reviewed: the version kept in the end is better than both the version that the
+// model wrote and the version that was kept at first.
 func (p *pairing) reviews() {
 	of := map[*event.Event][]*event.Event{}
 	var order []*event.Event
@@ -248,7 +248,7 @@ func asksFor(c llm.Choice, s *event.Step) bool {
 	return false
 }
 
-// sameArguments reports whether the displayed form of a call equals its arguments, either as JSON or as the only text
+// sameArguments reports whether the displayed form of a call equals its arguments, either as JSON or as the only string
 // in them.
 func sameArguments(arguments, shown string) bool {
 	var a, b map[string]any

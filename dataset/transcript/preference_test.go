@@ -75,7 +75,7 @@ func begun() *grown {
 	return g
 }
 
-// A person's text is preferred to the model's, and to the person's earlier text that was abandoned. A turn that was
+// A reviewer's text is preferred to the model's, and to the reviewer's earlier text that was abandoned. A turn that was
 // accepted does not result in a pair, and neither does a turn on an abandoned path.
 func TestReviewPairs(t *testing.T) {
 	g := begun()
@@ -93,8 +93,8 @@ func TestReviewPairs(t *testing.T) {
 	}
 }
 
-// search returns a search. Of the three turns after p1, the second leads to the answer, the first has a lower value,
-// and the third reaches the same result. After p2 one turn failed, and one had a higher value but was not chosen.
+// search returns a search. Among the three turns after p1, the second leads to the answer, the first has a lower value,
+// and the third reaches the same result. After p2, one turn failed, and one had a higher value but was not chosen.
 func search() *grown {
 	g := begun()
 	turn := func(action string) string { return "Thought: t\nAction: " + action + "(x)" }
@@ -126,7 +126,7 @@ func TestTreePairs(t *testing.T) {
 	}
 }
 
-// Native calls are found by their names and arguments, in whatever form the arguments are.
+// Native calls are found by their names and arguments, regardless of the form of the arguments.
 func TestAsksFor(t *testing.T) {
 	call := llm.Choice{Content: "t", ToolCalls: []llm.ToolCall{{Name: "query", Arguments: `{"sparql":"ASK {}","kg":"w"}`}}}
 	for argument, want := range map[string]bool{`{"kg":"w","sparql":"ASK {}"}`: true, "ASK {}": true, "ASK": false, "": false} {

@@ -17,7 +17,7 @@ type Provenance struct {
 	Preset   string    `json:"preset,omitempty"` // "" if the dialogue is from another program
 	Model    string    `json:"model,omitempty"`
 	Endpoint string    `json:"endpoint,omitempty"` // on which the answer was run
-	Time     time.Time `json:"time,omitzero"`      // time at which the run started
+	Time     time.Time `json:"time,omitzero"`      // time when the run started
 	// the run ended with a query that returned rows; whether it is right is not known here
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
@@ -94,7 +94,7 @@ type sftTurn struct {
 	Learn bool   `json:"learn"` // the loss is computed only over these turns
 }
 
-// SFT writes the run as a dialogue of texts that marks the turns to learn, which are the model's own. A native call is
+// SFT writes the run as a text dialogue that marks the turns to learn, which are the model's own. A native call is
 // written as readable text, "name(arguments)". For file and a result of nil, see [Run.OpenAI].
 func (r *Run) SFT(file string) ([]byte, error) {
 	e, _ := r.conversation()
@@ -155,7 +155,7 @@ func (c Chat) messages() (out []message) {
 	return out
 }
 
-// SFT is like [Run.SFT], but for the dialogue. The query is that of the data set.
+// SFT is like [Run.SFT], but for the dialogue. The query is the one in the data set.
 func (c Chat) SFT(file string) ([]byte, error) {
 	o := sft{SPARQL: c.SPARQL, Source: c.provenance(file)}
 	for i, m := range c.turns() {

@@ -26,7 +26,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Run is the content of a trajectory of one question's run.
+// Run is the content of the trajectory of a run of one question.
 type Run struct {
 	ID       string // of the question
 	Question event.Question
@@ -49,8 +49,8 @@ type Run struct {
 	calls  []event.Event // the calls to the model, in order
 }
 
-// Read reads a run's events, as [event.Read] returns them. A trajectory without a question, such as that of a triage,
-// is an error.
+// Read reads a run's events, as [event.Read] returns them. It is an error if the trajectory has no question, like that
+// of a triage.
 func Read(events []event.Event) (*Run, error) {
 	r := &Run{Steps: event.Steps(events), events: events, way: event.Path(events, last(events))}
 	seen := map[string]bool{}
@@ -80,7 +80,7 @@ func Read(events []event.Event) (*Run, error) {
 		}
 	}
 	if strings.TrimSpace(r.Question.Text) == "" {
-		return nil, fmt.Errorf("the trajectory has no question: it is not from a run of ask, the bot or eval run")
+		return nil, fmt.Errorf("the trajectory has no question: it is not from ask, the bot or eval run")
 	}
 	if r.ID = r.Question.ID; len(events) > 0 {
 		r.Elapsed = events[len(events)-1].Time.Sub(r.Started)
@@ -88,7 +88,7 @@ func Read(events []event.Event) (*Run, error) {
 	return r, nil
 }
 
-// withCall adds a call to a text in readable form, "name(arguments)".
+// withCall appends a call to a string in readable form, "name(arguments)".
 func withCall(s, name, arguments string) string {
 	return strings.TrimSpace(s + "\n" + name + "(" + arguments + ")")
 }
@@ -99,7 +99,7 @@ var main = []string{"act", "generate"}
 // Answered reports whether the run ended with an answer.
 func (r *Run) Answered() bool { return r.Final != nil && r.End != nil && r.End.Reason == "" }
 
-// message is a message in the form of the OpenAI protocol.
+// message is a message in the OpenAI protocol's format.
 type message struct {
 	Role       string     `json:"role"`
 	Content    *string    `json:"content"`
@@ -175,7 +175,7 @@ func callOf(s event.Step) string {
 	return out
 }
 
-// Known contains what a judge knows about a run.
+// Known contains the information about a run that a judge has.
 type Known struct {
 	Verdict string // whether the answer is right, as a sentence, or "" if unknown
 	Gold           // the right query with its values; none if unknown

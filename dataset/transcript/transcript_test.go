@@ -22,7 +22,7 @@ import (
 
 var start = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// events makes a run: a turn of the model for each step, then the final query and the end.
+// events returns the events of a run: a turn of the model for each step, then the final query and the end.
 type events struct {
 	list   []event.Event
 	native bool
@@ -89,7 +89,7 @@ func outputs(t *testing.T, content []byte) []score.Output {
 	return out
 }
 
-// random returns a text that is difficult to read back, without the parts that the published evaluation of dialogues
+// random returns a string that is difficult to read back, without the parts that the published evaluation of dialogues
 // ignores.
 func random(r *rand.Rand) string {
 	pieces := []string{"Zürich", "'", `"`, `\`, "\n", "[", "]", ",", "(", ")", " ", "42",

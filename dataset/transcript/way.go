@@ -27,7 +27,7 @@ func last(events []event.Event) int {
 
 // conversation returns the last exchange with the model about the question on the kept path, and the model's message:
 // the request contains all earlier turns. It returns nil if the model was never asked, or if it is not known which of
-// several samples was used. A turn that a person edited is returned as edited.
+// several samples was used. A turn that a reviewer edited is returned as edited.
 func (r *Run) conversation() (*event.Event, llm.Message) {
 	for i, e := range slices.Backward(r.way) {
 		if e.Event != "model" || e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
@@ -43,7 +43,7 @@ func (r *Run) conversation() (*event.Event, llm.Message) {
 	return nil, llm.Message{}
 }
 
-// taken determines which of a model's messages was carried out, from the events that follow it on the path.
+// taken determines, from the events that follow on the path, which of a model's messages was acted on.
 func taken(choices []llm.Choice, after []event.Event) (llm.Message, bool) {
 	for _, e := range after {
 		if e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.After != nil {
@@ -74,7 +74,7 @@ type Branch struct {
 }
 
 // Branches returns the paths of a search that reached an answer, in the order of the votes, with the result of each
-// path's query. A run without a vote has none. A path whose rows are not all in the trajectory is left out.
+// path's query. A run without a vote has no branches. A path whose rows are not all in the trajectory is left out.
 func (r *Run) Branches() (out []Branch) {
 	for _, e := range r.events {
 		if e.Event != "vote" {
@@ -91,7 +91,7 @@ func (r *Run) Branches() (out []Branch) {
 	return out
 }
 
-// branch finds the result of a query on a path, from the last time it was run there.
+// branch finds the result of a query on a path, from the last time that the query was run there.
 func (r *Run) branch(end int, query string) (Branch, bool) {
 	for _, e := range slices.Backward(event.Path(r.events, end)) {
 		var ran string
@@ -138,7 +138,7 @@ func (r *Run) Queries(all bool) (out []string) {
 	return out
 }
 
-// Bindings returns the rows of a result in the form of results.jsonl of a benchmark run, or true or false.
+// Bindings returns the rows of a result, or true or false, in the form used in results.jsonl of a benchmark run.
 func (b Branch) Bindings() (json.RawMessage, error) {
 	var doc struct {
 		Boolean json.RawMessage `json:"boolean"`

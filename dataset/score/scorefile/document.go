@@ -17,11 +17,11 @@ type Document struct {
 	score.Mean
 	Metrics  map[score.Metric]score.Mean `json:"metrics,omitempty"` // if all are requested
 	Groups   map[string][]Group          `json:"groups"`
-	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items in no mean
+	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items that are not in any mean
 	Failed   []Remark                    `json:"failed,omitempty"` // items with a service failure
 	Odd      []Remark                    `json:"unreadable,omitempty"`
 	Missing  []string                    `json:"missing,omitempty"`
-	// items with a best pairing that has another score
+	// items that have several best pairings with different scores
 	Differ    []int               `json:"scipy_may_differ,omitempty"`
 	Stored    *Stored             `json:"stored,omitempty"` // comparison with the F1 in the file, if any
 	Dialogues *score.DialogueMean `json:"dialogues,omitempty"`
@@ -36,7 +36,7 @@ type Stored struct {
 	Differ []int `json:"differ"` // positions of items
 }
 
-// Remark is the reason why an item is in no mean.
+// Remark is the reason why an item is not in any mean.
 type Remark struct {
 	ID  string `json:"id"`
 	Why string `json:"why"`

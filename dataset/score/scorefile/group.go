@@ -43,7 +43,8 @@ func sizeGroup(a *score.Answer) []string {
 	return sizes[5:6]
 }
 
-// stepsGroup returns the group by number of steps, in the ranges of SPINACH's paper, or nil if the number is unknown.
+// stepsGroup returns the group by number of steps, using the ranges in SPINACH's paper, or nil if the number is
+// unknown.
 func stepsGroup(n int) []string {
 	if n < 0 {
 		return nil
@@ -52,8 +53,8 @@ func stepsGroup(n int) []string {
 	return stepRanges[i : i+1]
 }
 
-// queryGroups adds the groups that follow from the gold query, and returns what the fair measure needs to know about
-// the query. A query that cannot be parsed is in the group "unreadable".
+// queryGroups adds the groups that follow from the gold query, and returns the information about the query that the
+// fair measure requires. A query that cannot be parsed is in the group "unreadable".
 func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if query == "" {
 		return h
@@ -71,7 +72,8 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	return hintOf(q)
 }
 
-// Hint returns what the fair measure needs from a gold query besides its rows, or nothing if the query does not parse.
+// Hint returns the information, besides the rows, that the fair measure requires about a gold query. It returns the
+// zero Hint if the query does not parse.
 func Hint(query string) score.Hint {
 	q, err := sparql.Parse(query)
 	if err != nil {

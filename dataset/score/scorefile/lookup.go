@@ -55,7 +55,7 @@ func (s *Scorer) Keep(name string) error {
 }
 
 func notKept(end int64) error {
-	return fmt.Errorf("after byte %d it has something other than kept results; name a new file", end)
+	return fmt.Errorf("after byte %d it has something other than kept results; specify a new file", end)
 }
 
 // cutOff reports whether a file ends with the beginning of a kept line. Nothing else may be dropped.
@@ -70,8 +70,8 @@ func cutOff(f *os.File, end int64) (bool, error) {
 	return strings.HasPrefix(rest, start) || strings.HasPrefix(start, rest), nil
 }
 
-// lookUp returns the result of a query. If the query itself is the cause of having none, it returns null, and why is
-// the reason. If the result is unknown for another reason, failure is that reason.
+// lookUp returns the result of a query. If there is none because of the query itself, it returns null, and why is the
+// reason. If the result is unknown for another reason, failure is that reason.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)

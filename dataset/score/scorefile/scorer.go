@@ -20,10 +20,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Need is the error for a file that needs data that the [Scorer] does not have.
+// Need is the error for a file that requires data that the [Scorer] does not have.
 type Need string
 
-// Error returns a message about what is needed.
+// Error returns a message about the required data.
 func (n Need) Error() string { return string(n) }
 
 // The data that may be needed.
@@ -45,7 +45,7 @@ type Graph interface {
 type Scorer struct {
 	Name     string // of the requested measures, for [Document.Metric]
 	Metrics  []score.Metric
-	Limit    time.Duration         // for one item and measure; after that, bounds are returned instead of the score
+	Limit    time.Duration         // time for one item and measure; after that, bounds are returned instead of the score
 	Graph    Graph                 // for rows that cannot be found elsewhere; may be nil
 	Stdin    io.Reader             // the file "-"
 	Progress func(done, asked int) // called before each query, with the items scored and the queries run; may be nil
@@ -162,7 +162,7 @@ type scoredFile struct {
 }
 
 // File scores a file, the results of a run's folder, or a folder of dialogue files; "-" is Stdin. The error is a [Need]
-// if the file needs data that the scorer does not have. An item that cannot be read is reported in the document; the
+// if the file requires data that the scorer does not have. An item that cannot be read is reported in the document; the
 // others are scored.
 func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
 	f, format, err := s.file(ctx, name)
@@ -216,8 +216,8 @@ func (s *Scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	return out, format, nil
 }
 
-// readLanguages reads the languages of questions that a run detected; a missing file, or one of another kind, contains
-// none.
+// readLanguages reads the languages of questions that a run detected. It returns none for a missing file or a file of
+// another kind.
 func readLanguages(name string) map[string]string {
 	out := map[string]string{}
 	f, err := os.Open(name)
@@ -234,7 +234,7 @@ func readLanguages(name string) map[string]string {
 	}
 }
 
-// filesOf lists the files of a folder that are scored: results.jsonl for a run, and otherwise every .json file in it,
+// filesOf lists the files in a folder that are scored: results.jsonl for a run, and otherwise every .json file, sorted
 // by name.
 func filesOf(dir string) ([]string, error) {
 	results := filepath.Join(dir, "results.jsonl")
@@ -289,7 +289,7 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 // unreadable is the reason given for leaving items that cannot be read out of the means.
 const unreadable = "the item cannot be read"
 
-// unreadableError describes what cannot be read of an item. The other items are still scored.
+// unreadableError describes the part of an item that cannot be read. The other items are still scored.
 type unreadableError string
 
 func (e unreadableError) Error() string { return string(e) }
@@ -341,7 +341,7 @@ func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 		return unreadableError("prediction: " + err.Error())
 	}
 	if it.Excluded == "" && gold.Kind == score.Table && gold.Empty() {
-		it.Excluded = score.EmptyGold // also for the measures of sets
+		it.Excluded = score.EmptyGold // also for the set measures
 	}
 	it.Groups["size"] = sizeGroup(gold)
 	for _, m := range s.Metrics {

@@ -27,7 +27,7 @@ func meansOf(all map[score.Metric]score.Mean, only score.Mean, main score.Metric
 	return map[score.Metric]score.Mean{main: only}
 }
 
-// WriteText prints a document for people, with the columns of the measures.
+// WriteText prints a document as text, with a column for each figure of the measures.
 func (d *Document) WriteText(w io.Writer, metrics []score.Metric) {
 	fmt.Fprintf(w, "%s: %d items (%s)\n\n", text.OneLine(d.File), len(d.Items), d.Format)
 	if d.Metrics == nil {
@@ -86,7 +86,7 @@ func groupTable(w io.Writer, by string, groups []Group, metrics []score.Metric, 
 // maxRemarks is the maximum number of items that are reported in detail.
 const maxRemarks = 5
 
-// writeRemarks lists the items that are in no mean and those with uncertain scores.
+// writeRemarks lists the items that are not in any mean and the items with uncertain scores.
 func writeRemarks(w io.Writer, d *Document) {
 	reasons := make([]string, 0, len(d.Excluded))
 	for r := range d.Excluded {
@@ -137,7 +137,7 @@ func positions(list []int) []string {
 	return out
 }
 
-// someIDs returns the number of IDs and the first ones.
+// someIDs returns the number of IDs and the first few of them.
 func someIDs(ids []string) string {
 	const most = 10
 	out := fmt.Sprintf("%d: ", len(ids)) + text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
@@ -147,7 +147,7 @@ func someIDs(ids []string) string {
 	return out
 }
 
-// WriteText prints the best of several files for people.
+// WriteText prints the best of several files as text.
 func (b *Best) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "\nbest of %d files on %d common items: max@%d %.2f, empty@%d %.2f\n", b.K, b.N, b.K, 100*b.Max, b.K,
 		100*b.Empty)
