@@ -1,4 +1,4 @@
-// Package leader elects one of several processes to work while the others stand by.
+// Package leader elects one of several processes as the leader, which does the work while the others stand by.
 package leader
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Lease is the right to do something that only one process may do at a time. It expires. Fence grows each time the
-// lease changes hands, so that a process that slept past the end of its lease can be distinguished from its successor.
+// Lease is the right to do something that only one process may do at a time. It expires. Fence increases each time the
+// lease changes hands. It distinguishes a process that slept past the end of its lease from its successor.
 type Lease struct {
 	Name   string
 	Holder string
@@ -38,10 +38,10 @@ type Options struct {
 }
 
 // ErrLost means that the lease has expired and another process may have taken over. It is the cause of the canceled
-// context, and the error of a write that came too late and was rejected.
+// context, and the error returned for a write that came too late and was rejected.
 var ErrLost = errors.New("another process may have taken over")
 
-// Holder returns a name for this process that no other process has ever had.
+// Holder returns a name for this process that is unique across all processes, past and present.
 func Holder() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -51,8 +51,8 @@ func Holder() string {
 }
 
 // Lead runs f while this process holds the lease, and waits while another one does. The context of f ends with the
-// lease. Everything that f writes to the database must be written under l (see store.Under), so that a process whose
-// lease expired while it slept cannot write. If f returns on its own, Lead returns its result; if ctx is done, Lead
+// lease. Everything that f writes to the database must be written under l (see store.Under). This keeps a process from
+// writing if its lease expired while it slept. If f returns on its own, Lead returns its result; if ctx is done, Lead
 // returns nil.
 func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 	f func(ctx context.Context, l Lease) error) error {
@@ -69,7 +69,7 @@ func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 		case err != nil && (o.Once || waiting == ""):
 			return err
 		case err != nil: // the database answered earlier
-			lg.Warn("standing by: the database does not answer", "error", err)
+			lg.Warn("standing by: the database does not respond", "error", err)
 		case held:
 			lg.Info("this process leads", "lease", o.Name, "fence", l.Fence)
 			err := hold(ctx, lg, db, o, l, began, f)
@@ -93,7 +93,7 @@ func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 	}
 }
 
-// hold runs f and renews the lease until f ends. renewed is the time of the last request for a renewal.
+// hold runs f and renews the lease until f ends. renewed is the time of the last renewal request.
 func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, renewed time.Time,
 	f func(ctx context.Context, l Lease) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -126,7 +126,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, r
 		switch {
 		case err == nil && held && now.Fence == l.Fence:
 			renewed = began
-		case err == nil: // another process has the lease, or has had it in the meantime
+		case err == nil: // another process has the lease, or had it in the meantime
 			cancel(ErrLost)
 		case o.Now().Sub(renewed) >= 2*o.Lease/3: // the next attempt may come too late
 			lg.Warn("the lease cannot be renewed", "error", err)

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// table is a table with one lease that uses the synctest bubble's clock.
+// table is a lease table with a single lease; it uses the synctest bubble's clock.
 type table struct {
 	mu    sync.Mutex
 	l     Lease
 	ends  time.Time
-	fails map[string]bool // holders whose connection is down
+	fails map[string]bool // holders with a broken connection
 }
 
 func (t *table) Acquire(_ context.Context, name, holder string, d time.Duration) (Lease, bool, error) {
@@ -50,8 +50,8 @@ func (t *table) cut(holder string, down bool) {
 	t.fails[holder] = down
 }
 
-// TestLead checks that only one of two processes leads at any moment. The other process takes over when the first one
-// ends. If the connection of the first one is down, the other does not take over before the first has stopped.
+// TestLead checks that only one of two processes leads at a time. The other process takes over when the first one ends.
+// If the first one loses its connection, the other does not take over before the first has stopped.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &table{fails: map[string]bool{}}

@@ -33,7 +33,7 @@ type Thread struct {
 	License  string    `json:"license"`
 }
 
-// Was is an earlier text of a lesson.
+// Was is an earlier version of a lesson's text.
 type Was struct {
 	Version int       `json:"version"`
 	Text    string    `json:"text"`
@@ -43,7 +43,7 @@ type Was struct {
 	Until   time.Time `json:"until"`
 }
 
-// outdate adds the lesson's current text to its list of earlier texts.
+// outdate adds the lesson's current text to its list of earlier versions.
 func (n *Note) outdate(now time.Time) {
 	n.Version = max(n.Version, 1)
 	n.Was = append(n.Was, Was{n.Version, n.Text, n.SPARQL, n.State, n.Effect, now.UTC()})
@@ -55,7 +55,7 @@ const maxQuestion = 2000
 
 // Correct adds what was learned from a correction, and reports whether the book changed. n.From describes the
 // discussion. An answered request yields at most one lesson of each kind. If the text or query has changed since then,
-// the lesson gets a new version, which is proposed again. A withdrawn lesson does not change.
+// the lesson gets a new version, which becomes proposed again. A withdrawn lesson is left unchanged.
 func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	if n.From == nil || n.From.Entry == "" {
 		return "", false, fmt.Errorf("the correction has no discussion")
@@ -85,9 +85,9 @@ func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	})
 }
 
-// Forget removes strangers' words from the lessons that were learned from the answered requests with these entries. It
-// returns the number of lessons that changed. Solved questions and candidates are deleted in any state, because they
-// consist of nothing else. A note is in our own words, so only its reference to the discussion is removed.
+// Forget removes strangers' words from the lessons learned from the answered requests with these entries. It returns
+// the number of lessons that changed. Solved questions and candidates are deleted in any state, because they consist
+// entirely of strangers' words. A note is in our own words, so only its reference to the discussion is removed.
 func (b *Book) Forget(entries []string) (n int, err error) {
 	if len(entries) == 0 {
 		return 0, nil
@@ -128,8 +128,8 @@ func (n *Note) learned() string {
 	return n.Text
 }
 
-// Try returns a book that also shows some lessons that nobody has approved, so that they can be measured. For an
-// unknown ID, it returns [ErrNone].
+// Try returns a book that also shows some unapproved lessons, so that their effect can be measured. For an unknown ID,
+// it returns [ErrNone].
 func (b *Book) Try(ids []string) (*Book, error) {
 	out := &Book{path: b.path, now: b.now, tried: map[string]bool{}}
 	for _, id := range ids {

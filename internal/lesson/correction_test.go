@@ -33,8 +33,8 @@ func TestPropertyNote(t *testing.T) {
 	}
 }
 
-// A lesson from the forum is not shown until it has been measured and approved. It can be tried before that, and it has
-// versions.
+// A lesson from the forum is not shown until it has been measured and approved. It can be tried before then, and its
+// versions are numbered.
 func TestCorrection(t *testing.T) {
 	b := book(t)
 	from := &Thread{Entry: "sb-1", Heading: "Members", Link: "https://w/x#Members", Author: "Kind Editor", License: "CC BY-SA 4.0"}

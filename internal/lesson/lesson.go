@@ -1,7 +1,7 @@
 // Package lesson stores what was learned: notes on graphs from earlier runs, one or two sentences each, and corrections
-// by people on the forum. Each lesson records its source and its measured effect. Lessons are derived from strangers'
-// texts, by a model or from a query's structure. So a model sees only lessons that a person has approved, and sees them
-// as material, never as instructions.
+// made by people on the forum. Each lesson records its source and its measured effect. Lessons are derived from
+// strangers' texts, by a model or from a query's structure. So a model sees only lessons that a person has approved,
+// and sees them as material, never as instructions.
 //
 //	lesson.go      the book: notes, their states, which of them are shown
 //	correction.go  what is learned from a correction on the forum: a solved question, a note, a benchmark candidate
@@ -26,8 +26,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The limits of GRASP's notes: the number of notes on each graph, the number of general notes, and the length of each
-// note in characters.
+// The limits on notes in GRASP: the number of notes on each graph and of general notes, and the length of each note in
+// characters.
 const (
 	MaxNotes = 16
 	MaxText  = 512
@@ -40,7 +40,7 @@ type State string
 const (
 	Proposed  State = "proposed"  // learned, but not yet read by a person
 	Approved  State = "approved"  // shown to models
-	Withdrawn State = "withdrawn" // by a person; kept, so that it is not learned again
+	Withdrawn State = "withdrawn" // withdrawn by a person; kept so that it is not learned again
 )
 
 // Note is one lesson.
@@ -52,30 +52,30 @@ type Note struct {
 	Source  string    `json:"source"` // the runs that it was learned from, or who wrote it
 	Model   string    `json:"model,omitempty"`
 	Made    time.Time `json:"made"`
-	Changed time.Time `json:"changed,omitzero"` // the last change of text or state
+	Changed time.Time `json:"changed,omitzero"` // when the text or state last changed
 	Effect  string    `json:"effect,omitempty"` // the measured effect: figures with and without it, questions, date
 
 	Kind     Kind    `json:"kind,omitempty"`
 	Question string  `json:"question,omitempty"` // for a solved question: what a stranger asked
 	SPARQL   string  `json:"sparql,omitempty"`   // the query that answered it
 	From     *Thread `json:"from,omitempty"`     // the discussion that it was learned from
-	Version  int     `json:"version,omitempty"`  // number of its current text, from 1; 0 in old files
-	Was      []Was   `json:"was,omitempty"`      // its earlier texts, oldest first
+	Version  int     `json:"version,omitempty"`  // version number of its current text, starting at 1; 0 in old files
+	Was      []Was   `json:"was,omitempty"`      // earlier versions of its text, oldest first
 }
 
-// Book is a file of notes, one JSON object per line. It is safe for concurrent use by one process; each change replaces
-// the whole file.
+// Book is a file of notes, one JSON object per line. It is safe for concurrent use within one process; each change
+// replaces the whole file.
 type Book struct {
 	path  string
 	now   func() time.Time
-	tried map[string]bool // IDs of notes that are shown although they have not been approved
+	tried map[string]bool // IDs of unapproved notes that are shown anyway
 	mu    sync.Mutex
 }
 
-// Open returns the book in a file, which does not have to exist yet. now is the clock used to date the notes.
+// Open returns the book in a file, which need not exist yet. now is the clock used to date the notes.
 func Open(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
 
-// ErrNone means that no note has the given ID.
+// ErrNone means that there is no note with the given ID.
 var ErrNone = errors.New("there is no such note")
 
 // List returns all notes in the order in which they were added.
@@ -110,7 +110,7 @@ func (b *Book) read() ([]Note, error) {
 	return out, nil
 }
 
-// check returns what is wrong with a note, given the notes before it in the file.
+// check validates a note, given the notes before it in the file.
 func (n *Note) check(before []Note) error {
 	switch {
 	case n.ID == "":
@@ -124,7 +124,7 @@ func (n *Note) check(before []Note) error {
 	case !slices.Contains([]State{Proposed, Approved, Withdrawn}, n.State):
 		return fmt.Errorf("its \"state\" is %q; want proposed, approved or withdrawn", n.State)
 	case slices.ContainsFunc(before, func(o Note) bool { return o.ID == n.ID }):
-		return fmt.Errorf("there is another note %q before it", n.ID)
+		return fmt.Errorf("an earlier note has the same ID, %q", n.ID)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (b *Book) change(f func(notes []Note) ([]Note, error)) error {
 	return dataset.ReplaceFile(b.path, buf.Bytes())
 }
 
-// Get returns the note with an ID, or [ErrNone].
+// Get returns the note with the given ID, or [ErrNone].
 func (b *Book) Get(id string) (Note, error) {
 	notes, err := b.List()
 	if err != nil {
@@ -175,7 +175,7 @@ func clean(s string) (string, error) {
 	return s, nil
 }
 
-// Add adds a proposed note on a graph and returns its ID. It refuses text that already exists, even in a withdrawn
+// Add adds a proposed note on a graph and returns its ID. It rejects text that already exists, even in a withdrawn
 // note, and any note beyond [MaxNotes].
 func (b *Book) Add(n Note) (id string, err error) {
 	if n.Text, err = clean(n.Text); err != nil {
@@ -205,7 +205,7 @@ func (b *Book) Add(n Note) (id string, err error) {
 	return id, err
 }
 
-// Edit changes a note's text. The note is then proposed again, since a person approved a different text.
+// Edit changes a note's text. The note becomes proposed again, since the text that a person approved was different.
 func (b *Book) Edit(id, to string) error {
 	to, err := clean(to)
 	if err != nil {
@@ -217,8 +217,8 @@ func (b *Book) Edit(id, to string) error {
 	})
 }
 
-// ErrNotMeasured means that nobody has measured the effect of a lesson from the forum.
-var ErrNotMeasured = errors.New("its effect was not measured")
+// ErrNotMeasured means that the effect of a lesson from the forum has not been measured.
+var ErrNotMeasured = errors.New("its effect has not been measured")
 
 // Approve makes a note visible to models. A note that was learned on the forum must be measured first, unless
 // unmeasured is set; otherwise Approve returns [ErrNotMeasured]. A benchmark candidate does not need to be measured,
@@ -240,12 +240,12 @@ func (b *Book) Approve(id string, unmeasured bool) error {
 // Set changes a note's state.
 func (b *Book) Set(id string, s State) error { return b.one(id, func(n *Note) { n.State = s }) }
 
-// Measured stores the measured effect of a note.
+// Measured records the measured effect of a note.
 func (b *Book) Measured(id, effect string) error {
 	return b.one(id, func(n *Note) { n.Effect = text.OneLine(effect) })
 }
 
-// Delete removes a note that nobody has read.
+// Delete removes a note that no person has read.
 func (b *Book) Delete(id string) error {
 	return b.change(func(notes []Note) ([]Note, error) {
 		i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id })
@@ -271,7 +271,7 @@ func (b *Book) one(id string, f func(*Note)) error {
 	})
 }
 
-// For returns the notes for a prompt: the approved notes on a graph and those on all graphs, at most [MaxNotes] of
+// For returns the notes for a prompt: the approved notes on a graph and the ones on all graphs, at most [MaxNotes] of
 // each.
 func (b *Book) For(kg string) ([]string, error) {
 	notes, err := b.List()
@@ -296,7 +296,7 @@ func (b *Book) For(kg string) ([]string, error) {
 type Taker struct {
 	Book   *Book
 	KG     string
-	Source string // the source of the notes that are added
+	Source string // the source recorded for added notes
 	Model  string
 }
 

@@ -131,7 +131,7 @@ func TestDamaged(t *testing.T) {
 		"null":                                   `no "id"`,
 		`{"id":"n2","state":"approved"}`:         `no "text"`,
 		`{"id":"n2","text":"y","state":"happy"}`: `"state" is "happy"`,
-		`{"id":"n1","text":"twice","state":"proposed"}`: `another note "n1"`,
+		`{"id":"n1","text":"twice","state":"proposed"}`: `an earlier note has the same ID, "n1"`,
 	} {
 		content := good + "\n" + line + "\n"
 		if err := os.WriteFile(b.path, []byte(content), 0o600); err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// structure describes which properties a query uses, and for what.
+// structure describes which properties a query uses and how it uses them.
 type structure struct {
 	properties map[string]bool            // the properties of the requested values, as P numbers
-	qualifiers map[string]map[string]bool // keyed by the property whose statements have them
-	things     map[string]bool            // the items that are values of properties, by ID
+	qualifiers map[string]map[string]bool // keyed by the property whose statements they qualify
+	things     map[string]bool            // the items used as values of properties, by ID
 }
 
-// Mentioned returns the IDs of the items and properties in queries, to fetch their labels.
+// Mentioned returns the IDs of the items and properties in queries, so that their labels can be fetched.
 func Mentioned(queries ...string) []string {
 	ids := map[string]bool{}
 	for _, q := range queries {
@@ -44,7 +44,7 @@ func Mentioned(queries ...string) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// structureOf reads a query: wdt:P39, p:P39 and ps:P39 all count as P39.
+// structureOf analyzes a query: wdt:P39, p:P39 and ps:P39 all count as P39.
 func structureOf(query string) (*structure, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -60,13 +60,13 @@ func structureOf(query string) (*structure, error) {
 			return true
 		})
 	}
-	visit(false) // a statement's qualifiers may be written before the statement
+	visit(false) // a statement's qualifiers may come before the statement
 	visit(true)
 	return s, nil
 }
 
-// triples reads the properties of one subject. If again is set, the statements are already known, and triples reads
-// their qualifiers.
+// triples reads the properties used with one subject. If again is set, the statements are already known, and triples
+// reads their qualifiers.
 func (s *structure) triples(subject *sparql.Term, ps []*sparql.Property, statements map[string]string, again bool) {
 	on := ""
 	if subject.Kind == sparql.Var || subject.Kind == sparql.BlankNode {
@@ -116,8 +116,8 @@ func (s *structure) property(p *sparql.Property, on string, statements map[strin
 	}
 }
 
-// namespace returns an IRI's kind of predicate and the ID of its property. The kind is "qualifier", or "value" for all
-// predicates that lead to values and statements. For other IRIs, space is "".
+// namespace returns which kind of predicate an IRI is, and the ID of its property. The kind is "qualifier", or "value"
+// for all predicates that lead to values and statements. For other IRIs, space is "".
 func namespace(iri string) (space, id string) {
 	at := strings.LastIndex(iri, "/")
 	id = iri[at+1:]
@@ -135,11 +135,11 @@ func namespace(iri string) (space, id string) {
 	return "", ""
 }
 
-// PropertyNote describes in our own words which properties made a correction right. It compares the structure of the
-// two queries: which properties and qualifiers the correction uses, and which ones of our query it no longer uses. ours
+// PropertyNote describes, in our own words, the properties that made the correction right. It compares the structure of
+// the two queries: which properties and qualifiers the correction uses, and which ones in our query it dropped. ours
 // may be empty. labels are the labels of items and properties. They are quoted, shortened, and stripped of everything
-// except letters, digits and plain punctuation. The note is "" if the queries cannot be read or do not differ in any
-// way that a note can express.
+// except letters, digits and plain punctuation. The note is "" if the queries cannot be parsed, or if a note cannot
+// express how they differ.
 func PropertyNote(ours, theirs string, labels map[string]string) string {
 	their, err := structureOf(theirs)
 	if err != nil {
@@ -196,12 +196,12 @@ func PropertyNote(ours, theirs string, labels map[string]string) string {
 
 func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
-// maxLabel is the maximum number of characters of a label that a note shows.
+// maxLabel is the maximum number of characters that a note shows from a label.
 const maxLabel = 60
 
-// harmless returns a label in a form that can be part of a note. A label is a stranger's text, so the result is short
-// and on one line, and nothing in it ends the quotation or looks like markup. A label that contains the end of a
-// sentence is more than a name, and is left out.
+// harmless returns a label in a form that is safe to include in a note. A label is a stranger's text, so the result is
+// short and on one line, and nothing in it ends the quotation or looks like markup. A label that contains the end of a
+// sentence is more than a name and is omitted.
 func harmless(label string) string {
 	label = text.OneLine(label)
 	if strings.ContainsAny(label, "!?:;\n") || strings.Contains(label+" ", ". ") || len([]rune(label)) > maxLabel {

@@ -24,7 +24,7 @@ type Limits struct {
 	USD          float64
 }
 
-// exceeded returns the first limit of an account that u would exceed, or nil.
+// exceeded returns an error for the account's first limit that u exceeds, or nil.
 func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
 	const eps = 1e-9 // floating-point sums of prices are inexact
 	over := func(m Measure, reached, limit float64) *BudgetError {
@@ -45,8 +45,8 @@ type AccountName string
 
 // The accounts.
 const (
-	DayAccount     AccountName = "day"     // all calls of a UTC day
-	RunAccount     AccountName = "run"     // all calls of a benchmark run
+	DayAccount     AccountName = "day"     // all calls on one UTC day
+	RunAccount     AccountName = "run"     // all calls in one benchmark run
 	RequestAccount AccountName = "request" // all calls for one question
 )
 
@@ -65,7 +65,7 @@ const (
 type BudgetError struct {
 	Account AccountName `json:"account"`
 	Measure Measure     `json:"measure"`
-	Reached float64     `json:"reached"` // the most that the account could reach if the call were made
+	Reached float64     `json:"reached"` // the maximum that the account could reach if the call were made
 	Limit   float64     `json:"limit"`
 }
 
@@ -83,18 +83,18 @@ func (e *BudgetError) Error() string {
 // Unwrap returns [ErrBudget].
 func (e *BudgetError) Unwrap() error { return ErrBudget }
 
-// DayStore stores what was spent on each UTC day, and keeps it across restarts. internal/store implements it;
+// DayStore records what was spent on each UTC day, and persists across restarts. internal/store implements it;
 // [MemoryDays] is for tests and single runs.
 type DayStore interface {
-	// Spent returns the total of a day such as "2026-11-20", or the zero Usage for a day without calls.
+	// Spent returns the total for a day such as "2026-11-20", or the zero Usage for a day without calls.
 	Spent(ctx context.Context, day string) (Usage, error)
 	// AddSpent adds u to the day's total. The fields of u may be negative, to return a reservation. When AddSpent returns,
 	// the change is durable.
 	AddSpent(ctx context.Context, day string, u Usage) error
 }
 
-// Budget is the account of a day. The worst case of each attempt is booked before the attempt is sent, and corrected
-// afterwards. So the limit is never exceeded, even with many calls at once, in any number of processes. After a crash,
+// Budget is the account for a day. The worst case of each attempt is booked before the attempt is sent, and corrected
+// afterwards. So the limit is never exceeded, even by many concurrent calls in any number of processes. After a crash,
 // the worst case stays booked. A Budget is safe for concurrent use.
 type Budget struct {
 	mu     sync.Mutex
@@ -103,7 +103,7 @@ type Budget struct {
 	limits Limits
 }
 
-// NewBudget returns a budget that keeps its accounts in store, with limits for one UTC day.
+// NewBudget returns a budget that keeps its accounts in store. The limits apply to each UTC day.
 func NewBudget(store DayStore, now func() time.Time, daily Limits) *Budget {
 	return &Budget{store: store, now: now, limits: daily}
 }
@@ -143,7 +143,7 @@ func (b *Budget) room(ctx context.Context, day string, more Usage) error {
 	}
 	spent, err := b.store.Spent(ctx, day)
 	if err != nil {
-		return fmt.Errorf("reading today's cost of the model: %w", err)
+		return fmt.Errorf("reading today's model costs: %w", err)
 	}
 	spent.Add(more)
 	if over := b.limits.exceeded(DayAccount, spent); over != nil {
@@ -165,7 +165,7 @@ func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
 	return nil
 }
 
-// Allowance is the account of one question. [WithAllowance] adds it to the context of all calls for that question. An
+// Allowance is the account for one question. [WithAllowance] adds it to the context of all calls for that question. An
 // Allowance is safe for concurrent use.
 type Allowance struct {
 	mu     sync.Mutex
@@ -173,7 +173,7 @@ type Allowance struct {
 	used   Usage
 }
 
-// NewAllowance returns the account of one question with its limits.
+// NewAllowance returns an account with the given limits for one question.
 func NewAllowance(l Limits) *Allowance { return &Allowance{limits: l} }
 
 // Used returns what the question's calls have cost so far, including failed calls that may have been billed and the
@@ -216,7 +216,7 @@ func (a *Allowance) correct(delta Usage) {
 
 type allowanceKey struct{}
 
-// WithAllowance returns a context whose calls count against a.
+// WithAllowance returns a context whose calls are charged to a.
 func WithAllowance(ctx context.Context, a *Allowance) context.Context {
 	return context.WithValue(ctx, allowanceKey{}, a)
 }
@@ -260,7 +260,7 @@ func (c *Client) book(ctx context.Context, worst Usage, model string) (*reservat
 	return r, nil
 }
 
-// perMessage is a generous estimate of the tokens that the protocol adds to a message.
+// perMessage is a generous estimate of the number of tokens that the protocol adds to a message.
 const perMessage = 8
 
 func inputBound(w openai.ChatCompletionRequest) int {
@@ -278,7 +278,7 @@ func inputBound(w openai.ChatCompletionRequest) int {
 	return n
 }
 
-// outputBound returns an upper bound on a choice's tokens: one per byte, and one for its end.
+// outputBound returns an upper bound on the number of tokens in a choice: one per byte, and one for its end.
 func outputBound(ch Choice) int {
 	n := len(ch.Content) + len(ch.Reasoning) + 1
 	for _, c := range ch.ToolCalls {
@@ -287,9 +287,9 @@ func outputBound(ch Choice) int {
 	return n
 }
 
-// settle replaces the worst case with what the attempt cost: the figures in the answer, or nothing if the service
-// refused or was not reached. The worst case stays booked if the answer broke off or contains no figures, since the
-// attempt may have been billed.
+// settle replaces the worst case with the actual cost of the attempt: the figures in the response, or nothing if the
+// service rejected the request or was not reached. The worst case stays booked if the response was cut off or contains
+// no figures, since the attempt may have been billed.
 func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	result politehttp.Result) (Usage, error) {
 	spent := r.worst

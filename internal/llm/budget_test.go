@@ -89,7 +89,7 @@ func TestLimitsAreHard(t *testing.T) {
 	}
 }
 
-// Even with many calls at once, the booked amount never exceeds the limit.
+// Even with many concurrent calls, the booked amount never exceeds the limit.
 func TestBookingInParallel(t *testing.T) {
 	const limit, each = 100, 7
 	b := NewBudget(NewMemoryDays(), func() time.Time { return epoch }, Limits{OutputTokens: limit})
@@ -147,8 +147,7 @@ func TestBudgetStoreFails(t *testing.T) {
 	}
 }
 
-// TestJudgeModel checks that judgments go to their own model at its prices, or at the main model's prices if it has
-// none.
+// TestJudgeModel checks that judgments use their own model and its prices, or the main model's prices if it has none.
 func TestJudgeModel(t *testing.T) {
 	for _, tt := range []struct {
 		in, out float64
@@ -177,7 +176,7 @@ func TestJudgeModel(t *testing.T) {
 	}
 }
 
-// Several processes that share an account do not exceed its limit between them.
+// Several processes that share an account do not exceed its limit together.
 func TestBudgetOfProcesses(t *testing.T) {
 	const limit, each = 1000, 70
 	days := NewMemoryDays()

@@ -20,15 +20,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Sampling is the set of sampling parameters that the model accepts (setting OPENAI_SAMPLING).
+// Sampling is the set of sampling parameters that the model accepts (the OPENAI_SAMPLING setting).
 type Sampling string
 
 // The ways of sampling.
 const (
 	// SamplingFull sends temperature, top_p, n, stop and max_tokens.
 	SamplingFull Sampling = "full"
-	// SamplingNone is for reasoning models. It sends no temperature, top_p, n or stop, and sets max_completion_tokens with
-	// room for the reasoning. Several samples require several calls, and the client itself truncates text at stop
+	// SamplingNone is for reasoning models. It does not send temperature, top_p, n or stop, and sets max_completion_tokens
+	// with room for the reasoning. Several samples require several calls, and the client itself truncates text at stop
 	// sequences.
 	SamplingNone Sampling = "none"
 )
@@ -42,9 +42,9 @@ const (
 	maxResponseBytes       = 16 << 20
 )
 
-// Config configures a [Client]. All fields except Model have sensible defaults for their zero values.
+// Config configures a [Client]. All fields except Model have sensible defaults.
 type Config struct {
-	// up to and including /v1; if "", OpenAI's own URL with a key, and no model without a key
+	// up to and including /v1; if "", OpenAI's own URL is used if there is a key, and no model otherwise
 	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
 	Model            string   // name of the model, such as "gpt-4o"
@@ -138,15 +138,15 @@ func (c *Client) Model() string {
 	return c.cfg.Model
 }
 
-// Complete requests req.N samples (at least one). It retries attempts that failed for a temporary reason: status 429 or
-// 5xx, a network error, the timeout of one attempt, a broken answer, or an answer without choices or finish_reason. The
-// errors are [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] for a request with tools, [ErrNoStrict] for a
-// request with strict tools, *[Error], or the error of ctx.
+// Complete requests req.N samples, but at least one. It retries attempts that failed for a temporary reason: status 429
+// or 5xx, a network error, the timeout of one attempt, a malformed response, or a response without choices or
+// finish_reason. The errors are [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] for a request with tools,
+// [ErrNoStrict] for a request with strict tools, *[Error], or the error of ctx.
 //
-// If a server returns fewer samples than requested, the rest are requested in several simultaneous calls. If a later
-// call fails, the samples that were already paid for are returned without an error. Response.Usage is the sum of all
-// attempts that were or may have been billed. The call counts against the client's [Budget] and against the [Allowance]
-// in ctx, both of which are checked against the worst case before each attempt.
+// If a server returns fewer samples than requested, the rest are requested in several concurrent calls. If a later call
+// fails, the samples that were already paid for are returned without an error. Response.Usage is the sum of all
+// attempts that were or may have been billed. The call is charged to the client's [Budget] and to the [Allowance] in
+// ctx. Both are checked against the worst case before each attempt.
 func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	if c.cfg.BaseURL == "" {
 		return nil, ErrNoModel
@@ -173,8 +173,8 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 // atOnce is the maximum number of parallel calls to a server that returns one sample per call.
 const atOnce = 5
 
-// some requests n samples: all of them in one call, or in parallel calls if the server is known to return one sample
-// per call. If it fails, it returns the error and the samples that arrived.
+// some requests n samples, either all of them in one call, or in parallel calls if the server is known to return one
+// sample per call. On failure, it returns the error and the samples that arrived.
 func (c *Client) some(ctx context.Context, req Request, want int, single bool, usage *Usage) (Response, error) {
 	calls := 1
 	if single {
@@ -205,7 +205,7 @@ func (c *Client) some(ctx context.Context, req Request, want int, single bool, u
 	return out, errors.Join(errs...)
 }
 
-// completeOnce makes one call with its retries and adds its cost to usage.
+// completeOnce makes one call, with retries, and adds its cost to usage.
 func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Usage) (*Response, error) {
 	wire := c.wire(req, n)
 	for attempt := 1; ; attempt++ {
@@ -253,8 +253,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 	}
 }
 
-// wire returns the request as it is sent. A temperature of 0 becomes the smallest number, because go-openai would omit
-// 0; see [coldest].
+// wire returns the request in the form sent to the server. A temperature of 0 becomes the smallest number, because
+// go-openai would omit 0; see [coldest].
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	if req.Purpose == Judge && c.cfg.JudgeModel != "" {
@@ -264,7 +264,7 @@ func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 		w.Messages = append(w.Messages, wireMessage(m))
 	}
 	wireTools(&w, req)
-	if w.Model == ScriptModel { // a real server may refuse metadata
+	if w.Model == ScriptModel { // a real server may reject metadata
 		w.Metadata = map[string]string{metaPurpose: req.Purpose, metaPart: req.Part, metaSubject: req.Subject}
 	}
 	limit := orDefault(req.MaxTokens, c.cfg.MaxTokens)
@@ -340,7 +340,7 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	return resp, politehttp.Result{Status: http.StatusOK}, nil
 }
 
-// cutAtStop truncates text before the first stop sequence, as a server that supports stop sequences does.
+// cutAtStop truncates text before the first stop sequence, like a server that supports stop sequences.
 func cutAtStop(text string, stop []string) string {
 	for _, s := range stop {
 		if i := strings.Index(text, s); s != "" && i >= 0 {

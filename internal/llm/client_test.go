@@ -21,8 +21,8 @@ import (
 
 const testKey = "sk-test-0123456789abcdef"
 
-// reply is one response from the test server. A status of 0 cuts the connection; hang waits until the client
-// disconnects.
+// reply is one response from the test server. A status of 0 cuts the connection. If hang is set, the server waits until
+// the client disconnects.
 type reply struct {
 	status int
 	body   string
@@ -281,7 +281,7 @@ func TestWireForms(t *testing.T) {
 func TestSamplesAreToppedUp(t *testing.T) {
 	three := hello
 	three.N = 3
-	s := serve(t, ok("a"), ok("b"), ok("b")) // the last two are requested at the same time
+	s := serve(t, ok("a"), ok("b"), ok("b")) // the last two are requested concurrently
 	c, _, _ := setup(t, s.URL, nil, nil)
 	resp, err := c.Complete(context.Background(), three)
 	if err != nil || len(resp.Choices) != 3 || resp.Choices[2].Content != "b" || resp.Usage.Calls != 3 {
@@ -382,7 +382,7 @@ func TestSecretNeverPrints(t *testing.T) {
 	}
 }
 
-// A refused connection fails at once and costs nothing, because waiting does not start a server.
+// A refused connection fails immediately and costs nothing, because waiting does not start a server.
 func TestRefusedConnection(t *testing.T) {
 	s := serve(t)
 	s.Close()

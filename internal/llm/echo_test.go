@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoKey makes the model's server or a proxy echo the request. Neither the error nor the log may
+// TestEchoedRequestsRevealNoKey has the model's server or a proxy echo the request. Neither the error nor the log may
 // contain the key.
 func TestEchoedRequestsRevealNoKey(t *testing.T) {
 	const key = "r8/ny5+jd1ce7wq2us9ag" // not in the format of OpenAI's keys

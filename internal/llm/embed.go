@@ -11,16 +11,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Embedder turns texts into vectors with an embedding model on a [Client]'s server: it uses the same URL, key, time
-// limit and retries. Its calls count against the client's [Budget] and against the [Allowance] in ctx, like those of
-// the language model. They are booked at that model's price for input tokens, which is more than embeddings cost. It is
-// safe for concurrent use.
+// Embedder turns text into vectors with an embedding model on a [Client]'s server, using the same URL, key, time limit
+// and retries. Its calls are charged to the client's [Budget] and to the [Allowance] in ctx, like calls to the language
+// model. They are booked at the language model's price for input tokens, which is more than embeddings cost. It is safe
+// for concurrent use.
 type Embedder struct {
 	c     *Client
 	model string
 }
 
-// Embedder returns the embedder for a model (setting OPENAI_EMBEDDING_MODEL).
+// Embedder returns the embedder for a model (the OPENAI_EMBEDDING_MODEL setting).
 func (c *Client) Embedder(model string) *Embedder { return &Embedder{c: c, model: model} }
 
 // Model returns the model's name.
@@ -93,7 +93,7 @@ func (e *Embedder) attempt(ctx context.Context, texts []string) ([][]float32, Us
 	return vectors, Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens}, politehttp.Result{Status: http.StatusOK}, nil
 }
 
-// read returns the vectors in an answer, in the order of the texts.
+// read returns the vectors in a response, in the order of the texts.
 func (e *Embedder) read(x *exchange, raw openai.EmbeddingResponse, err error, n int) ([][]float32, error) {
 	c := e.c
 	code, msg := "", ""

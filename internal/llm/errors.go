@@ -21,12 +21,12 @@ import (
 const codeNoScript = "no_script"
 
 // exchange is the HTTP client for one attempt. It keeps the status, header and body, which go-openai does not pass on.
-// They are needed for the Retry-After of an error, for an error inside an answer with status 200, and to find out how
-// much of a broken answer arrived.
+// They are needed for the Retry-After header of an error, for an error inside a 200 response, and to find out how much
+// of a truncated response arrived.
 type exchange struct {
 	hc     *http.Client
-	live   bool    // the caller reads the body of a streamed answer
-	sse    *events // the body of a streamed answer
+	live   bool    // the caller reads the body of a streamed response
+	sse    *events // the body of a streamed response
 	sent   bool    // the request was passed to the network
 	status int
 	header http.Header
@@ -34,7 +34,7 @@ type exchange struct {
 	err    error // from reading the body
 }
 
-// Do sends the request and reads the whole answer, up to a size limit.
+// Do sends the request and reads the whole response, up to a size limit.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err := coldest(req); err != nil {
 		return nil, err
@@ -62,8 +62,8 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 }
 
 // go-openai omits a temperature of 0 from a request, and servers then use their default, which is 1. So [Client.wire]
-// writes the smallest number, which some servers refuse, and coldest replaces it with 0. The text of a message cannot
-// match by accident, because its quotes are escaped.
+// writes the smallest number, which some servers reject, and coldest replaces it with 0. A message's text cannot match
+// by accident, because quotes are escaped in it.
 var smallest, zero = []byte(`"temperature":1e-45`), []byte(`"temperature":0`)
 
 func coldest(req *http.Request) error {
@@ -84,7 +84,7 @@ func coldest(req *http.Request) error {
 	return err
 }
 
-// result returns what the retry policy examines. A failure inside an answer with status 200 counts as a broken answer.
+// result returns what the retry policy examines. An error inside a 200 response counts as a malformed response.
 func (x *exchange) result(e error) politehttp.Result {
 	r := politehttp.Result{Status: x.status, Header: x.header}
 	var le *Error
@@ -96,15 +96,15 @@ func (x *exchange) result(e error) politehttp.Result {
 	return r
 }
 
-// notSent reports whether the attempt failed before the service saw it.
+// notSent reports whether the attempt failed before the request reached the service.
 func notSent(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.unsent
 }
 
-// healable reports whether repeating the call at once can help. After a refused connection, the call is not repeated. A
-// service that is not running comes back only when a person starts it, and a user who mistyped its address should find
-// out at once.
+// healable reports whether an immediate retry can help. After a refused connection, the call is not retried. A service
+// that is not running comes back only when a person starts it, and a user who mistyped its address should find out
+// immediately.
 func healable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient && !e.Refused
@@ -142,7 +142,7 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 	return nil
 }
 
-// brokenAnswer returns the error for an attempt whose request or answer was lost.
+// brokenAnswer returns the error for an attempt whose request or response was lost.
 func (c *Client) brokenAnswer(x *exchange, err error) error {
 	e := &Error{Status: x.status, Message: c.scrub(err.Error()), Transient: !politehttp.Permanent(err), unsent: !x.sent}
 	if e.Refused = errors.Is(err, syscall.ECONNREFUSED); e.Refused {
@@ -155,7 +155,7 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 	return e
 }
 
-// brokenStream returns the error for a streamed answer that ended early.
+// brokenStream returns the error for a streamed response that ended early.
 func (c *Client) brokenStream(x *exchange, err error) error {
 	if x.sse.failure != nil {
 		code, msg := serviceError([]byte(c.scrub(string(x.sse.failure))))
@@ -165,7 +165,7 @@ func (c *Client) brokenStream(x *exchange, err error) error {
 		Transient: !politehttp.Permanent(err)}
 }
 
-// serviceFailure returns the error for a status of 400 or more, or for an error that came with status 200.
+// serviceFailure returns the error for a status of 400 or more, or for an error in a 200 response.
 func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) error {
 	e := &Error{Status: status, Code: excerpt([]byte(c.scrub(code))), Message: excerpt([]byte(c.scrub(msg))),
 		Transient: politehttp.TransientStatus(status)}
@@ -192,7 +192,7 @@ func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) erro
 	return e
 }
 
-// isContextLength recognizes the ways in which services report that the request is too long: OpenAI's code, and the
+// isContextLength recognizes the errors by which services report that the request is too long: OpenAI's code, and the
 // messages of vLLM, llama.cpp, Anthropic and Ollama.
 func isContextLength(status int, code, low string) bool {
 	if code == "context_length_exceeded" || code == "exceed_context_size_error" {
@@ -223,7 +223,7 @@ func namesSampling(low string) bool {
 	return false
 }
 
-// isLibraryRefusal reports whether go-openai refused to send the request because of the model's name.
+// isLibraryRefusal reports whether go-openai rejected the request, unsent, because of the model's name.
 func isLibraryRefusal(err error) bool {
 	for _, e := range []error{openai.ErrReasoningModelMaxTokensDeprecated, openai.ErrReasoningModelLimitationsOther,
 		openai.ErrReasoningModelLimitationsLogprobs, openai.ErrReasoningSamplingUnsupported} {
@@ -234,8 +234,8 @@ func isLibraryRefusal(err error) bool {
 	return false
 }
 
-// serviceError reads the code and message of an error body: the protocol's object, a bare string, FastAPI's detail, or
-// anything else as text.
+// serviceError reads the code and message from an error body: the protocol's object, a bare string, FastAPI's detail,
+// or anything else as text.
 func serviceError(body []byte) (code, msg string) {
 	var b struct {
 		Error  json.RawMessage `json:"error"`
@@ -285,8 +285,8 @@ func plainText(v any) string {
 	return string(b)
 }
 
-// statusInBody reads a status that a gateway put into the error of an answer with status 200; anything else counts as
-// a bad gateway.
+// statusInBody returns the status that a gateway put into the error in a 200 response, or 502 (bad gateway) for
+// anything else.
 func statusInBody(code string) int {
 	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n <= 599 {
 		return n
@@ -300,7 +300,7 @@ func statusInBody(code string) int {
 	return http.StatusBadGateway
 }
 
-// excerpt returns the beginning of a body as one line.
+// excerpt returns the start of a body as one line.
 func excerpt(body []byte) string {
 	const most = 300
 	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "")), " ")
@@ -312,6 +312,6 @@ func excerpt(body []byte) string {
 
 func (c *Client) scrub(s string) string { return c.secrets.Text(s) }
 
-// shown returns an answer's body in a form that is safe to show. Secrets are removed before anything is cut; otherwise
-// half of a secret could remain.
+// shown returns a response body in a form that is safe to show. Secrets are removed before the body is truncated;
+// otherwise, part of a secret could remain.
 func (c *Client) shown(x *exchange) []byte { return []byte(c.scrub(string(x.body))) }

@@ -1,14 +1,14 @@
-// Package llm talks to language models over the OpenAI protocol. It offers chat completions with any base URL, retries,
-// budgets in tokens and money, a scripted model that is part of the product, and the recording and replaying of real
-// conversations.
+// Package llm talks to language models over the OpenAI protocol. It provides chat completions from any base URL,
+// retries, budgets in tokens and money, a scripted model that is part of the product, and recording and replaying of
+// real conversations.
 //
 // The types are in this file. [Client] (client.go, errors.go) sends [Request] values and distinguishes temporary
-// failures from permanent ones. [Budget] and [Allowance] (budget.go) keep the accounts of days and of questions. The
+// failures from permanent ones. [Budget] and [Allowance] (budget.go) keep the accounts for days and questions. The
 // worst case of each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted
 // model: a text file of questions and answers, served over the same protocol as a real model. Real conversations are
 // recorded and replayed below the client, by internal/httprr as its transport.
 //
-// No error or log line of this package contains a key: [Secret] values are never printed, and text from outside is
+// No error or log line from this package contains a key: [Secret] values are never printed, and text from outside is
 // scrubbed.
 package llm
 
@@ -28,7 +28,7 @@ const (
 	ToolRole  = "tool" // the result of a tool call
 )
 
-// Judge is the purpose of requests that go to the JudgeModel in [Config]. They ask it to score the work so far.
+// Judge is the purpose of requests that are sent to the JudgeModel in [Config]. They ask it to score the work so far.
 const Judge = "judge"
 
 // Message is one message of a conversation. ToolCalls and Reasoning are set only for the assistant. ToolCallID is set
@@ -36,13 +36,13 @@ const Judge = "judge"
 type Message struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
-	// sent to the server if set; some models require it back with tool calls
+	// sent to the server if set; some models require it to be sent back with tool calls
 	Reasoning  string     `json:"reasoning,omitempty"`
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
-// Request asks for one completion or, with N > 1, several samples of it.
+// Request asks for one completion or, if N > 1, for several samples.
 type Request struct {
 	// Purpose, Part and Subject describe the purpose of the call. They are sent to logs, traces and the scripted model,
 	// never to a real model.
@@ -57,13 +57,13 @@ type Request struct {
 	N           int       `json:"n,omitempty"` // 0 means 1
 	Stop        []string  `json:"stop,omitempty"`
 	Seed        *int      `json:"seed,omitempty"`
-	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
+	JSON        bool      `json:"json,omitempty"` // request a JSON object
 
-	// Facts contain the same information as the messages, but as data. They are neither sent nor stored.
+	// Facts contains the same information as the messages, but as data. They are neither sent nor stored.
 	Facts *Facts `json:"-"`
 
-	// Live receives the message while it is being written, if the server streams and one sample is requested. It is called
-	// on the goroutine of the request, and must not block.
+	// Live receives the message as it is generated, if the server streams and only one sample is requested. It is called
+	// on the request's goroutine and must not block.
 	Live func(Delta) `json:"-"`
 
 	Tools       []Tool     `json:"tools,omitempty"`
@@ -71,13 +71,13 @@ type Request struct {
 	OneToolCall bool       `json:"one_tool_call,omitempty"` // at most one call per message; servers may ignore it
 }
 
-// Facts describe what a request is about. A model that is a program (internal/noisy) uses the facts instead of the
-// messages, so that it does not depend on the prompts.
+// Facts describes what a request is about. A program that acts as the model (internal/noisy) uses the facts instead of
+// the messages, so that it does not depend on the prompts.
 type Facts struct {
-	Tools    []string // tools that may be called, even if only the prompt's text describes them
+	Tools    []string // tools that may be called, even if they are described only in the prompt's text
 	Done     []Done   // completed calls, oldest first
-	SentBack int      // number of times that a judge has requested a better answer
-	// queries to decide on: the query to judge; the candidates of a choice, in numerical order; or the variants of the
+	SentBack int      // number of times a judge has requested a better answer
+	// queries to decide on: the query to judge; the candidates to choose from, in numerical order; or the variants of the
 	// last answer that change its result
 	Queries []string
 }
@@ -112,20 +112,20 @@ func (r *Response) Text() string {
 	return r.Choices[0].Content
 }
 
-// Usage is a sum of calls, tokens and money in US dollars. USD is 0 if no prices are configured.
+// Usage is a total of calls, tokens and money in US dollars. USD is 0 if no prices are configured.
 type Usage struct {
 	Calls        int `json:"calls"`
 	InputTokens  int `json:"input_tokens"`
 	OutputTokens int `json:"output_tokens"`
-	// the InputTokens that the server reported as cached
+	// the part of InputTokens that the server reported as cached
 	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
-	// the number of calls that returned no figures; they count as the most that they can have cost
+	// number of calls that returned no figures; they count with their maximum possible cost
 	Unmeasured int `json:"unmeasured,omitempty"`
 }
 
-// Input formats the number of input tokens and the number of those that came from the server's cache: "1,200 tokens
-// (800 cached)".
+// Input formats the number of input tokens and how many of them came from the server's cache: "1,200 tokens (800
+// cached)".
 func (u Usage) Input() string {
 	s := text.Count(u.InputTokens, "token")
 	if u.CachedTokens > 0 {
@@ -165,12 +165,12 @@ var (
 	ErrContextLength = errors.New("the request is longer than the model's context")
 )
 
-// Error is a failure of the model's service that retries did not resolve.
+// Error is a failure of the model's service that persisted despite retries.
 type Error struct {
 	Status    int    // HTTP status, 0 for a network error
-	Code      string // the service's own code, may be empty
-	Message   string // the service's message, secrets scrubbed
-	Transient bool   // the same call may succeed later
+	Code      string // the service's own error code; may be empty
+	Message   string // the service's message, with secrets scrubbed
+	Transient bool   // whether the same call may succeed later
 	Refused   bool   // the connection was refused: no server listens at the address, so the client does not retry
 	// the pause that the service requests, or 0
 	RetryAfter time.Duration

@@ -18,9 +18,9 @@ func (c *Client) server(model string) string {
 	return "model " + politehttp.ShownURL(c.cfg.BaseURL) + " " + model
 }
 
-// rest waits until the pause that the server requested for a model is over, no matter which process received that
-// request. If the rest of the pause is longer than the client may wait, rest returns an error with the remaining time,
-// and nothing is sent.
+// rest waits until the pause that the server requested for a model is over, regardless of which process received that
+// request. If the remaining pause is longer than the client may wait, rest returns an error that states the remaining
+// time, and nothing is sent.
 func (c *Client) rest(ctx context.Context, model string) error {
 	for {
 		asked, cancel := context.WithTimeout(ctx, noteTime)
@@ -44,8 +44,8 @@ func (c *Client) rest(ctx context.Context, model string) error {
 	}
 }
 
-// limited records, for all callers, that the server refused a call because there were too many. The pause lasts as long
-// as the server requested, or for the duration wait if it requested nothing.
+// limited records, for all callers, that the server rejected a call because there were too many. The pause lasts as
+// long as the server requested, or for the duration wait if it did not request a pause.
 func (c *Client) limited(ctx context.Context, model string, r politehttp.Result, wait time.Duration, failure error) {
 	after, said := politehttp.RetryAfter(r.Header, c.clock.Now())
 	if said {
@@ -57,7 +57,7 @@ func (c *Client) limited(ctx context.Context, model string, r politehttp.Result,
 	var e *Error
 	if errors.As(failure, &e) {
 		if !e.Transient {
-			return // no credit left: waiting does not help
+			return // out of credit: waiting does not help
 		}
 		e.RetryAfter = wait
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Two clients of one model, such as two workers, share the pauses that its server requests.
+// Clients of the same model, such as two workers, share the pauses that its server requests.
 func TestPausesAreShared(t *testing.T) {
 	slow := failing(429, "rate_limit_exceeded", "slow")
 	told := slow
@@ -29,7 +29,7 @@ func TestPausesAreShared(t *testing.T) {
 			shared := politehttp.NewPauses(clock)
 			once := func(c *Config) { c.Pauses, c.Retry.Attempts = shared, 2 }
 			a, other, _ := setup(t, s.URL, once, nil)
-			a.clock = stuck{other} // the first client does not reach its second attempt
+			a.clock = stuck{other} // the first client does not get to its second attempt
 			b, _, _ := setup(t, s.URL, once, nil)
 			b.clock = clock
 			if _, err := a.Complete(t.Context(), Request{}); !errors.Is(err, errStuck) {
@@ -53,8 +53,8 @@ func TestPausesAreShared(t *testing.T) {
 
 var errStuck = errors.New("stuck")
 
-// A pause that is longer than a call may wait is an error for all clients. The error contains the length of the pause,
-// and the call costs nothing.
+// A pause longer than a call may wait is an error for all clients. The error states how long the pause is, and the call
+// costs nothing.
 func TestLongPause(t *testing.T) {
 	told := failing(429, "rate_limit_exceeded", "slow")
 	told.header = map[string]string{"Retry-After": "3600"}
@@ -83,7 +83,7 @@ func TestLongPause(t *testing.T) {
 	}
 }
 
-// Missing credit is not a rate limit, so nobody waits for it.
+// Running out of credit is not a rate limit, so no client waits.
 func TestNoCreditIsNoPause(t *testing.T) {
 	s := serve(t, failing(429, "insufficient_quota", "pay"), ok("a"))
 	_, clock, _ := setup(t, s.URL, nil, nil)
@@ -96,7 +96,7 @@ func TestNoCreditIsNoPause(t *testing.T) {
 	}
 }
 
-// stuck is a clock on which a sleep never ends.
+// stuck is a clock whose Sleep fails with errStuck.
 type stuck struct{ politehttp.Clock }
 
 func (stuck) Sleep(context.Context, time.Duration) error { return errStuck }

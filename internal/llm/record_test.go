@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "record testdata/conversation.httprr aga
 
 const conversation = "testdata/conversation.httprr"
 
-// talk has the recorded conversation: two steps, the second after a failure of the server, then two samples, then a
-// request without a script.
+// talk plays the recorded conversation: two steps, the second after a server failure, then two samples, then a request
+// without a script.
 func talk(t *testing.T, baseURL string, rt http.RoundTripper) []*Response {
 	t.Helper()
 	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: baseURL + "/v1", APIKey: NewSecret(testKey),

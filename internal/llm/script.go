@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Script is a scripted model. It contains the answer to each request at each step. It is read from a text file:
+// Script is a scripted model. It contains the response to each request at each step. It is read from a text file:
 //
 //	# A comment: lines before the first section, and the comment lines right above a "== request" line.
 //	== request
@@ -31,7 +31,7 @@ import (
 //	== act 1 tools
 //	I look for the bakery.
 //	Call: search_entity {"kg": "wikidata", "query": "bakery"}
-//	(used at step 1 instead, if the request has tools: each line "Call: name arguments" begins a tool call; among
+//	(used at step 1 instead, if the request has tools: each line "Call: name arguments" starts a tool call; among
 //	several such sections, the one whose tools the request has is used)
 //	== feedback 1
 //	Call: give_feedback {"status": "done", "feedback": "…"}
@@ -49,13 +49,13 @@ import (
 //	The answer is …
 //
 // Sometimes the model judges a post and takes the first turn in one response. Then the request has a tool named triage,
-// and the answer contains the calls of "== act 1 tools", followed by a call to triage with the text under "== triage"
+// and the response contains the calls of "== act 1 tools", followed by a call to triage with the text under "== triage"
 // as its arguments.
 //
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
 // space counts as one space. Task and text come from the request's metadata, not from its messages, so that the prompts
-// can change freely. If the snippets of several requests match, the longest one is used. A line "=====" separates
-// several samples of one answer. If a line of an answer begins with "== ", write it as "\== ". A Script does not change
+// can change freely. If the snippets of several requests match, the longest one is used. A "=====" line separates the
+// samples of one response. If a line of a response starts with "== ", write it as "\== ". A Script does not change
 // after it has been read.
 type Script struct {
 	requests []*scriptRequest
@@ -68,18 +68,18 @@ type scriptRequest struct {
 	sections []*scriptSection
 }
 
-// scriptSection is one answer. Its key is the task with its argument: "triage", "act 2", "prune Q183".
+// scriptSection is one response. Its key is the task with its argument: "triage", "act 2", "prune Q183".
 type scriptSection struct {
 	task    string
-	arg     string   // step number of act, entity ID of prune
-	tools   bool     // the section is only for requests with tools
+	arg     string   // step number for act, entity ID for prune
+	tools   bool     // the section applies only to requests with tools
 	calls   []string // the tools that the section calls
 	samples []string
 	fail    []int // statuses of the first attempts; 0 cuts the connection
 	line    int
 }
 
-// The purposes of calls that a script can answer.
+// The purposes of the calls that a script can answer.
 const (
 	taskTriage   = "triage"
 	taskAsked    = "asked" // whether the request was made before
@@ -166,7 +166,7 @@ func (p *scriptParser) line(line string) error {
 	return nil
 }
 
-// dropComments removes the comment lines at the end, since they belong to the next request.
+// dropComments removes the trailing comment lines, since they belong to the next request.
 func dropComments(lines []string) []string {
 	n := len(lines)
 	for n > 0 {
@@ -231,7 +231,7 @@ func isNumber(s string) bool {
 	return err == nil && n > 0
 }
 
-// close ends the open section.
+// close closes the open section.
 func (p *scriptParser) close() error {
 	s := p.section
 	if s == nil {
@@ -245,7 +245,7 @@ func (p *scriptParser) close() error {
 		}
 		for _, r := range p.script.requests {
 			if r.snippet == snippet {
-				return fmt.Errorf("the request on line %d is the same as that on line %d", s.line, r.line)
+				return fmt.Errorf("the requests on lines %d and %d are the same", r.line, s.line)
 			}
 		}
 		p.script.requests = append(p.script.requests, &scriptRequest{snippet: snippet, line: s.line})
@@ -281,11 +281,11 @@ func splitSamples(lines []string) []string {
 	return out
 }
 
-// calledTool finds the names of the tools that a section calls.
+// calledTool matches the names of the tools that a section calls.
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
-// section returns the section that answers the call. For an act, feedback or judge beyond the end of the script, it is
-// the last one. A request with tools gets a section that calls one of them, if there is one.
+// section returns the section that answers the call. For an act, feedback or judge call beyond the end of the script,
+// it is the last one. For a request with tools, it is a section that calls one of them, if there is one.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {
@@ -319,14 +319,14 @@ func (s *Script) match(said string) *scriptRequest {
 	return best
 }
 
-// Keys of the metadata that describe the purpose of a call to the scripted model; see [Request].
+// Metadata keys that describe the purpose of a call to the scripted model; see [Request].
 const (
 	metaPurpose = "purpose"
 	metaPart    = "part"
 	metaSubject = "subject"
 )
 
-// scriptCall is what a chat request requests from the script.
+// scriptCall is what a chat request asks the script for.
 type scriptCall struct {
 	task, arg string
 	text      string // the question, or the post to judge

@@ -123,7 +123,7 @@ func TestParseScriptErrors(t *testing.T) {
 		{"step zero", "== request\nq\n== act 0\n", "line 3: act requires the number"},
 		{"no entity", "== request\nq\n== prune 183\n", "line 3: prune requires"},
 		{"no snippet", "== request\n\n== act 1\n", "the request on line 1 has no text"},
-		{"same request", "== request\nq  q\n== request\nq q\n== act 1\n", "same as that on line 1"},
+		{"same request", "== request\nq  q\n== request\nq q\n== act 1\n", "the requests on lines 1 and 3 are the same"},
 		{"same section", "== request\nq\n== act 1\na\n== act 1\nb\n",
 			"line 6: section \"act 1\" on line 5 is already on line 3"},
 		{"bad status", "== request\nq\n== act 1 fail 200\n", "\"200\" is neither a status"},
@@ -151,7 +151,7 @@ func TestReadCall(t *testing.T) {
 	}
 }
 
-// The purpose is sent alongside the messages, but only to the scripted model: a real server may refuse metadata.
+// The purpose is sent alongside the messages, but only to the scripted model: a real server may reject metadata.
 func TestPurposeIsSentToTheScriptOnly(t *testing.T) {
 	req := Request{Purpose: "act", Part: "2", Subject: "Who?", Messages: []Message{{Role: User, Content: "u"}}}
 	for model, want := range map[string]any{"gpt-4o": nil, ScriptModel: map[string]any{"purpose": "act", "part": "2",
@@ -178,7 +178,7 @@ func post(t *testing.T, h http.Handler, body string) (int, map[string]any) {
 	return rec.Code, m
 }
 
-// The shapes are those of platform.openai.com/docs/api-reference/chat/object and of its error object.
+// The shapes follow platform.openai.com/docs/api-reference/chat/object and its error object.
 func TestScriptServer(t *testing.T) {
 	h := mustScript(t, bakery).Handler()
 	ask := func(extra string) string {
@@ -264,9 +264,9 @@ func TestScriptedJudge(t *testing.T) {
 	}
 }
 
-// TestScriptedOpening checks a judgment that may also be the first turn of the work: the answer is that turn, with the
+// TestScriptedOpening checks a judgment that may also be the first turn of the run: the response is that turn, with the
 // judgment as its last call, and it fails as specified in both sections. Without the tool, or without a first turn for
-// the tools, the answer is the text of the judgment.
+// the tools, the response is the text of the judgment.
 func TestScriptedOpening(t *testing.T) {
 	h := mustScript(t, "== request\nq\n== triage fail 503\n{\"request\": true}\n== act 1\nAction: search(x)\n"+
 		"== act 1 tools fail 429\nI ask.\nCall: query {\"sparql\": \"ASK {}\"}\n").Handler()

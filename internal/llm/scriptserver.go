@@ -17,11 +17,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
-// Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It answers as a
-// real server does: usage figures, several samples, stop sequences, max_tokens, errors as JSON. A question without a
-// script gets 404 with the code no_script, which [Client] turns into [ErrNoModel]; a task that is missing from the
-// script gets 400 with the code no_script_section. The only state is the number of times that each section with "fail"
-// was requested; each handler starts at zero.
+// Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It responds like a
+// real server, with usage figures, several samples, stop sequences, max_tokens, and errors as JSON. A question without
+// a script gets a 404 response with the code no_script, which [Client] turns into [ErrNoModel]; a task that is missing
+// from the script gets a 400 response with the code no_script_section. The only state is the number of times each
+// section with "fail" was requested; each handler starts at zero.
 func (s *Script) Handler() http.Handler {
 	srv := &scriptServer{script: s, asked: map[*scriptSection]int{}}
 	mux := http.NewServeMux()
@@ -33,7 +33,7 @@ func (s *Script) Handler() http.Handler {
 	return mux
 }
 
-// ScriptModel is the model name that the scripted model's server lists.
+// ScriptModel is the name of the model listed by the scripted model's server.
 const ScriptModel = "scripted"
 
 type scriptServer struct {
@@ -113,8 +113,8 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns the sections that answer a request, or the status, code and error of a refusal. A judgment that is also
-// the first turn of the work has two sections.
+// find returns the sections that answer a request, or the status, code and error with which to reject it. A judgment
+// that is also the first turn of the run has two sections.
 func (s *scriptServer) find(asked chatRequest) ([]*scriptSection, int, string, error) {
 	call, err := readCall(asked.Metadata)
 	if err != nil {
@@ -151,7 +151,7 @@ func (r chatRequest) toolNames() []string {
 	return names
 }
 
-// nextFailure counts an attempt at the sections and reports whether and how it fails.
+// nextFailure counts an attempt to use the sections and reports whether and how it fails.
 func (s *scriptServer) nextFailure(sections []*scriptSection) (status int, fails bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (r chatRequest) messages() []Message {
 			var parts []struct {
 				Text string `json:"text"`
 			}
-			_ = json.Unmarshal(m.Content, &parts) // neither text nor parts: no text
+			_ = json.Unmarshal(m.Content, &parts) // neither a string nor parts: no text
 			for _, p := range parts {
 				text += p.Text
 			}
@@ -196,7 +196,7 @@ func (r chatRequest) stops() []string {
 	return many
 }
 
-// scriptAnswer is a response of the scripted model.
+// scriptAnswer is a response from the scripted model.
 type scriptAnswer struct {
 	ID      string         `json:"id"`
 	Object  string         `json:"object"`
@@ -242,7 +242,7 @@ func answer(req chatRequest, messages []Message, sections []*scriptSection) *scr
 		Model: cmp.Or(req.Model, ScriptModel)}
 	for i := range max(req.N, 1) {
 		text := section.samples[min(i, len(section.samples)-1)]
-		if len(sections) > 1 { // the judgment, and the first turn of the work
+		if len(sections) > 1 { // the judgment, and the first turn of the run
 			text = strings.TrimSuffix(text, "\n") + "\nCall: " + taskTriage + " " + sections[0].samples[0]
 		}
 		text = cutAtStop(text, req.stops())
@@ -264,7 +264,7 @@ func answer(req chatRequest, messages []Message, sections []*scriptSection) *scr
 	return a
 }
 
-// callsIn extracts the calls from a sample. A line "Call: name arguments" begins a call, which extends to the next such
+// callsIn extracts the calls from a sample. A "Call: name arguments" line starts a call, which extends to the next such
 // line.
 func callsIn(text, id string) (content string, calls []scriptToolCall) {
 	for i, part := range callLine.Split(text, -1) {
@@ -282,10 +282,10 @@ func callsIn(text, id string) (content string, calls []scriptToolCall) {
 
 var callLine = regexp.MustCompile(`(?m)^Call:[ \t]*`)
 
-// streamedPiece is the number of characters in a piece of a streamed answer.
+// streamedPiece is the number of characters in a chunk of a streamed response.
 const streamedPiece = 12
 
-// stream writes the answer as server-sent events: first the text, a few characters at a time, then the finish reason
+// stream writes the response as server-sent events: first the text, a few characters at a time, then the finish reason
 // and the usage.
 func (a *scriptAnswer) stream(w http.ResponseWriter, usage bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -332,7 +332,7 @@ func pieces(s string) (out []string) {
 	return out
 }
 
-// countTokens counts four characters as one token, which is the usual rule of thumb.
+// countTokens counts four characters as one token, the usual rule of thumb.
 func countTokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
 func cutAtTokens(s string, n int) string {

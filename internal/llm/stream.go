@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Delta is a piece of a message that is still being written; see [Request.Live].
+// Delta is a piece of a message that is still being generated; see [Request.Live].
 type Delta struct {
 	Reset     bool   // discard the earlier pieces, because the call is retried
 	Reasoning string // more of the reasoning
@@ -23,13 +23,14 @@ type Delta struct {
 	Call      string // more of a tool call: its name on a new line, then its arguments
 }
 
-// live reports whether the call is streamed: a caller is listening, one sample is requested, and the server streams.
+// live reports whether the call is streamed: a caller is listening, only one sample is requested, and the server
+// streams.
 func (c *Client) live(req Request, wire openai.ChatCompletionRequest) bool {
 	return req.Live != nil && wire.N <= 1 && !c.noStream.Load()
 }
 
-// stream makes a streamed call and returns the assembled message. It also accepts a complete answer. If refused is
-// true, the server does not stream, and nothing was billed.
+// stream makes a streamed call and returns the assembled message. It also accepts a response that is not streamed. If
+// refused is true, the server does not stream, and nothing was billed.
 func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wire openai.ChatCompletionRequest,
 	live func(Delta)) (raw openai.ChatCompletionResponse, reasoning string, refused bool, err error) {
 	live(Delta{Reset: true})
@@ -40,7 +41,7 @@ func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wir
 		return raw, "", x.status >= 400 && refusesStream(x.status, string(x.body)), err
 	}
 	defer func() { _ = s.Close() }()
-	if x.sse == nil { // the server does not stream, but did not refuse
+	if x.sse == nil { // the server does not stream, but did not reject the request
 		return raw, "", false, json.Unmarshal(x.body, &raw)
 	}
 	var all assembly
@@ -80,7 +81,7 @@ type callPieces struct {
 	arguments strings.Builder
 }
 
-// maxPieces is the maximum number of calls in one message.
+// maxPieces is the maximum number of tool calls in one message.
 const maxPieces = 10_000
 
 func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
@@ -122,8 +123,8 @@ func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
 	return d
 }
 
-// call returns the call that a piece belongs to. It is the call with the piece's index. A piece without an index
-// belongs to the last call, unless it has its own ID.
+// call returns the call that a piece belongs to: the one with the piece's index. A piece without an index belongs to
+// the last call, unless it has its own ID.
 func (a *assembly) call(tc openai.ToolCall) *callPieces {
 	for _, p := range a.calls {
 		if tc.Index != nil && p.index != nil && *p.index == *tc.Index {
@@ -155,7 +156,8 @@ func (a *assembly) response() openai.ChatCompletionResponse {
 	return a.raw
 }
 
-// refusesStream recognizes a server that does not stream, or does not support the option for usage figures.
+// refusesStream reports whether a response means that the server does not stream, or does not support the option for
+// usage figures.
 func refusesStream(status int, body string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
@@ -165,8 +167,8 @@ func refusesStream(status int, body string) bool {
 	return false
 }
 
-// events is the body of a streamed answer. It leaves out comment lines, which go-openai would mistake for part of an
-// error. It collects the field "reasoning", which go-openai does not read.
+// events is the body of a streamed response. It omits comment lines, which go-openai would mistake for part of an
+// error. It collects the "reasoning" field, which go-openai does not read.
 type events struct {
 	body    io.ReadCloser
 	lines   *bufio.Reader

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sse is a streamed answer. Each chunk is a data line; between them are the lines that servers add.
+// sse is a streamed response. Each chunk is a data line, with the extra lines that servers add in between.
 func sse(chunks ...string) reply {
 	return reply{status: 200, header: map[string]string{"Content-Type": "text/event-stream; charset=utf-8"},
 		body: ": ping\n\n" + strings.Join(chunks, "\n\n: keepalive\n\n") + "\n\n"}
@@ -115,7 +115,7 @@ func TestStream(t *testing.T) {
 			if tt.retries == 0 && (resp.Usage.InputTokens != 1000 || resp.Usage.OutputTokens != 100) {
 				t.Errorf("usage %+v", resp.Usage)
 			}
-			if len(tt.replies) == 3 { // after a refusal, streaming is not tried again
+			if len(tt.replies) == 3 { // once rejected, streaming is not tried again
 				if _, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}},
 					Live: got.live}); err != nil ||
 					s.bodies[2]["stream"] == true {
@@ -141,8 +141,8 @@ func TestNoStream(t *testing.T) {
 	}
 }
 
-// TestScriptedCalls checks that the scripted model calls tools if the request has some, from sections for tools or from
-// the usual ones, and that it streams the same message.
+// TestScriptedCalls checks that the scripted model calls tools if the request has any, using sections for tools or
+// ordinary sections, and that it streams the same message.
 func TestScriptedCalls(t *testing.T) {
 	script, err := ParseScript(strings.NewReader("== request\nWho?\n== act 1\nThought: I look.\nAction: search(x)\n" +
 		"== act 1 tools\nI look.\nCall: search {\"text\":\n  \"x\"}\nCall: broken {\"text\":\nCall: stop\n== feedback 1\nCall: give_feedback {\"status\":\"done\"}\n"))

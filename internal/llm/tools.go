@@ -15,11 +15,11 @@ import (
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`       // JSON schema of the arguments, an object; nil if there are none
-	Strict      bool            `json:"strict,omitempty"` // the server must make the model follow the schema
+	Parameters  json.RawMessage `json:"parameters"`       // JSON schema for the arguments object; nil if there are none
+	Strict      bool            `json:"strict,omitempty"` // whether the server must make the model follow the schema
 }
 
-// ToolCall is a call to a tool as the model wrote it.
+// ToolCall is a tool call as the model wrote it.
 type ToolCall struct {
 	ID        string `json:"id"`        // unique within its message; repeated in the message with the result
 	Name      string `json:"name"`      // may name a tool that does not exist
@@ -41,8 +41,8 @@ const (
 // work.
 var ErrNoTools = errors.New("the language model does not accept tool definitions")
 
-// ErrNoStrict means that the server cannot enforce schemas, or cannot enforce these. The same request without Strict
-// and with simpler schemas may work.
+// ErrNoStrict means that the server cannot enforce schemas, or not these schemas. The same request without Strict and
+// with simpler schemas may work.
 var ErrNoStrict = errors.New("the language model's server does not accept strict schemas")
 
 // Equal reports whether two messages are equal in every field.
@@ -52,7 +52,7 @@ func (m Message) Equal(o Message) bool {
 }
 
 // wireMessage maps a message to the protocol. Empty content becomes a space, because go-openai would omit it and
-// servers require it; only a message with tool calls does not need content.
+// servers require it; only a message with tool calls may omit it.
 func wireMessage(m Message) openai.ChatCompletionMessage {
 	w := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ReasoningContent: m.Reasoning,
 		ToolCallID: m.ToolCallID}
@@ -93,7 +93,7 @@ func wireTools(w *openai.ChatCompletionRequest, req Request) {
 }
 
 // readCalls returns a choice's tool calls. Some servers send calls without an ID, or with an ID that already appears in
-// the conversation; such a call gets a new ID.
+// the conversation; these calls get new IDs.
 func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
 	taken := map[string]bool{}
 	for _, m := range before {
@@ -119,8 +119,8 @@ func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
 	return out
 }
 
-// reasonings returns the reasoning of the choices in a body whose server calls the field "reasoning"; go-openai reads
-// only "reasoning_content".
+// reasonings returns the reasoning for each choice in a body from a server that calls the field "reasoning"; go-openai
+// reads only "reasoning_content".
 func reasonings(body []byte) []string {
 	var b struct {
 		Choices []struct {
@@ -129,7 +129,7 @@ func reasonings(body []byte) []string {
 			} `json:"message"`
 		} `json:"choices"`
 	}
-	_ = json.Unmarshal(body, &b) // the body was parsed before; fields of another type stay empty
+	_ = json.Unmarshal(body, &b) // the body was already parsed successfully; fields of a different type stay empty
 	out := make([]string, len(b.Choices))
 	for i, c := range b.Choices {
 		_ = json.Unmarshal(c.Message.Reasoning, &out[i]) // an object is ignored
@@ -137,9 +137,9 @@ func reasonings(body []byte) []string {
 	return out
 }
 
-// refusesStrict recognizes a refusal of strict schemas: of the field itself, of a schema, or of the way in which part
-// of a schema is written. Some servers support only part of JSON schema (llama.cpp with its grammars, Gemini with its
-// protocol buffers). Mistaking another failure for a refusal costs only one more failed call.
+// refusesStrict reports whether an error means that the server does not accept strict schemas: the field itself, this
+// schema, or the syntax of part of it. Some servers support only part of JSON Schema (llama.cpp with its grammars,
+// Gemini with its protocol buffers). A false positive costs only one more failed call.
 func refusesStrict(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
@@ -160,8 +160,8 @@ func isStrict(tools []Tool) bool {
 	return slices.ContainsFunc(tools, func(t Tool) bool { return t.Strict })
 }
 
-// refusesTools recognizes the ways in which servers report that they do not accept tools: an unknown or unsupported
-// argument from OpenAI and Azure, the messages of Ollama and OpenRouter, and missing options of vLLM and llama.cpp.
+// refusesTools reports whether an error means that the server does not accept tools: an unknown or unsupported argument
+// in OpenAI and Azure, the messages of Ollama and OpenRouter, and missing options in vLLM and llama.cpp.
 func refusesTools(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError,

@@ -14,7 +14,7 @@ import (
 var searchTool = Tool{Name: "search", Description: "Searches.", Strict: true,
 	Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`)}
 
-// withCalls is a server's answer with tool calls, given as pairs of a name and its arguments.
+// withCalls returns a server's response with tool calls, given as pairs of name and arguments.
 func withCalls(content, extra string, pairs ...string) reply {
 	var calls []any
 	for i := 0; i < len(pairs); i += 2 {
@@ -84,7 +84,7 @@ func TestToolsAreSent(t *testing.T) {
 	}
 }
 
-// A call without an ID gets one that no other call of the conversation has.
+// A call without an ID gets one that no other call in the conversation has.
 func TestMissingIDsAreUnique(t *testing.T) {
 	call := func(id string) openai.ToolCall {
 		return openai.ToolCall{ID: id, Function: openai.FunctionCall{Name: "search"}}
@@ -100,7 +100,7 @@ func TestMissingIDsAreUnique(t *testing.T) {
 }
 
 // The response has parallel calls in order, arguments as text even if they are not JSON, reasoning under both names,
-// and new IDs for missing ones.
+// and new IDs where they were missing.
 func TestToolCallsAreRead(t *testing.T) {
 	noID := withCalls("", "", "search", `{}`, "stop", "")
 	noID.body = strings.NewReplacer(`"id":"csearch",`, "", `"id":"cstop"`, `"id":""`).Replace(noID.body)
@@ -138,7 +138,7 @@ func TestToolCallsAreRead(t *testing.T) {
 	}
 }
 
-// If a server numbers its calls from one in every message, they get IDs that are new in the conversation.
+// If a server numbers its calls starting at 1 in every message, they get IDs that are new in the conversation.
 func TestRepeatedIDs(t *testing.T) {
 	s := serve(t, withCalls("", "", "search", `{}`))
 	c, _, _ := setup(t, s.URL, nil, nil)
@@ -199,7 +199,7 @@ func TestToolsAreBooked(t *testing.T) {
 	}
 }
 
-// The messages are those of the named servers: OpenAI's from its reference, pydantic's for a model that forbids extra
+// The messages come from the named servers: OpenAI's from its reference, Pydantic's for a model that forbids extra
 // fields, llama.cpp's for its grammars, and Gemini's for protocol buffers.
 func TestServerWithoutStrictSchemas(t *testing.T) {
 	for name, r := range map[string]reply{

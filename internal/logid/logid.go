@@ -1,6 +1,6 @@
 // Package logid adds the same ID to all log lines of one request, from the HTTP request or the comment on the forum
-// down to the calls to the model and the graph. The handler adds the attribute "request" to each line that is logged
-// with the request's context ([slog.Logger.InfoContext] and similar methods).
+// down to the model and graph calls. The handler adds a "request" attribute to each line that is logged with the
+// request's context ([slog.Logger.InfoContext] and similar methods).
 package logid
 
 import (
@@ -13,7 +13,7 @@ const Key = "request"
 
 type key struct{}
 
-// With returns a context whose log lines have the ID.
+// With returns a context that adds the ID to its log lines.
 func With(ctx context.Context, id string) context.Context { return context.WithValue(ctx, key{}, id) }
 
 // Of returns the context's ID, or "" if it has none.
@@ -22,7 +22,7 @@ func Of(ctx context.Context) string {
 	return id
 }
 
-// Handler returns a handler that adds the ID of the context to each record and passes it to h.
+// Handler returns a handler that adds the context's ID to each record and passes the record to h.
 func Handler(h slog.Handler) slog.Handler { return handler{h} }
 
 type handler struct{ slog.Handler }

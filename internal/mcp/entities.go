@@ -108,7 +108,7 @@ func (s *server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	return out, nil
 }
 
-// find searches for names that begin with the given text. If there are none, it searches for words anywhere in a name.
+// find searches for names that start with the given text. If there are none, it searches for words anywhere in a name.
 func find(ctx context.Context, src *agent.Source, text, lang string, t kg.Type, limit int) (*kg.SearchResult, error) {
 	res, err := src.Graph.Search(ctx, kg.SearchQuery{Text: text, Language: lang, Type: t, Limit: limit})
 	if err != nil || len(res.Hits) > 0 || src.Finder == nil {
@@ -390,8 +390,8 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 // variables are the columns of list_triples.
 var variables = [3]string{"?subject", "?property", "?object"}
 
-// node returns a call's node as SPARQL, or "" if the call has none. Position 0 is the subject, 1 the property, 2 the
-// object.
+// node returns a node in a call as SPARQL, or "" if the call does not specify one. Position 0 is the subject, 1 the
+// property, 2 the object.
 func node(src *agent.Source, arg string, place int) (string, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" {

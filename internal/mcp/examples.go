@@ -11,7 +11,7 @@ import (
 // exampleURI is the URI of an example as a resource.
 func exampleURI(id string) string { return "example:///" + url.PathEscape(id) }
 
-// addExamples adds each example as a resource, and the method of writing a query as a prompt.
+// addExamples adds each example as a resource, and the method for writing queries as a prompt.
 func (s *server) addExamples(m *sdk.Server) {
 	for _, x := range s.Examples {
 		uri, text := exampleURI(x.ID), "# "+x.Question+"\n\n"+x.SPARQL+"\n"

@@ -74,7 +74,7 @@ func (broken) Entity(context.Context, string, string) (*kg.Entity, error) {
 
 func (broken) Examples(context.Context, string, string) ([]kg.Example, error) { panic("secret") }
 
-// inMemory returns a client that is connected to a server without a network.
+// inMemory returns a client that is connected to a server in memory, without a network.
 func inMemory(t *testing.T, m *sdk.Server) *sdk.ClientSession {
 	t.Helper()
 	client, server := sdk.NewInMemoryTransports()
@@ -106,9 +106,9 @@ func on(name string, args map[string]any) map[string]any {
 	return out
 }
 
-// TestEachToolNamesGraphs checks that each tool lists the graphs in its schema, that it refuses others with an error
-// that lists the graphs, and that it does not reveal why a graph cannot be opened. The exception is rewrite_query,
-// which does not need a graph.
+// TestEachToolNamesGraphs checks that each tool lists the graphs in its schema, that it rejects any other graph with an
+// error that lists the valid ones, and that it does not reveal why a graph cannot be opened. The exception is
+// rewrite_query, which does not need a graph.
 func TestEachToolNamesGraphs(t *testing.T) {
 	s := inMemory(t, newServer(t))
 	tools, err := s.ListTools(t.Context(), nil)
@@ -154,8 +154,8 @@ func TestEachToolNamesGraphs(t *testing.T) {
 	}
 }
 
-// TestGraphOfCall checks that a call reaches only the graph that it names, or the first graph of Main if it names none.
-// A call to ask without a name uses all graphs of Main.
+// TestGraphOfCall checks that a call reaches only the graph that it names, or the first graph in Main if it does not
+// name one. A call to ask that does not name a graph uses all graphs in Main.
 func TestGraphOfCall(t *testing.T) {
 	g, err := builtin()
 	if err != nil {
@@ -175,7 +175,7 @@ func TestGraphOfCall(t *testing.T) {
 	for _, tt := range []struct {
 		tool string
 		args map[string]any
-		want string // in the answer
+		want string // must be in the result
 		used string // graphs that were requested
 	}{
 		{"execute_query", map[string]any{"sparql": count}, `"value":"3"`, "pets"},
@@ -199,7 +199,7 @@ func TestGraphOfCall(t *testing.T) {
 	}
 }
 
-// TestBrokenGraph checks that over HTTP, a graph that panics fails the call but not the server.
+// TestBrokenGraph checks that over HTTP, a panic in a graph fails the call but does not bring down the server.
 func TestBrokenGraph(t *testing.T) {
 	s := connect(t, nil)
 	for _, tool := range []string{"search", "entity", "property", "statements", "list_triples", "execute_query"} {
@@ -218,7 +218,7 @@ func TestBrokenGraph(t *testing.T) {
 	}
 }
 
-// TestTriplesPages checks that the pages of list_triples follow each other, and that the last one has the total.
+// TestTriplesPages checks that the pages of list_triples are consecutive, and that the last one has the total.
 func TestTriplesPages(t *testing.T) {
 	s := inMemory(t, newServer(t))
 	seen := map[string]bool{}
@@ -244,7 +244,7 @@ func TestTriplesPages(t *testing.T) {
 	}
 }
 
-// TestPage checks that a page is always within the list, no matter what a client requests.
+// TestPage checks that a page is always within the bounds of the list, whatever a client requests.
 func TestPage(t *testing.T) {
 	all := []int{1, 2, 3}
 	for _, tt := range []struct {

@@ -86,7 +86,7 @@ func toolsOf(t testing.TB, s *sdk.ClientSession) map[string]map[string]string {
 	return out
 }
 
-// answerOf returns everything in a call's result: its text and structured output, or the protocol's error.
+// answerOf returns everything in a call's result: its text and structured output, or the protocol error.
 func answerOf(ctx context.Context, s *sdk.ClientSession, tool string, args any) (text string, failed bool, other []string) {
 	res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
@@ -132,8 +132,8 @@ func watchedServer(t testing.TB) (*sdk.Server, *watch) {
 		Main: []string{"main"}, Limit: 20 * time.Second, Ask: func(kgs agent.Sources) Asker { return answering(asker{kgs}) }}), w
 }
 
-// Whatever string is sent in any argument of any tool, the result is text, errors are short, and no handler panics. The
-// client encodes each string as a JSON value, so it cannot leave its quotes.
+// For any string in any argument of any tool, the result is text, errors are short, and no handler panics. The client
+// encodes each string as a JSON value, so the string cannot break out of its quotes.
 func TestHostileArguments(t *testing.T) {
 	m, log := watchedServer(t)
 	s := inMemory(t, m)
@@ -181,7 +181,7 @@ func TestHostileArguments(t *testing.T) {
 	}
 }
 
-// Wrong types, deep or wide JSON, and unknown or missing fields cause errors that explain what is wrong.
+// Wrong types, deep or wide JSON, and unknown or missing fields result in errors that explain what is wrong.
 func TestWrongShapes(t *testing.T) {
 	m, log := watchedServer(t)
 	s := inMemory(t, m)
@@ -229,7 +229,7 @@ func TestWrongShapes(t *testing.T) {
 	}
 }
 
-// Anything that is not a call as defined by the protocol is refused, and the server answers the next call.
+// Anything that is not a call as defined by the protocol is rejected, and the server responds to the next call.
 func TestHostileRequests(t *testing.T) {
 	m, log := watchedServer(t)
 	web := httptest.NewServer(Handler(m))
@@ -284,7 +284,7 @@ func TestHostileRequests(t *testing.T) {
 	}
 }
 
-// The number of sessions is limited. When some are closed, others can begin.
+// The number of sessions is limited. When some are closed, new ones can start.
 func TestManySessions(t *testing.T) {
 	m, _ := watchedServer(t)
 	web := httptest.NewServer(Handler(m))
@@ -328,8 +328,8 @@ func TestManySessions(t *testing.T) {
 	}
 }
 
-// A thousand simultaneous calls over HTTP, to all tools and with good and bad arguments, are all answered. They leave
-// neither goroutines nor memory behind.
+// A thousand concurrent calls over HTTP, to all tools and with good and bad arguments, all get a response. They leak
+// neither goroutines nor memory.
 func TestManyCallsAtOnce(t *testing.T) {
 	m, log := watchedServer(t)
 	web := httptest.NewServer(Handler(m))

@@ -28,7 +28,7 @@ var builtin = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 1 }})
 })
 
-// faulty is a graph that panics when the page of Q666 is requested.
+// faulty is a graph that panics when the page for Q666 is requested.
 type faulty struct{ *embedded.Graph }
 
 func (g faulty) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
@@ -41,7 +41,7 @@ func (g faulty) Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
 // waiting and canceled report the progress of the question "wait".
 var waiting, canceled = make(chan struct{}), make(chan struct{})
 
-// asker answers every question with one query, after two steps, and reports its graphs.
+// asker answers every question with the same query, after two steps, and reports its graphs.
 type asker struct{ kgs agent.Sources }
 
 func (a asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
@@ -106,7 +106,7 @@ func connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
 	return session
 }
 
-// call makes a call. It returns the structured output, and the text if the result is an error.
+// call makes a call. It returns the structured output, or the text if the result is an error.
 func call(t *testing.T, s *sdk.ClientSession, name string, args any) (string, bool) {
 	t.Helper()
 	res, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: name, Arguments: args})
@@ -127,14 +127,14 @@ func call(t *testing.T, s *sdk.ClientSession, name string, args any) (string, bo
 	return string(b), true
 }
 
-// TestTools calls each tool as a client does. Q64 is Berlin, Q183 is Germany, and P36 is "capital".
+// TestTools calls each tool the way a client does. Q64 is Berlin, Q183 is Germany, and P36 is "capital".
 func TestTools(t *testing.T) {
 	s := connect(t, nil)
 	for _, tt := range []struct {
 		tool string
 		args map[string]any
 		ok   bool
-		want []string // must all be in the answer
+		want []string // must all be in the result
 	}{
 		{"search", map[string]any{"names": []string{"Berlin", "capital"}}, true,
 			[]string{`"id":"Q64"`, `"label":"Berlin"`, `"id":"P36"`}},
@@ -317,7 +317,7 @@ func TestStdio(t *testing.T) {
 	}
 }
 
-// TestOversized checks that a request of many megabytes is refused, not read.
+// TestOversized checks that a request of many megabytes is rejected without being read.
 func TestOversized(t *testing.T) {
 	web := httptest.NewServer(Handler(newServer(t)))
 	defer web.Close()

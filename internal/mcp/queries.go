@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// pageRows is the default number of rows that one call returns, maxRows the maximum that it may request, and maxCell
+// pageRows is the default number of rows returned by a call, maxRows the maximum that a call may request, and maxCell
 // the maximum number of characters in a cell.
 const (
 	pageRows = 50
@@ -35,13 +35,13 @@ func clamp(n, usual, most int) int {
 	return min(n, most)
 }
 
-// page is a part of a list.
+// page is one page of a list.
 func page[T any](all []T, offset, limit int) []T {
 	offset = min(max(offset, 0), len(all))
 	return all[offset:min(offset+limit, len(all))]
 }
 
-// dialect reads queries as the agent does: updates and SERVICE with foreign endpoints are refused.
+// dialect reads queries as the agent does: it rejects updates, and SERVICE clauses with foreign endpoints.
 var dialect tool.Dialect
 
 func (s *server) addQueries(m *sdk.Server) {
@@ -217,7 +217,7 @@ func (s *server) rows(ctx context.Context, src *agent.Source, t *kg.Table, offse
 	return out
 }
 
-// labels returns labels of IDs, or none if they cannot be fetched. Labels help, but nothing depends on them.
+// labels returns the labels for the IDs, or none if they cannot be fetched. Labels help, but nothing depends on them.
 func (s *server) labels(ctx context.Context, src *agent.Source, ids []string, lang string) map[string]string {
 	if src.Labels == nil || len(ids) == 0 {
 		return nil

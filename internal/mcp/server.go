@@ -1,9 +1,9 @@
-// Package mcp offers the knowledge graphs to other programs' agents over the Model Context Protocol
-// (https://modelcontextprotocol.io/specification): searching, entity pages, statements, class shapes, queries with
-// their checks, and whole questions. The tools only read, and no query reaches an endpoint that is not one of the
+// Package mcp gives other programs' agents access to the knowledge graphs over the Model Context Protocol
+// (https://modelcontextprotocol.io/specification): search, entity pages, statements, class shapes, queries with their
+// checks, and complete questions. The tools are read-only, and no query reaches an endpoint that is not one of the
 // server's graphs.
 //
-//	server.go     the server: its tools, resources and prompt; what guards them
+//	server.go     the server: its tools, resources and prompt, and their safeguards
 //	entities.go   search, entity, statements, property, class_shape, triples
 //	queries.go    check_query, explain_query, rewrite_query, execute_query
 //	question.go   ask, with progress
@@ -37,7 +37,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Asker starts to answer a question. [*ask.Service] implements it.
+// Asker starts answering a question. [*ask.Service] implements it.
 type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
@@ -48,7 +48,7 @@ type Graphs interface {
 	Get(ctx context.Context, names ...string) (agent.Sources, error)
 }
 
-// Options are the parts of a server.
+// Options configures a server.
 type Options struct {
 	Log      *slog.Logger
 	Version  string
@@ -56,7 +56,7 @@ type Options struct {
 	Main     []string                      // at least one; calls that do not name a graph use the first, and ask uses all
 	Ask      func(kgs agent.Sources) Asker // answers questions from these graphs; if nil, there is no ask tool
 	Examples []event.Example               // offered as resources
-	Limit    time.Duration                 // for a call other than ask; [DefaultLimit] if 0
+	Limit    time.Duration                 // time limit for calls other than ask; [DefaultLimit] if 0
 }
 
 // DefaultLimit is the default time limit of a call.
@@ -91,11 +91,11 @@ func New(o Options) *sdk.Server {
 	return m
 }
 
-// sessionTime is how long a session over HTTP is kept after its last request.
+// sessionTime is how long an HTTP session is kept after its last request.
 const sessionTime = 10 * time.Minute
 
-// maxSessions is the maximum number of concurrent sessions over HTTP. Each session uses memory until it is closed or
-// times out, and every request without a session begins a new one.
+// maxSessions is the maximum number of concurrent HTTP sessions. Each session uses memory until it is closed or times
+// out, and every request without a session starts a new one.
 const maxSessions = 500
 
 // Handler serves the protocol's streamable HTTP transport, with sessions, so that a client can cancel a call in
@@ -123,7 +123,7 @@ func atLeast(m *sdk.Server, n int) bool {
 	return false
 }
 
-// guard limits the time of a call and turns a panic into an error.
+// guard limits the duration of a call and turns a panic into an error.
 func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
 		defer func() {
@@ -140,11 +140,11 @@ func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// maxError is the maximum number of characters of an error that is sent to a client.
+// maxError is the maximum number of characters in an error sent to a client.
 const maxError = 2000
 
-// brief shortens an error message and removes characters that change the direction of text. If the arguments of a call
-// are wrong, the SDK's error quotes them, even if they are a megabyte long.
+// brief shortens an error message and removes characters that change the text direction. If the arguments of a call are
+// wrong, the SDK's error quotes them, even if they are a megabyte long.
 func brief(res sdk.Result) sdk.Result {
 	r, ok := res.(*sdk.CallToolResult)
 	if !ok || r == nil || !r.IsError {
@@ -170,10 +170,10 @@ func briefly(err error) error {
 	return problem(text.Clip(text.Clean(err.Error()), maxError))
 }
 
-// graphName is the argument kg of a call: a name in Graphs, or "" for the main one.
+// graphName is a call's kg argument: a name in Graphs, or "" for the main graph.
 type graphName string
 
-// inputSchema returns the schema of a tool's arguments. It lists the graphs and names the default one. It does not
+// inputSchema returns the schema for a tool's arguments. It lists the graphs and names the default one. It does not
 // require a name to be one of them, because the tool's own error is more helpful than a schema's.
 func inputSchema[In any](s *server, unnamed []string) *jsonschema.Schema {
 	about := fmt.Sprintf("name of the graph, one of: %s; %s when left out", strings.Join(s.Graphs.Names(), ", "),
@@ -200,8 +200,8 @@ func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
 		})
 }
 
-// said returns the error that the client's model sees. Errors other than failures of a graph are only logged, unless
-// they are meant for the model.
+// said returns the error to show to the client's model. Errors other than graph failures are only logged, unless they
+// are meant for the model.
 func (s *server) said(ctx context.Context, err error) error {
 	var told problem
 	var failure *kg.Error
@@ -221,14 +221,14 @@ func (s *server) said(ctx context.Context, err error) error {
 	return problem("this failed; the server's log says why")
 }
 
-// problem is an error that may be shown to the client's model.
+// problem is an error that is safe to show to the client's model.
 type problem string
 
 func (p problem) Error() string { return string(p) }
 
 func problemf(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
 
-// advice adds to a failure of a graph what the model can do about it.
+// advice adds to a graph failure what the model can do about it.
 func advice(e *kg.Error) error {
 	what := map[kg.Kind]string{
 		kg.Timeout:     "add a selective condition first, or count before listing",
@@ -259,7 +259,7 @@ func (s *server) graph(name graphName) (string, error) {
 	return string(name), nil
 }
 
-// open opens graphs. The reason why one cannot be opened is only logged, since it may reveal the server's settings.
+// open opens graphs. The reason why a graph cannot be opened is only logged, since it may reveal the server's settings.
 func (s *server) open(ctx context.Context, names ...string) (agent.Sources, error) {
 	sources, err := s.Graphs.Get(ctx, names...)
 	var failure *kg.Error
@@ -283,7 +283,7 @@ func (s *server) source(ctx context.Context, name graphName) (*agent.Source, err
 	return sources.Main(), nil
 }
 
-// language returns the given language code if it is valid in a query, and "en" otherwise.
+// language returns the given language code if it is valid in a query, or "en" otherwise.
 func language(code string) string {
 	if code = strings.ToLower(strings.TrimSpace(code)); code == "" || len(code) > 20 {
 		return "en"

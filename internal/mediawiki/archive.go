@@ -34,8 +34,8 @@ type Rendered struct {
 // batch is the maximum number of titles in one request; more would require the apihighlimits right.
 const batch = 50
 
-// List returns the pages whose titles begin with prefix, sorted by title. The prefix includes the namespace's name
-// ("Wikidata:Request a query/Archive/"). List leaves out redirects, and pages that are moved or deleted while it runs.
+// List returns the pages whose titles start with prefix, sorted by title. The prefix includes the namespace's name
+// ("Wikidata:Request a query/Archive/"). List omits redirects, and pages that are moved or deleted while it runs.
 func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	if err := checkTitle("list", prefix); err != nil {
 		return nil, err
@@ -75,12 +75,12 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	return out, nil
 }
 
-// maxParts is the maximum number of parts in an answer. It is enough for a listing of 250,000 pages, or for 25,000
-// edits of a page.
+// maxParts is the maximum number of parts in a response. It is enough for a listing of 250,000 pages, or for 25,000
+// edits to a page.
 const maxParts = 500
 
-// parts sends a read request, and requests the next part as long as the wiki's answer continues. It calls read for each
-// part. If the wiki repeats a part or sends more than maxParts, the error is Refused.
+// parts sends a read request, and requests the next part as long as the wiki's responses indicate that there is one. It
+// calls read for each part. If the wiki repeats a part or sends more than maxParts, the error is Refused.
 func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error {
 	fail := func(info string) error {
 		return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: info}
@@ -106,8 +106,8 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 	return fail(fmt.Sprintf("the wiki's answer has more than %d parts", maxParts))
 }
 
-// namespace splits the beginning of a title into its namespace number on this wiki and the rest. If the title does not
-// begin with the name of a namespace, it is in the main namespace (0).
+// namespace splits the start of a title into its namespace number on this wiki and the rest. If the title does not
+// start with a namespace's name, it is in the main namespace (0).
 func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
 	name, rest, ok := strings.Cut(title, ":")
 	if !ok {
@@ -149,9 +149,9 @@ func (c *Client) namespace(ctx context.Context, title string) (number int, rest 
 // about="https://…/Special:Redirect/revision/123">.
 var revisionOf = regexp.MustCompile(`<html[^>]*\babout="[^"]*/revision/(\d+)"`)
 
-// HTML returns a page's newest revision as rendered by Parsoid. It uses the wiki's REST API, whose path is next to that
-// of api.php. It is retried like every read. If the wiki does not have this API or cannot render the page, the error is
-// Refused or Blocked; the caller should then read the wikitext instead.
+// HTML returns a page's newest revision as rendered by Parsoid. It uses the wiki's REST API, whose path is in the same
+// directory as api.php. It is retried like every read. If the wiki does not have this API or cannot render the page,
+// the error is Refused or Blocked; the caller should then read the wikitext instead.
 //
 // Source: https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML.
 func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
@@ -163,7 +163,7 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "no-rest",
 			Info: "WIKI_API does not end in api.php, so the REST API's address is unknown"}
 	}
-	// A slash inside the title must be written as %2F; otherwise the router looks up another path.
+	// A slash inside the title must be written as %2F; otherwise, the router looks up a different path.
 	addr := base + "rest.php/v1/page/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) + "/html"
 	for attempt := 1; ; attempt++ {
 		body, err := c.fetch(ctx, title, addr)
@@ -237,7 +237,7 @@ func (c *Client) fetch(ctx context.Context, title, addr string) ([]byte, error) 
 	}
 	kind := kindOfStatus(resp.StatusCode, false)
 	if resp.StatusCode == http.StatusNotFound {
-		kind = Refused // there is no such page
+		kind = Refused // the page does not exist
 	}
 	e := &Error{Op: r.op, Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode),
 		Info: c.text(string(body))}

@@ -72,8 +72,8 @@ func TestHTMLRetries(t *testing.T) {
 	}
 }
 
-// A listing is read to its end, in order, without pages that disappeared in the meantime. The namespace is found by any
-// of its names.
+// A listing is read to the end, in order, without the pages that disappeared in the meantime. A namespace is found by
+// any of its names.
 func TestList(t *testing.T) {
 	for _, prefix := range []string{"Wikidata:R/", "project:R/", "WD:R/"} {
 		client, _, _ := openHandler(t, func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswersEnd checks that the client stops if a wiki's answers always continue, or are never JSON.
+// TestEndlessAnswersEnd checks that the client stops if a wiki's responses continue without end, or are never JSON.
 func TestEndlessAnswersEnd(t *testing.T) {
 	since := start.Add(-time.Hour)
 	calls := map[string]func(*Client) error{
@@ -123,8 +123,8 @@ func TestEndlessAnswersEnd(t *testing.T) {
 		"new tokens": {func() string { return fmt.Sprintf(`{"continue":{"apcontinue":"%d"},"query":{}}`, n) }, maxParts,
 			"more than 500 parts"},
 		"web page": {func() string { return "<html>" }, maxGarbage,
-			"3 answers in a row are not JSON; check that WIKI_API"},
-		"half": {func() string { return `{"query":{"pages":[` }, maxGarbage, "3 answers in a row are not JSON"},
+			"3 consecutive responses are not JSON; check that WIKI_API"},
+		"half": {func() string { return `{"query":{"pages":[` }, maxGarbage, "3 consecutive responses are not JSON"},
 	} {
 		for call, f := range calls {
 			n = 0

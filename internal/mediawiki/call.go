@@ -22,14 +22,14 @@ type request struct {
 	title  string // for errors
 	params params.Values
 	post   bool
-	save   bool      // the request changes the wiki: it never waits, and a missing answer is Unknown
-	anon   bool      // asserts no account, like the login
-	before time.Time // if not zero, the request is not sent after this time
+	save   bool      // the request changes the wiki: it never waits, and a missing response is Unknown
+	anon   bool      // do not assert an account, as for the login
+	before time.Time // unless zero, the request is not sent after this time
 
 	in *mwclient.Client // a client with another session's cookies; our own if nil
 }
 
-// envelope contains the parts that any answer may have besides its result.
+// envelope contains the parts that any response may have besides its result.
 type envelope struct {
 	Error    *apiError `json:"error"`
 	Warnings map[string]struct {
@@ -37,12 +37,11 @@ type envelope struct {
 	} `json:"warnings"`
 }
 
-// maxGarbage is the maximum number of consecutive answers that may be something other than JSON before a read request
-// fails.
+// maxGarbage is the maximum number of consecutive responses that are not JSON before a read request fails.
 const maxGarbage = 3
 
-// query sends a read request until it succeeds, and decodes the answer into out. Between attempts, it waits as long as
-// the wiki requests. It stops after the configured number of attempts, or earlier if the answers are not JSON.
+// query sends a read request until it succeeds, and decodes the response into out. Between attempts, it waits as long
+// as the wiki requests. It stops after the configured number of attempts, or earlier if the responses are not JSON.
 func (c *Client) query(ctx context.Context, r request, out any) error {
 	relogged, garbage := false, 0
 	for attempt := 1; ; attempt++ {
@@ -68,8 +67,8 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 			garbage = 0
 		}
 		if garbage == maxGarbage {
-			e.Info = fmt.Sprintf("%d answers in a row are not JSON; check that WIKI_API is the address of an api.php; the last one: %s",
-				garbage, e.Info)
+			e.Info = fmt.Sprintf("%d consecutive responses are not JSON; check that WIKI_API is the address of an api.php; "+
+				"the last one: %s", garbage, e.Info)
 			return e
 		}
 		wait := e.RetryAfter
@@ -102,7 +101,7 @@ func (c *Client) rest(ctx context.Context, r request) error {
 		RetryAfter: d, Err: err}
 }
 
-// send makes exactly one HTTP request and decodes the answer into out. Its errors are *Error.
+// send makes exactly one HTTP request and decodes the response into out. Its errors are *Error.
 func (c *Client) send(ctx context.Context, r request, out any) error {
 	select {
 	case <-c.turn:
@@ -138,11 +137,11 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 }
 
 // noRedirect returns a redirect to the caller instead of following it. A POST that follows a redirect could become a
-// GET, or go to another server.
+// GET, or be sent to a different server.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// complete copies the parameters and adds those of every request. go-mwclient modifies the map that it is passed, and
-// adds format and formatversion.
+// complete copies the parameters and adds the ones common to all requests. go-mwclient modifies the map passed to it,
+// and adds format and formatversion.
 func (c *Client) complete(r request) params.Values {
 	p := params.Values{"maxlag": strconv.Itoa(c.cfg.MaxLag)}
 	for k, v := range r.params {
@@ -191,9 +190,9 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 	return e
 }
 
-// neverThere reports whether no server listens at the wiki's address, and none has since this client was created. In
-// that case, the address is wrong or the wiki is down, and waiting is useless. A wiki that has answered before may only
-// be restarting.
+// neverThere reports whether no server is listening at the wiki's address, and none has been since this client was
+// created. If so, the address is wrong or the wiki is down, and waiting is useless. A wiki that has responded before
+// may just be restarting.
 func (c *Client) neverThere(e *Error) bool {
 	return e.Code == noServer && !c.reached.Load()
 }

@@ -27,16 +27,17 @@ type Config struct {
 	Bearer    string   // access token of an owner-only OAuth 2 consumer, instead of User and Password
 	Account   string   // the expected account name; if "", the name that the wiki returns at login
 	UserAgent string   // such as "SpinachBot/1.0 (https://…; mail@…)"; the library's name is appended
-	Hosts     []string // hosts or addresses that may be reached; the API's own if empty
+	Hosts     []string // hosts or addresses that may be contacted; only the API's own if empty
 	Anonymous bool     // read without an account; nothing can be saved
 	Bot       bool     // mark edits as bot edits (requires the right), and assert the right
 	MaxLag    int      // in seconds; 5 if 0
 	Attempts  int      // maximum number of attempts for a read; 6 if 0
 	Timeout   time.Duration
-	// Session is the path of a file that stores the current session. A client that logs in with a password uses it to make
-	// late requests ineffective; see session.go. Only one client may use the file. If "", the session is not stored.
+	// Session is the path of a file that stores the current session. A client that logs in with a password uses it to keep
+	// late requests from having an effect; see session.go. Only one client may use the file. If "", the session is not
+	// stored.
 	Session string
-	// shared with the other clients of the wiki; if nil, only this client knows of a Retry-After
+	// shared with other clients of the same wiki; if nil, only this client knows of a Retry-After
 	Pauses politehttp.Pauses
 }
 
@@ -45,9 +46,9 @@ type OAuth struct {
 	ConsumerToken, ConsumerSecret, AccessToken, AccessSecret string
 }
 
-// Limits of the client itself.
+// The client's own limits.
 const (
-	maxAnswer  = 32 << 20        // in bytes, of one response: a page is at most 2 MB, and JSON at most six times that
+	maxAnswer  = 32 << 20        // maximum response size in bytes: a page is at most 2 MB, its JSON at most six times that
 	maxSummary = 500             // in characters; MediaWiki truncates longer ones, and the ledger's key is at the end
 	maxWait    = 2 * time.Minute // the caller handles longer waits
 	firstWait  = 5 * time.Second // doubled with each attempt, if the wiki does not specify a time
@@ -69,11 +70,11 @@ type Client struct {
 	mw      *mwclient.Client // stores the cookies
 	account string           // as the wiki writes it; "" until logged in
 	csrf    string           // token for saving; "" if it must be fetched
-	reached atomic.Bool      // whether the wiki has ever answered
+	reached atomic.Bool      // whether the wiki has ever responded
 }
 
-// New returns a client. It checks the settings but sends nothing; the first request logs in. A nil transport means
-// politehttp's default transport, which reaches loopback addresses only if the settings contain one.
+// New returns a client. It checks the settings but sends nothing; the first request logs in. If the transport is nil,
+// it uses politehttp's default transport, which reaches loopback addresses only if the settings contain one.
 func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politehttp.Clock) (*Client, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	return c, nil
 }
 
-// check returns an error that describes what is wrong with the settings and how to fix it.
+// check returns an error that describes what is wrong with the settings and how to fix them.
 func (cfg *Config) check() error {
 	api, err := url.Parse(cfg.API)
 	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") ||
@@ -114,7 +115,7 @@ func (cfg *Config) check() error {
 			cfg.API)
 	}
 	if strings.TrimSpace(cfg.UserAgent) == "" {
-		return errors.New("wiki: set CONTACT: the User-Agent needs a contact")
+		return errors.New("wiki: set CONTACT: the User-Agent requires a contact")
 	}
 	oauth := cfg.OAuth != OAuth{} || cfg.Bearer != ""
 	switch {
@@ -133,7 +134,7 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// setDefaults fills in the settings that may be left out.
+// setDefaults fills in the settings that may be omitted.
 func (cfg *Config) setDefaults() {
 	if len(cfg.Hosts) == 0 {
 		cfg.Hosts = []string{cfg.API}
@@ -183,8 +184,8 @@ func (c *Client) setAccount(name string) {
 	c.account, c.csrf = name, ""
 }
 
-// forget drops the session with its cookies. MediaWiki refuses a bot password login in a session that was itself
-// started by such a login.
+// forget drops the session and its cookies. MediaWiki rejects a bot password login in a session that was itself started
+// by a bot password login.
 func (c *Client) forget() error {
 	mw, err := mwclient.New(c.cfg.API, c.cfg.UserAgent)
 	if err != nil {
@@ -208,13 +209,13 @@ func (c *Client) library() mwclient.Client {
 // noteTime is the time limit for looking up or recording a pause.
 const noteTime = 5 * time.Second
 
-// silence returns the remaining time of the pause that the wiki requested.
+// silence returns how much of the pause that the wiki requested remains.
 func (c *Client) silence(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()
 	left, err := c.cfg.Pauses.Paused(ctx, c.server())
 	if err != nil {
-		c.lg.Warn("cannot find out whether the wiki requested a pause", "err", err)
+		c.lg.Warn("cannot determine whether the wiki requested a pause", "err", err)
 	}
 	return left
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Kind is the kind of a request's failure. It determines what the caller must do.
+// Kind classifies the failure of a request. It determines what the caller must do.
 type Kind int
 
 const (
@@ -25,8 +25,8 @@ const (
 	// Blocked means that the account may not do this at all (blocked account, protected page, missing right, failed
 	// login). Stop and tell the operator.
 	Blocked
-	// Unknown means that a save was sent but no usable answer came. The edit may have been saved, or may still be saved.
-	// Check the page before doing anything else.
+	// Unknown means that a save was sent but no usable response came back. The edit may have been saved, or may still be
+	// saved. Check the page before doing anything else.
 	Unknown
 )
 
@@ -47,7 +47,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", int(k))
 }
 
-// advice returns the last part of an error message, which describes what to do next.
+// advice returns the last part of an error message, which tells the user what to do next.
 func (k Kind) advice() string {
 	switch k {
 	case Conflict:
@@ -62,19 +62,19 @@ func (k Kind) advice() string {
 	return "try later"
 }
 
-// Error is a failed request. Get it with errors.As, or call [KindOf].
+// Error is a failed request. Retrieve it with errors.As, or call [KindOf].
 type Error struct {
 	Op    string // "login", "read", "save", …
 	Title string // the page, if any
 	Kind  Kind   // determines what to do about it
-	// MediaWiki's, "http-502", or one of ours: network, no-server, not-json, continue, not-sent, answer
+	// MediaWiki's error code, "http-502", or one of our own: network, no-server, not-json, continue, not-sent, answer
 	Code       string
 	Info       string        // the wiki's message on one line, truncated; untrusted text
 	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not ask
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
 }
 
-// Error returns what failed, why, and what to do next.
+// Error returns a message with what failed, why, and what to do next.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("wiki: ")
@@ -101,7 +101,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, so that errors.Is(err, context.Canceled) works.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf returns the kind of an error of this package; ok is false for any other error.
+// KindOf returns the kind of an error from this package; ok is false for any other error.
 func KindOf(err error) (kind Kind, ok bool) {
 	var e *Error
 	if errors.As(err, &e) {
@@ -110,7 +110,7 @@ func KindOf(err error) (kind Kind, ok bool) {
 	return Transient, false
 }
 
-// CodeOf returns the code of an error of this package, or "" for any other error.
+// CodeOf returns the code of an error from this package, or "" for any other error.
 func CodeOf(err error) string {
 	var e *Error
 	if errors.As(err, &e) {
@@ -119,16 +119,16 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// noServer is the code of a request whose connection was refused because no server listens at the address.
+// noServer is the error code if the connection was refused because no server is listening at the address.
 const noServer = "no-server"
 
-// unusable is the code of an answer that is too long, or whose JSON has an unexpected form.
+// unusable is the error code for a response that is too long, or whose JSON has an unexpected form.
 const unusable = "answer"
 
-// notJSON is the code of an answer with status 200 that is not complete JSON.
+// notJSON is the error code for a 200 response that is not complete JSON.
 const notJSON = "not-json"
 
-// apiError is the "error" object of an answer with formatversion=2 and the default errorformat.
+// apiError is the "error" object in a response with formatversion=2 and the default errorformat.
 type apiError struct {
 	Code           string `json:"code"`
 	Info           string `json:"info"`
@@ -143,8 +143,8 @@ type apiError struct {
 	} `json:"spamblacklist"`
 }
 
-// info returns the details in the fields of particular codes, and then the message. The message comes last because a
-// wiki can make it so long that its end is truncated.
+// info returns the details from code-specific fields, and then the message. The message comes last because a wiki can
+// make it so long that it must be truncated.
 func (e *apiError) info() string {
 	s := ""
 	if e.ReadOnlyReason != "" {
@@ -161,13 +161,13 @@ func (e *apiError) info() string {
 }
 
 // kinds maps MediaWiki's error codes to kinds. A code that ends in * represents all codes with this prefix. Any other
-// code is Refused: MediaWiki answered with an error, so nothing was saved, and there is no reason to expect that
+// code is Refused: MediaWiki responded with an error, so nothing was saved, and there is no reason to expect that
 // another attempt would succeed.
 var kinds = map[string]Kind{
 	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient,
 	"badtoken": Transient,
 
-	// an earlier attempt with this token was saved
+	// an earlier attempt with this token succeeded
 	"discussiontools-formtoken-used": Unknown,
 
 	"editconflict": Conflict, "nosuchsection": Conflict, "missingtitle": Conflict, "pagedeleted": Conflict,
@@ -219,8 +219,8 @@ func kindOfStatus(status int, save bool) Kind {
 	return Transient
 }
 
-// lostSession reports whether a new login may help. The wiki sends these codes before it does anything, so the request
-// may be sent again.
+// lostSession reports whether logging in again may help. The wiki sends these codes before it does anything, so the
+// request can safely be sent again.
 func lostSession(code string) bool {
 	switch code {
 	case "assertuserfailed", "assertnameduserfailed", "assertbotfailed", "notloggedin", "readapidenied":
@@ -232,7 +232,7 @@ func lostSession(code string) bool {
 // text returns text from a server in a form that is safe to show: without secrets, on one line, and at most 300
 // characters long.
 func (c *Client) text(s string) string {
-	const most = 64 << 10 // bytes; far more than is shown
+	const most = 64 << 10 // in bytes; far more than is shown
 	return oneLine(c.scrub.Text(s[:min(len(s), most)]))
 }
 

@@ -25,7 +25,8 @@ type Notification struct {
 	Comment   string // DiscussionTools' ID of the comment; "" if the wiki does not send it
 }
 
-// notification is a notification in the API's format. If title or agent is absent, the page or the name was deleted.
+// notification is a notification in the API's format. If title or agent is absent, the page or the user name was
+// deleted.
 type notification struct {
 	ID        any    `json:"id"` // a number or a string, depending on the version
 	Type      string `json:"type"`
@@ -47,13 +48,14 @@ type notification struct {
 	} `json:"*"`
 }
 
-// maxNotices is the maximum number of parts of the notification list that one call reads; each part contains fifty.
+// maxNotices is the maximum number of parts of the notification list that one call reads; each part contains fifty
+// notifications.
 const maxNotices = 10
 
 // Notifications lists the account's unread notifications of the given types, oldest first, at most 500. On a wiki
 // without the Echo extension, the list is empty; see [Client.Extensions].
 //
-// An account that logs in with a bot password needs the grant "Read your notifications"; without it, the error's Code
+// An account that logs in with a bot password needs the "Read your notifications" grant; without it, the error's Code
 // is "permissiondenied".
 func (c *Client) Notifications(ctx context.Context, types ...string) ([]Notification, error) {
 	p := params.Values{"action": "query", "meta": "notifications", "notfilter": "!read", "notprop": "list",
@@ -91,7 +93,7 @@ func (n notification) read() Notification {
 	return out
 }
 
-// MarkRead marks notifications as read. Marking a notification twice does no harm.
+// MarkRead marks notifications as read. Marking a notification twice is harmless.
 func (c *Client) MarkRead(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, 50) {
 		var out struct{}
@@ -139,7 +141,7 @@ func (c *Client) Linking(ctx context.Context, title string, namespaces []int) ([
 		"gblfilterredir": "nonredirects", "gblnamespace": numbers(namespaces), "gbllimit": "max"})
 }
 
-// Using lists the pages in the given namespaces that use a template, which is given by its full title.
+// Using lists the pages in the given namespaces that use a template, specified by its full title.
 func (c *Client) Using(ctx context.Context, template string, namespaces []int) ([]PageState, error) {
 	return c.generate(ctx, template, params.Values{"generator": "embeddedin", "geititle": template,
 		"geifilterredir": "nonredirects", "geinamespace": numbers(namespaces), "geilimit": "max"})
@@ -160,8 +162,8 @@ func (c *Client) generate(ctx context.Context, title string, p params.Values) ([
 	return out, err
 }
 
-// States looks up pages by their titles. It leaves out invalid titles. The state of a page that was moved contains the
-// new title, even if the move left no redirect.
+// States looks up pages by their titles. It omits invalid titles. The state of a page that was moved contains the new
+// title, even if the move did not leave a redirect.
 func (c *Client) States(ctx context.Context, titles []string) ([]PageState, error) {
 	titles = slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return checkTitle("list", t) != nil })
 	var out []PageState
@@ -185,7 +187,7 @@ func (c *Client) States(ctx context.Context, titles []string) ([]PageState, erro
 	return out, nil
 }
 
-// state returns the state of a title in the answer.
+// state returns the state of a title in the response.
 func (a *answer) state(title string) PageState {
 	for _, n := range a.Query.Normalized {
 		if n.From == title {
@@ -236,7 +238,7 @@ func numbers(list []int) string {
 	return strings.Join(parts, "|")
 }
 
-// idText formats an ID that is a number or a string in JSON.
+// idText formats an ID that is either a number or a string in JSON.
 func idText(id any) string {
 	switch v := id.(type) {
 	case string:

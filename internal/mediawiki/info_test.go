@@ -7,8 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The default message of the real AbuseFilter is longer than the part that is shown, but that part contains the
-// filter's name.
+// The real AbuseFilter's default message is longer than the excerpt shown, but the excerpt contains the filter's name.
 func TestLongMessageKeepsTheFilter(t *testing.T) {
 	var e apiError
 	e.Info = strings.Repeat("This action has been automatically identified as harmful. ", 20)

@@ -9,7 +9,7 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// loggedIn makes sure that the name of the account is known, and logs in if necessary. It does not wait.
+// loggedIn makes sure that the account's name is known, and logs in if necessary. It does not wait.
 func (c *Client) loggedIn(ctx context.Context) error {
 	if c.Account() != "" || c.cfg.Anonymous {
 		return nil
@@ -94,8 +94,8 @@ func (c *Client) reason(v any) string {
 	return c.text(fmt.Sprint(v))
 }
 
-// canonical returns a user name in the form that MediaWiki compares: with underscores replaced by spaces, and the first
-// letter in upper case.
+// canonical returns a user name in the form that MediaWiki uses for comparison: with underscores replaced by spaces,
+// and the first letter in upper case.
 func canonical(name string) string {
 	name = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
 	for i, r := range name {

@@ -31,8 +31,8 @@ func encode5849(s string) string {
 	return b.String()
 }
 
-// base5849 returns the signature base string of a request (section 3.4.1). header has the parameters of the
-// Authorization header, body those of a form.
+// base5849 returns the signature base string of a request (section 3.4.1). header contains the parameters from the
+// Authorization header, body those from a form.
 func base5849(method, address string, header map[string]string, body string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -84,8 +84,8 @@ func sign5849(base, consumerSecret, tokenSecret string) string {
 	return base64.StdEncoding.EncodeToString(m.Sum(nil))
 }
 
-// TestVerifier checks the verifier of these tests against the RFC's own examples: the base string of section 3.4.1.1
-// (as corrected by erratum 2550) and two signed requests of section 1.2.
+// TestVerifier checks the verifier used by these tests against the RFC's own examples: the base string of section
+// 3.4.1.1 (as corrected by erratum 2550) and two signed requests of section 1.2.
 func TestVerifier(t *testing.T) {
 	base := base5849("POST", "http://EXAMPLE.COM:80/request?b5=%3D%253D&a3=a&c%40=&a2=r%20b", map[string]string{
 		"realm": "Example", "oauth_consumer_key": "9djdj82h48djs9d2", "oauth_token": "kkk9d7dh3k39sjv7",
@@ -116,9 +116,9 @@ func TestVerifier(t *testing.T) {
 	}
 }
 
-// TestOAuthSignatures makes a server check every signature according to the RFC, even for requests with characters that
-// are easily escaped wrongly. The secrets contain such characters, too. The names of parameters do not: the library
-// does not escape them, and no parameter of api.php needs to be escaped.
+// TestOAuthSignatures has a server check every signature according to the RFC, even for requests with characters that
+// are easily escaped incorrectly. The secrets also contain such characters. The parameter names do not: the library
+// does not escape them, and no parameter name in api.php needs escaping.
 func TestOAuthSignatures(t *testing.T) {
 	o := OAuth{"consumer key", "c&s=e c+r%ét", "token~", "a/s*e(c)ret"}
 	var base string
@@ -177,8 +177,8 @@ func TestOAuthSignatures(t *testing.T) {
 	}
 }
 
-// TestOAuth2 uses a wiki with OAuth 2. A request with the right token comes from the account. One with another token is
-// refused in the same way as by MediaWiki's extension. A request without a token is anonymous.
+// TestOAuth2 uses a wiki with OAuth 2. A request with the right token comes from the account. A request with a wrong
+// token is rejected just as MediaWiki's extension does. A request without a token is anonymous.
 func TestOAuth2(t *testing.T) {
 	const token = "eyJ0eXAiOiJKV1QifQ.eyJhdWQi.c2ln-na_ture"
 	p := &played{t: t}

@@ -18,10 +18,10 @@ type Page struct {
 	Text      string    // wikitext
 	Timestamp time.Time // of the revision
 	User      string    // its author; "" if hidden
-	Now       time.Time // the wiki's clock when it answered: the starttimestamp of an edit of this text
+	Now       time.Time // the wiki's clock when it responded: the starttimestamp for an edit of this text
 }
 
-// Revision is an edit of a page.
+// Revision is an edit to a page.
 type Revision struct {
 	RevID   int64
 	Time    time.Time
@@ -96,7 +96,7 @@ type answer struct {
 	} `json:"query"`
 }
 
-// redirect is a title that leads to another title.
+// redirect is a title that redirects to a different title.
 type redirect struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -165,16 +165,16 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	return page, nil
 }
 
-// OwnEdits returns the account's own edits of a page since the given time, newest first. Edits whose author is hidden
-// are included, since they may be the account's. If the author or the summary is hidden, Text is the page's text at
-// that revision, unless that is hidden too.
+// OwnEdits returns the account's own edits to a page since the given time, newest first. Edits whose author is hidden
+// are included, since the account may have made them. If the author or the summary is hidden, Text is the page's text
+// at that revision, unless that is hidden too.
 func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([]Revision, error) {
 	if c.Account() == "" { // any read logs in
 		if _, err := c.Self(ctx); err != nil {
 			return nil, err
 		}
 	}
-	// If a request asks for the edits of one user, the wiki leaves out those whose author is hidden.
+	// If a request asks for one user's edits, the wiki omits edits whose author is hidden.
 	all, err := c.History(ctx, title, "", since)
 	if err != nil {
 		return nil, err
@@ -213,8 +213,8 @@ func (c *Client) textOf(ctx context.Context, title string, rev int64) (text stri
 	return "", true, nil
 }
 
-// History returns a page's edits since the given time, newest first. If user is not empty, History returns only that
-// user's edits, without those whose author is hidden. For a missing page, it returns none.
+// History returns the edits to a page since the given time, newest first. If user is not empty, History returns only
+// that user's edits, except those whose author is hidden. For a missing page, it returns none.
 func (c *Client) History(ctx context.Context, title, user string, since time.Time) ([]Revision, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -242,9 +242,9 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 // maxTexts is the maximum number of revisions whose text [Client.Texts] returns.
 const maxTexts = 500
 
-// Texts returns the text of each revision of a page between two times (inclusive), oldest first. It leaves out hidden
-// texts. For a missing page, it returns none. If there are more than 500, the error is Refused: from an incomplete
-// history, the caller would conclude that an edit was not made.
+// Texts returns the text of each revision of a page between two times (inclusive), oldest first. It omits hidden texts.
+// For a missing page, it returns none. If there are more than 500, the error is Refused: from an incomplete history,
+// the caller could wrongly conclude that an edit was not made.
 func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -291,8 +291,8 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 	return s, nil
 }
 
-// checkTitle returns an error for a string that cannot be a title: the API would split it at its pipes or take it for
-// another title.
+// checkTitle returns an error for a string that cannot be a title: the API would split it at its pipes or take it for a
+// different title.
 func checkTitle(op, title string) error {
 	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {
 		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle",

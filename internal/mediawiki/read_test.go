@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Reads are repeated after the time that the wiki requests, or after 5 s, which doubles with each attempt.
+// Reads are retried after the time that the wiki requests, or after 5 s, which doubles with each attempt.
 func TestReadRetries(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -62,8 +62,8 @@ func TestReadRetries(t *testing.T) {
 	}
 }
 
-// If no server listens before the wiki has answered for the first time, this is reported at once. Later, the wiki may
-// be restarting.
+// If no server is listening before the wiki has responded for the first time, this is reported immediately. Later, the
+// wiki may be restarting.
 func TestNoServer(t *testing.T) {
 	client, clock, addr := open(t, &played{})
 	_, port, _ := strings.Cut(strings.TrimPrefix(addr, "http://"), ":")
@@ -131,8 +131,7 @@ func TestTooLongAnswer(t *testing.T) {
 	}
 }
 
-// Redirects are not followed and other hosts are not contacted, so that neither a page nor a proxy can send an edit
-// elsewhere.
+// Redirects are not followed and other hosts are not contacted, so that neither a page nor a proxy can divert an edit.
 func TestStaysAtItsHost(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 		*http.Request) {
@@ -152,7 +151,7 @@ func TestStaysAtItsHost(t *testing.T) {
 	}
 }
 
-// Many callers that begin at once cause only one login.
+// Many callers that start at once cause only one login.
 func TestOneLogin(t *testing.T) {
 	p := &played{}
 	client, _, _ := open(t, p)
@@ -201,7 +200,7 @@ func TestLoginFailures(t *testing.T) {
 	}
 }
 
-// The format of the header is from RFC 5849, section 3.5.1.
+// The header format is from RFC 5849, section 3.5.1.
 func TestOAuth(t *testing.T) {
 	for _, size := range []int{10, 9000} {
 		p := &played{}

@@ -13,7 +13,7 @@ type Preview struct {
 	Templates []string // titles of the templates used
 }
 
-// Preview renders wikitext as if it were on the page, with signatures expanded. It does not save anything.
+// Preview renders wikitext as if it were on the page, with signatures expanded. It saves nothing.
 func (c *Client) Preview(ctx context.Context, title, text string) (*Preview, error) {
 	if err := checkTitle("preview", title); err != nil {
 		return nil, err

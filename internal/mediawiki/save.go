@@ -11,7 +11,7 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Edit is one edit of one section of a page, or of a whole page.
+// Edit is one edit to a section of a page, or to a whole page.
 type Edit struct {
 	Title   string
 	Section string // MediaWiki's number ("0" is the lead), "new" for a new section at the end, or "" for the whole page
@@ -21,7 +21,7 @@ type Edit struct {
 	BaseRev int64  // the revision that Text is based on; required unless the section or page is new
 	Start   time.Time
 	Create  bool // the page may not exist yet
-	Only    bool // with Create: the page must not exist; if it does, or was deleted since Start, the error is a Conflict
+	Only    bool // with Create: the page must not exist; if it exists, or was deleted after Start, the error is a Conflict
 
 	// SendBefore is the last moment, on the client's clock, at which the edit may be sent. After that, nothing is sent,
 	// and the error's Code is [Stale]. Zero means no limit.
@@ -39,11 +39,11 @@ type Saved struct {
 	NoChange bool      // the page already had this text, so no revision was created
 }
 
-// Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error shows what
+// Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error tells what
 // happened (see the package documentation).
 //
-// It does not send a checksum: MediaWiki normalizes the text to NFC before it compares checksums, and a truncated
-// request lacks the token, which comes last.
+// It does not send a checksum: MediaWiki normalizes the text to NFC before it compares checksums, and truncating a
+// request removes the token, which comes last.
 func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	if err := checkEdit(e); err != nil {
 		return nil, err
@@ -60,8 +60,8 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	return out.result(e.Title, c.text)
 }
 
-// change sends a request that needs a token. At most one attempt can have an effect: it is resent only if the wiki
-// refused the token or the session.
+// change sends a request that requires a token. At most one attempt can have an effect: the request is resent only if
+// the wiki rejected the token or the session.
 func (c *Client) change(ctx context.Context, r request, out any) error {
 	if err := c.rest(ctx, r); err != nil {
 		return err
@@ -105,8 +105,8 @@ func (c *Client) ready(ctx context.Context) error {
 	return c.freshToken(ctx)
 }
 
-// changeError returns the error of an earlier request as the error of the change. A failure before the change was sent
-// is never Unknown, and it is Refused only if the wiki itself refused.
+// changeError turns the error of an earlier request into the error for the change. A failure before the change was sent
+// is never Unknown, and it is Refused only if the wiki itself rejected the request.
 func changeError(r request, e *Error) *Error {
 	if e.Op == r.op {
 		return e
@@ -139,7 +139,7 @@ func (c *Client) editParams(e Edit) params.Values {
 		p["createonly"] = "1"
 	}
 	if !e.Create {
-		p["nocreate"] = "1" // never an empty value, since go-mwclient drops those from long requests
+		p["nocreate"] = "1" // never empty, since go-mwclient drops empty values from long requests
 	}
 	if c.cfg.Bot {
 		p["bot"] = "1"
@@ -147,8 +147,8 @@ func (c *Client) editParams(e Edit) params.Values {
 	return p
 }
 
-// checkEdit returns an error for an edit that could change something other than the text that was read, or that would
-// be altered in transit.
+// checkEdit returns an error for an edit that could change anything other than the text that was read, or that would be
+// altered in transit.
 func checkEdit(e Edit) error {
 	if err := checkTitle("save", e.Title); err != nil {
 		return err
@@ -174,7 +174,7 @@ func checkEdit(e Edit) error {
 	return nil
 }
 
-// saveAnswer is the answer to action=edit.
+// saveAnswer is the response to action=edit.
 type saveAnswer struct {
 	Edit struct {
 		Result    string         `json:"result"`
@@ -189,8 +189,8 @@ type saveAnswer struct {
 	} `json:"edit"`
 }
 
-// result distinguishes success from failures without an error object, such as a captcha or the veto of a hook. text is
-// a function that returns text from the wiki in a form that is safe to show.
+// result distinguishes success from failures without an error object, such as a captcha or the veto of a hook. The text
+// function returns text from the wiki in a form that is safe to show.
 func (a *saveAnswer) result(title string, text func(string) string) (*Saved, error) {
 	s := a.Edit
 	e := &Error{Op: "save", Title: title, Kind: Refused, Code: text(s.Code), Info: text(s.Info)}

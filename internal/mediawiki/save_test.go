@@ -17,14 +17,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// played is a simulated wiki. It logs everyone in, returns tokens and pages, and can follow a script of answers to
-// edits, reads and requests for tokens.
+// played is a simulated wiki. It logs everyone in, returns tokens and pages, and can follow a script of responses to
+// edits, reads and token requests.
 type played struct {
 	t     *testing.T
 	mu    sync.Mutex
-	edit  []http.HandlerFunc // answers to action=edit, in order; the last one repeats
-	read  []http.HandlerFunc // answers to prop=revisions
-	token []http.HandlerFunc // answers to meta=tokens
+	edit  []http.HandlerFunc // responses to action=edit, in order; the last one repeats
+	read  []http.HandlerFunc // responses to prop=revisions
+	token []http.HandlerFunc // responses to meta=tokens
 	seen  []string           // the requests: "login", "token", "edit", "read", "self"
 	form  []map[string][]string
 }
@@ -90,7 +90,7 @@ func cut(w http.ResponseWriter, _ *http.Request) {
 	_, _ = io.WriteString(w, `{"edit":{"resu`)
 }
 
-// hangUp closes the connection without answering.
+// hangUp closes the connection without a response.
 func hangUp(w http.ResponseWriter, _ *http.Request) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
@@ -141,9 +141,9 @@ func (p *played) last(kind string) map[string][]string {
 
 var edit = Edit{Title: "T", Section: "2", Text: "== H ==\nx", Summary: "s", BaseRev: 11, Start: start}
 
-// The codes are those of MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and trials on 1.39). The kinds
-// follow from whether something was saved, and whether it can be saved later. A useless answer to a request before the
-// save, for example from a proxy, is not about the edit: the edit is sent later.
+// The codes come from MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and experiments with 1.39). The
+// kinds depend on whether anything was saved, and whether it can be saved later. A useless response to a request before
+// the save, for example from a proxy, is not about the edit: the edit can be sent later.
 func TestUselessToken(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"100 MB": func(w http.ResponseWriter, _ *http.Request) {
@@ -284,7 +284,7 @@ func TestSaveHappy(t *testing.T) {
 	}
 }
 
-// A failure that proves that nothing was saved, and that does not require a wait, is handled within one save.
+// A failure that proves that nothing was saved, and that requires no wait, is handled within a single save.
 func TestSaveRepairs(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -14,13 +14,13 @@ import (
 )
 
 // This file prevents requests that arrive too late from having an effect. A save with an unknown outcome may still be
-// in transit: if a proxy delays it, it may begin minutes after the caller has checked the page and saved again. So a
+// in transit: if a proxy delays it, it may start minutes after the caller has checked the page and saved again. So a
 // client that stores its session ([Config].Session) ends the session on the wiki after such a save. At its first login,
-// it also ends the session of the previous process, which may have been killed in the middle of a save. A wiki rejects
-// requests in a session that has ended, since every request asserts an account. A save that began before the end of its
-// session has read the page before the client does so again, so the wiki's own check for conflicts works.
+// it also ends the session of the previous process, which may have been killed in the middle of a save. The wiki
+// rejects requests in a session that has ended, since every request asserts an account. A save that started before its
+// session ended has read the page before the client reads it again, so the wiki's own conflict check works.
 
-// endSession ends the stored session, which is the last one that this client or its predecessor began. An error means
+// endSession ends the stored session, which is the last one that this client or its predecessor started. An error means
 // that the old session may still be alive, so no new session may be used.
 func (c *Client) endSession(ctx context.Context) error {
 	if c.cfg.Session == "" || c.cfg.Password == "" {
@@ -32,7 +32,7 @@ func (c *Client) endSession(ctx context.Context) error {
 	}
 	var kept map[string]string
 	if err != nil || json.Unmarshal(raw, &kept) != nil || len(kept) == 0 {
-		c.lg.Warn("the last session cannot be read, so it is not ended", "file", c.cfg.Session, "err", err)
+		c.lg.Warn("the last session cannot be read, so it was not ended", "file", c.cfg.Session, "err", err)
 		return nil
 	}
 	old, err := mwclient.New(c.cfg.API, c.cfg.UserAgent)
@@ -60,7 +60,7 @@ func (c *Client) endSession(ctx context.Context) error {
 	case errors.As(err, &e) && e.Kind == Transient:
 		return err
 	case err != nil:
-		c.lg.Warn("the wiki does not end the last session", "err", err)
+		c.lg.Warn("the wiki did not end the last session", "err", err)
 	}
 	if err := os.Remove(c.cfg.Session); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.lg.Warn("the last session cannot be removed from the file", "file", c.cfg.Session, "err", err)
@@ -68,7 +68,7 @@ func (c *Client) endSession(ctx context.Context) error {
 	return nil
 }
 
-// keepSession stores the session that a login began, before the session is used.
+// keepSession stores the session started by a login, before the session is used.
 func (c *Client) keepSession() error {
 	if c.cfg.Session == "" || c.cfg.Password == "" {
 		return nil
@@ -90,7 +90,7 @@ func (c *Client) keepSession() error {
 
 // writeSecret atomically replaces a file that only its owner may read.
 func writeSecret(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".session-*") // readable by its owner only
+	f, err := os.CreateTemp(filepath.Dir(path), ".session-*") // readable only by its owner
 	if err != nil {
 		return err
 	}

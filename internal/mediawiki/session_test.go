@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// visited is a wiki with sessions like MediaWiki's: a login begins a session, a logout ends it, and a request that
+// visited is a wiki with sessions like MediaWiki's: a login starts a session, a logout ends it, and a request that
 // asserts an account in a session that has ended does nothing.
 type visited struct {
 	mu    sync.Mutex
@@ -23,8 +23,8 @@ type visited struct {
 	live  map[string]bool
 	seen  []string // "login 1", "logout 1", "read 2", "save 2"
 	lose  bool     // the connection is cut during a save
-	busy  bool     // logouts are refused for now
-	still bool     // logouts are refused for good
+	busy  bool     // logouts are rejected temporarily
+	still bool     // logouts are rejected permanently
 }
 
 func (v *visited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +75,7 @@ func (v *visited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A session ends if the outcome of a save in it is unknown, and before the next process begins its own session.
+// A session ends if the outcome of a save in it is unknown, and before the next process starts its own session.
 func TestSessionEnds(t *testing.T) {
 	v := &visited{live: map[string]bool{}}
 	srv := httptest.NewServer(v)
@@ -127,7 +127,7 @@ func TestSessionEnds(t *testing.T) {
 	read(first, true)
 	expect("logout 1, login 2, read 2")
 
-	// The process is killed. The next one first ends that process's session, and does nothing until that has succeeded.
+	// The process is killed. The next process first ends that session, and does nothing until that has succeeded.
 	second := client()
 	set(func() { v.busy = true })
 	read(second, false)
@@ -135,8 +135,7 @@ func TestSessionEnds(t *testing.T) {
 	set(func() { v.busy = false })
 	read(second, true)
 	expect("logout 2, login 3, read 3")
-	// A late request from the killed process has no effect, although its own client would log in again for its next
-	// request.
+	// A late request from the killed process has no effect, although its client would log in again for its next request.
 	var out struct{}
 	err := first.send(t.Context(), request{op: "save", post: true, save: true, params: first.editParams(edit)}, &out)
 	if CodeOf(err) != "assertuserfailed" {
@@ -144,7 +143,7 @@ func TestSessionEnds(t *testing.T) {
 	}
 	expect("refused 2")
 
-	// The work continues if the wiki has already ended the session, and if the wiki cannot end sessions.
+	// The client carries on if the wiki has already ended the session, or if the wiki cannot end sessions.
 	set(func() { delete(v.live, "3") })
 	read(client(), true)
 	expect("login 4, read 4")

@@ -12,21 +12,21 @@ import (
 type Comment struct {
 	ID     string // the name, followed by the heading or the parent; used as the fragment of a link to the comment
 	Name   string // such as "c-Author-20261122193700"; stays valid after a move to an archive
-	Parent string // name of the comment that it answers; "" at the top level
-	Topic  string // name of the heading, which is used to subscribe to the topic
+	Parent string // name of the comment that it replies to; "" at the top level
+	Topic  string // name of the heading, used to subscribe to the topic
 }
 
 // threadItem is a heading or a comment with everything under it.
 type threadItem struct {
 	Type    string       `json:"type"`
 	ID      string       `json:"id"`
-	Name    string       `json:"name"` // of a heading; comments have none here
+	Name    string       `json:"name"` // only for a heading
 	Author  string       `json:"author"`
 	Time    time.Time    `json:"timestamp"`
 	Replies []threadItem `json:"replies"`
 }
 
-// Comments reads the comments of a page with DiscussionTools. On a wiki without this extension, the error's Code is
+// Comments reads the comments on a page with DiscussionTools. On a wiki without this extension, the error's Code is
 // "badvalue".
 func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) {
 	if err := checkTitle("comments", title); err != nil {
@@ -68,29 +68,29 @@ func (c *Client) Comments(ctx context.Context, title string) ([]Comment, error) 
 // Answer is a reply that DiscussionTools posts under a comment.
 type Answer struct {
 	Title   string
-	Name    string // name of the answered comment; see [Comment]
+	Name    string // name of the comment that it replies to; see [Comment]
 	Text    string // wikitext with its signature; the wiki indents every line of it
 	Summary string // at most 500 characters
-	// Token is a string of at most 16 characters that the wiki accepts only once: if the same answer is sent again in the
+	// Token is a string of at most 16 characters that the wiki accepts only once: if the same reply is sent again in the
 	// same session, it is not saved again.
 	Token string
-	// the last moment, on the client's clock, at which the answer may be sent; see [Edit]
+	// the last moment, on the client's clock, at which the reply may be sent; see [Edit]
 	SendBefore time.Time
 }
 
-// With these error codes, the answer was not saved, but a section edit may work: the wiki does not have
-// DiscussionTools, or the extension cannot identify the comment for certain or cannot write under it.
+// With these error codes, the reply was not saved, but a section edit may work: the wiki does not have DiscussionTools,
+// or the extension cannot identify the comment reliably or cannot write under it.
 const noTools = "badvalue unknown_action missingparam discussiontools-commentname-notfound " +
 	"discussiontools-commentname-ambiguous comment-became-transcluded comment-comment-not-saved"
 
-// NoTools reports whether an error of [Client.Answer] means that DiscussionTools cannot post the reply.
+// NoTools reports whether an error from [Client.Answer] means that DiscussionTools cannot post the reply.
 func NoTools(err error) bool {
 	code := CodeOf(err)
 	return code != "" && !strings.Contains(code, " ") && strings.Contains(" "+noTools+" ", " "+code+" ") ||
 		strings.HasPrefix(code, "apierror-visualeditor-docserver")
 }
 
-// Answer makes DiscussionTools post a reply under a comment. The extension reads the page itself, so there is no base
+// Answer has DiscussionTools post a reply under a comment. The extension reads the page itself, so there is no base
 // revision. The guarantees are the same as for [Client.Save]: at most one attempt can have an effect, and the call does
 // not wait.
 func (c *Client) Answer(ctx context.Context, a Answer) (*Saved, error) {
@@ -116,7 +116,7 @@ func (c *Client) Answer(ctx context.Context, a Answer) (*Saved, error) {
 	return out.Answer.result(a.Title, c.text)
 }
 
-// answerAnswer is the answer to action=discussiontoolsedit. If the save failed, it contains the editor's answer.
+// answerAnswer is the response to action=discussiontoolsedit. If the save failed, it contains the editor's response.
 type answerAnswer struct {
 	Answer struct {
 		Result string `json:"result"`
@@ -125,8 +125,8 @@ type answerAnswer struct {
 	} `json:"discussiontoolsedit"`
 }
 
-// Subscribe subscribes the account to a topic, given by its heading's text and name. Replies in it then cause
-// notifications. Subscribing twice does no harm.
+// Subscribe subscribes the account to a topic, specified by the text and name of its heading. The account is then
+// notified of replies in the topic. Subscribing twice is harmless.
 func (c *Client) Subscribe(ctx context.Context, title, heading, topic string) error {
 	if err := checkTitle("subscribe", title); err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The error codes and formats are copied from the answers of DiscussionTools on MediaWiki 1.43.
+// The error codes and formats are copied from responses of DiscussionTools on MediaWiki 1.43.
 func TestAnswer(t *testing.T) {
 	for body, want := range map[string]struct {
 		kind  Kind

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// exchange is one request and its answer. It adds the context, which go-mwclient does not accept, and keeps the parts
-// of the answer that go-mwclient drops.
+// exchange is one request and its response. It adds the context, which go-mwclient does not accept, and keeps the parts
+// of the response that go-mwclient drops.
 type exchange struct {
 	ctx    context.Context
 	next   http.RoundTripper
@@ -22,7 +22,7 @@ type exchange struct {
 	header http.Header
 	err    error // the transport's error, without the URL that net/http adds
 
-	traced atomic.Bool // whether the transport reports its steps
+	traced atomic.Bool // whether the transport supports tracing
 	wrote  atomic.Bool // whether the request's headers have been written
 	tried  bool
 }
@@ -40,13 +40,13 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = resp.StatusCode, resp.Header.Clone()
-	resp.Header.Del("X-Database-Lag") // with this header, go-mwclient would drop the answer
+	resp.Header.Del("X-Database-Lag") // with this header, go-mwclient would drop the response
 	resp.Body = &watched{politehttp.LimitBody(resp.Body, maxAnswer), x}
 	return resp, nil
 }
 
-// mayHaveArrived reports whether the server can have received the request. A transport that reports nothing is assumed
-// to have sent it.
+// mayHaveArrived reports whether the server may have received the request. A transport without tracing is assumed to
+// have sent it.
 func (x *exchange) mayHaveArrived() bool {
 	var refused *politehttp.RefusedError
 	if !x.tried || errors.As(x.err, &refused) {

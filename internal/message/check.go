@@ -29,7 +29,7 @@ func (t *Texts) needed() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// faults compares the texts with those of the fallback language and returns the faults.
+// faults compares the texts with those in the fallback language and returns the faults.
 func (t *Texts) faults(with *Texts) []string {
 	var out []string
 	add := func(key, format string, args ...any) {
@@ -63,7 +63,7 @@ func (t *Texts) faults(with *Texts) []string {
 			if strings.TrimSpace(e[form]) == "" {
 				add(key, "empty")
 			}
-			// "one row" does not need a figure.
+			// "one row" does not need a digit.
 			if !single && form != "other" && !slices.Contains(got, "{count}") {
 				all = slices.DeleteFunc(all, func(p string) bool { return p == "{count}" })
 			}

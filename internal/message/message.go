@@ -1,9 +1,9 @@
 // Package message provides texts in several languages: sentences with placeholders and plural forms from JSON files,
-// and numbers and dates in the format of each language.
+// and numbers and dates in each language's format.
 //
 // A [Catalog] is read from any fs.FS, so each part of the program embeds the files with its own sentences: package
-// forum those of the replies, and each package of web pages its own. There is one file per language, named after its
-// BCP 47 tag ("de.json"). It contains a flat object:
+// forum embeds the sentences for replies, and each package with web pages embeds its own. There is one file per
+// language, named after its BCP 47 tag ("de.json"). It contains a flat object:
 //
 //	{
 //	  "greeting": "Hello {user}",
@@ -11,8 +11,8 @@
 //	}
 //
 // {name} is a placeholder. The plural forms in an object are CLDR's cardinal categories; {count} selects the form.
-// Plural rules and number formats come from golang.org/x/text. That module does not contain the names of months, so
-// they are in this package's calendar.json.
+// Plural rules and number formats come from golang.org/x/text. That module does not contain month names, so they are in
+// this package's calendar.json.
 package message
 
 import (
@@ -34,15 +34,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Catalog contains the texts of several languages. It does not change and is safe for concurrent use.
+// Catalog contains the texts of several languages. It is immutable and safe for concurrent use.
 type Catalog struct {
 	fallback *Texts
 	by       map[language.Tag]*Texts
 }
 
-// Load reads every *.json file at the root of files. Each language must have exactly the keys of the fallback language,
-// with the same placeholders, and all plural forms that its counts need. The error lists the faults, one per line. So a
-// catalog that loads is complete.
+// Load reads every *.json file at the root of files. Each language must have exactly the same keys as the fallback
+// language, with the same placeholders, and all plural forms that its counts require. The error lists the faults, one
+// per line. A catalog that loads is therefore complete.
 func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 	names, err := fs.Glob(files, "*.json")
 	if err != nil {
@@ -52,7 +52,7 @@ func Load(files fs.FS, fallback language.Tag) (*Catalog, error) {
 	for _, name := range names {
 		tag, err := language.Parse(strings.TrimSuffix(path.Base(name), ".json"))
 		if err != nil {
-			return nil, fmt.Errorf("message file %s: its name is not a language: %w", name, err)
+			return nil, fmt.Errorf("message file %s: its name is not a language tag: %w", name, err)
 		}
 		b, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -87,9 +87,9 @@ func (c *Catalog) Languages() []language.Tag {
 	return tags
 }
 
-// In returns the texts in the first of the named languages that the catalog contains; "de-CH" returns German. Each name
-// is a BCP 47 tag, or a list such as browsers send in Accept-Language. If none matches, or if the names are invalid, In
-// returns the texts in the fallback language.
+// In returns the texts in the first of the named languages that the catalog contains; "de-CH" selects German. Each name
+// is a BCP 47 tag, or a list like the ones that browsers send in Accept-Language. If none matches, or if the names are
+// invalid, In returns the texts in the fallback language.
 func (c *Catalog) In(names ...string) *Texts {
 	for _, name := range names {
 		if len(name) > maxNames {
@@ -119,16 +119,16 @@ func (c *Catalog) In(names ...string) *Texts {
 // maxNames is the maximum number of bytes read from an Accept-Language header.
 const maxNames = 500
 
-// Texts are the texts of one language.
+// Texts contains the texts in one language.
 type Texts struct {
 	tag      language.Tag
 	entries  map[string]entry
 	printer  *message.Printer
-	decimal  string // the separator between a number's whole part and its fraction
+	decimal  string // the decimal separator
 	calendar calendar
 }
 
-// entry is a sentence in its plural forms. A sentence without a count has only the form "".
+// entry is a sentence in its plural forms. A sentence without a count has only the "" form.
 type entry map[string]string
 
 // UnmarshalJSON reads a string or an object of plural forms.
@@ -147,7 +147,7 @@ func (e *entry) UnmarshalJSON(b []byte) error {
 }
 
 func newTexts(tag language.Tag) *Texts {
-	latin, err := tag.SetTypeForKey("nu", "latn") // the digits that all wikis use, even in Arabic
+	latin, err := tag.SetTypeForKey("nu", "latn") // the digits that all wikis use, even those in Arabic
 	if err != nil {
 		latin = tag
 	}
@@ -159,7 +159,7 @@ func newTexts(tag language.Tag) *Texts {
 // Tag returns the language.
 func (t *Texts) Tag() language.Tag { return t.tag }
 
-// Direction returns the value of HTML's attribute dir: "rtl" for a language that is written from right to left, and
+// Direction returns the value of HTML's dir attribute: "rtl" for a language that is written from right to left, and
 // "ltr" for any other.
 func (t *Texts) Direction() string {
 	script, _ := t.tag.Script()
@@ -223,9 +223,9 @@ func (t *Texts) value(value any) string {
 // Number formats a whole number: 12,345 in English, 12.345 in German.
 func (t *Texts) Number(n int) string { return t.printer.Sprint(number.Decimal(n)) }
 
-// Decimal formats a number that is given as digits ("-1234567.50") without rounding. Any other text is returned
-// unchanged. In a number with up to four digits before the point, only the point is replaced, because the number may be
-// a year, and several languages do not group four digits.
+// Decimal formats a number passed as digits ("-1234567.50"), without rounding. Any other string is returned unchanged.
+// If a number has up to four digits before the decimal point, only the point is replaced, because the number may be a
+// year, and several languages do not group four digits.
 func (t *Texts) Decimal(digits string) string {
 	rest, minus := strings.CutPrefix(digits, "-")
 	before, after, point := strings.Cut(strings.TrimPrefix(rest, "+"), ".")
@@ -258,8 +258,8 @@ var forms = map[plural.Form]string{plural.Other: "other", plural.Zero: "zero", p
 
 // calendar describes how a language writes dates.
 type calendar struct {
-	Months []string `json:"months"` // January to December, as they are written in a date
-	Alone  []string `json:"alone"`  // the same when only a year follows, if different
+	Months []string `json:"months"` // January to December, as written in a date
+	Alone  []string `json:"alone"`  // the month names when only a year follows, if different
 	First  string   `json:"first"`  // the first day of a month: "1er"; if empty, "1"
 	Day    string   `json:"day"`    // "{day} {month} {year}"
 	Month  string   `json:"month"`  // "{month} {year}"
@@ -270,7 +270,7 @@ type calendar struct {
 //go:embed calendar.json
 var calendars embed.FS
 
-// byLanguage contains the calendars from calendar.json. The tests read it, too.
+// byLanguage contains the calendars from calendar.json. The tests read it as well.
 var byLanguage, errCalendars = readCalendars()
 
 func readCalendars() (map[string]calendar, error) {
@@ -295,8 +295,8 @@ func (t *Texts) Date(at time.Time) string {
 	return t.calendar.write(t.calendar.Day, t.calendar.Months, at.Year(), int(at.Month()), at.Day())
 }
 
-// Ancient formats a date before the year 1: "15 March 44 BC". The year 0 is 1 BC, as in RDF. If the month is 0, the
-// date is only a year.
+// Ancient formats a BC date: "15 March 44 BC". The year 0 is 1 BC, as in RDF. If the month is 0, the date is only a
+// year.
 func (t *Texts) Ancient(year, month, day int) string {
 	date := strconv.Itoa(1 - year)
 	pattern := t.calendar.Year

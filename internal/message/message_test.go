@@ -121,7 +121,7 @@ func TestFirstDay(t *testing.T) {
 	}
 }
 
-// The expected texts are from CLDR, and match the usage of the Wikipedia editions in these languages.
+// The expected texts are from CLDR, and match what the Wikipedias in these languages write.
 func TestNumbersAndDates(t *testing.T) {
 	const nbsp = "\u00a0"
 	day := time.Date(2024, 5, 7, 0, 0, 0, 0, time.UTC)

@@ -1,5 +1,5 @@
 // Package metrics counts what the program does, for Prometheus (https://prometheus.io/docs/practices/naming/). All
-// names begin with spinachbot_. Label values come from this program's own lists, never from a wiki, a graph or a model,
+// names start with spinachbot_. Label values come from this program's own lists, never from a wiki, a graph or a model,
 // so strangers cannot add time series.
 package metrics
 
@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// Metrics are the counters of one process. They are safe for concurrent use.
+// Metrics contains the counters of one process. They are safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	now      func() time.Time
@@ -82,16 +82,16 @@ func (m *Metrics) Request(path, method string, status int, took time.Duration) {
 	m.serving.WithLabelValues(path).Observe(took.Seconds())
 }
 
-// Held counts a reply that failed a check of the bot's gate.
+// Held counts a reply that failed one of the gate's checks.
 func (m *Metrics) Held(check string) { m.held.WithLabelValues(check).Inc() }
 
-// Handler serves the counters in Prometheus's text format.
+// Handler serves the counters in the Prometheus text format.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, Timeout: 10 * time.Second,
 		MaxRequestsInFlight: 4})
 }
 
-// Watch counts an event of a run. tools are the names of all tools; a name that a model made up is counted as "other".
+// Watch counts an event in a run. tools lists the names of all tools; a name made up by a model is counted as "other".
 func (m *Metrics) Watch(e event.Event, tools []string) {
 	switch e.Event {
 	case "model":
@@ -122,7 +122,7 @@ func (m *Metrics) Watch(e event.Event, tools []string) {
 		}
 		m.graph.WithLabelValues(e.Call.Op, result).Inc()
 	case "step":
-		if e.Reason != "" { // the call was refused
+		if e.Reason != "" { // the call was rejected
 			m.refused.WithLabelValues(e.Reason).Inc()
 			return
 		}
@@ -142,7 +142,7 @@ func (m *Metrics) Watch(e event.Event, tools []string) {
 	}
 }
 
-// Opener wraps open so that each event of the opened trajectories is counted after it is written.
+// Opener wraps open so that each event in the opened trajectories is counted after it is written.
 func (m *Metrics) Opener(open func(id string) (ask.Trajectory, error), tools []string) func(string) (ask.Trajectory,
 	error) {
 	return func(id string) (ask.Trajectory, error) {

@@ -33,8 +33,8 @@ func (answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 429, Body: http.NoBody}, nil
 }
 
-// TestCounts checks that the counts appear at /metrics under the names listed in docs/serving.md. A label that a model
-// made up and an event that was not written must not appear.
+// TestCounts checks that the counts appear at /metrics under the names listed in docs/serving.md. A label made up by a
+// model and an event that was not written must not appear.
 func TestCounts(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := New("v1", func() time.Time { at = at.Add(50 * time.Millisecond); return at })

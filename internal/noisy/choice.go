@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// good is the lowest score at which an answer counts as right.
+// good is the minimum score of an answer that counts as right.
 const good = 0.99
 
 // score returns how good a query's result is, from 0 to 1.
@@ -27,7 +27,7 @@ func (t *turn) score(query string) float64 {
 	return t.o.Score(t.req.Subject, query)
 }
 
-// verdict decides whether the current answer is right.
+// verdict judges whether the current answer is right.
 func (t *turn) verdict() llm.Choice {
 	query := ""
 	if q := t.req.Facts.Queries; len(q) > 0 {
@@ -53,8 +53,8 @@ func (t *turn) reply(arguments any) llm.Choice {
 	return called(call{t.req.Tools[0].Name, args})
 }
 
-// best returns the index of the best query with the probability Right, and otherwise the index of another one. Among
-// equally good queries, it takes the first.
+// With probability Right, best returns the index of the best query; otherwise, it returns the index of a different one.
+// Among equally good queries, it chooses the first.
 func (t *turn) best(queries []string, rnd *rand.Rand) int {
 	top, scores := 0, make([]float64, len(queries))
 	for i, q := range queries {
@@ -88,8 +88,8 @@ func (t *turn) last() string {
 	return out
 }
 
-// variant chooses among the variants of the answer that change its result. It returns the best variant, or the last
-// query that returned something if no variant is better. If no variants were shown, it returns "".
+// variant chooses among the variants of the answer that have a different result. It returns the best variant, or the
+// last query that returned something if no variant is better. If no variants were shown, it returns "".
 func (t *turn) variant() string {
 	shown := t.req.Facts.Queries
 	if len(shown) == 0 {
@@ -97,7 +97,7 @@ func (t *turn) variant() string {
 	}
 	own := t.last()
 	for _, v := range shown {
-		if same(v, own) { // the variant was chosen before
+		if same(v, own) { // the variant was already chosen
 			return own
 		}
 	}
@@ -108,7 +108,7 @@ func (t *turn) variant() string {
 // maxPoints is the maximum number of points that a judge can award.
 const maxPoints = 10
 
-// points scores a state by its last query if it ran one, and otherwise by how much it has explored. A wrong judgment is
+// points scores a state by its last query if it ran one, or otherwise by how much it has explored. A wrong judgment is
 // the opposite of the right one.
 func (t *turn) points() llm.Choice {
 	value, ran := 0.0, false

@@ -19,7 +19,7 @@ import (
 
 var ids = regexp.MustCompile(`\b[QP][0-9]+\b`)
 
-// deaf is a reader that checks that the answer stays the same if all words except IDs are removed from the prompts.
+// deaf is a reader that checks that its response stays the same if all words except IDs are removed from the prompts.
 type deaf struct {
 	t      *testing.T
 	reader *noisy.Reader
@@ -60,7 +60,7 @@ func TestWordsDoNotMatter(t *testing.T) {
 		d := &deaf{t: t, asked: map[string]int{}, reader: noisy.New(noisy.Options{Right: 1, Protocol: p.Protocol,
 			Gold: func(q string) (string, bool) { s, ok := gold[q]; return s, ok },
 			Label: func(id string) string {
-				labels, _ := g.Labels(t.Context(), []string{id}, []string{"en"}) // without a label, no name
+				labels, _ := g.Labels(t.Context(), []string{id}, []string{"en"}) // without a label, an entity has no name
 				return labels[id]
 			}})}
 		e := agent.New(slog.New(slog.DiscardHandler), d, agent.Wikibase(g), time.Now, agent.Options{Preset: p,
@@ -124,7 +124,7 @@ func TestChoices(t *testing.T) {
 					n++
 				}
 			}
-			// three standard deviations of 200 draws with a probability of 0.7 are 20
+			// 20 is three standard deviations for 200 draws with probability 0.7
 			if low, high := int(200*q)-20, int(200*q)+20; q == 0 && n != 0 || q == 1 && n != 200 || n < low || n > high {
 				t.Errorf("%s, q = %g: %d of 200 are right", tt.name, q, n)
 			}

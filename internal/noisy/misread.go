@@ -15,14 +15,14 @@ type misreading struct {
 	change func(r *Reader, q *sparql.Query, rnd *rand.Rand) bool
 }
 
-// misreadings are the misreadings that were counted in published runs on SPINACH's test set, weighted by frequency. The
-// best run had 87 answers with too few, too many or wrong rows. Of these, 29 had columns that nobody requested, 25 a
-// filter on a label's language, and 22 a LIMIT that nobody requested; 15 confused statements with values, and 14 lacked
-// a path. In 16 other wrong answers, a property or a condition was wrong.
+// misreadings contains the misreadings counted in published runs on SPINACH's test set, weighted by frequency. The best
+// run had 87 answers with too few, too many or wrong rows. Of these, 29 had columns that nobody requested, 25 had a
+// filter on a label's language, and 22 had a LIMIT that nobody requested; 15 confused statements with values, and 14
+// lacked a path. In 16 other wrong answers, a property or a condition was wrong.
 var misreadings = []misreading{{29, addColumn}, {25, requireLabel}, {22, addLimit}, {15, otherForm}, {14, noPath},
 	{10, otherProperty}, {5, dropCondition}, {1, turnAround}}
 
-// misread returns a query for a wrong reading of the question, or false if no misreading applies.
+// misread returns a query for a wrong reading of the question. It returns false if no misreading applies.
 func (r *Reader) misread(gold string, rnd *rand.Rand) (string, bool) {
 	right, err := r.parse(gold)
 	if err != nil || right.Body == nil || right.Body.Where == nil {
@@ -61,7 +61,7 @@ func weighted(list []misreading, rnd *rand.Rand) int {
 	return len(list) - 1
 }
 
-// paths collects the matching predicates of a query.
+// paths collects the matching predicates in a query.
 func paths(q *sparql.Query, fits func(p *sparql.Path) bool) []*sparql.Path {
 	var out []*sparql.Path
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -75,7 +75,7 @@ func paths(q *sparql.Query, fits func(p *sparql.Path) bool) []*sparql.Path {
 
 func oneLine(q *sparql.Query) string { return sparql.Print(q, sparql.PrintOptions{OneLine: true}) }
 
-// dropCondition removes a triple or a filter that binds no answer.
+// dropCondition removes a triple or a filter without which every answer column is still bound.
 func dropCondition(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	ps := q.Body.Where.Patterns
 	for _, i := range rnd.Perm(len(ps)) {
@@ -111,7 +111,7 @@ func addLimit(_ *Reader, q *sparql.Query, _ *rand.Rand) bool {
 	return true
 }
 
-// turnAround swaps the subject and the object of one triple.
+// turnAround swaps the subject and object of one triple.
 func turnAround(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	ps := q.Body.Where.Patterns
 	for _, i := range rnd.Perm(len(ps)) {
@@ -129,7 +129,7 @@ func turnAround(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	return false
 }
 
-// addColumn adds another variable of the pattern to the columns.
+// addColumn adds another variable in the pattern to the columns.
 func addColumn(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	if q.Form != sparql.Select || q.Body.Star || q.Body.GroupBy != nil {
 		return false
@@ -163,7 +163,7 @@ func requireLabel(_ *Reader, q *sparql.Query, _ *rand.Rand) bool {
 	return true
 }
 
-// noPath removes the repetition from a path, so that only the class itself or only the next place remains.
+// noPath removes the repetition from a path, so that the path reaches only the class itself or only the next place.
 func noPath(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	repeats := func(p *sparql.Path) bool { return p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus }
 	at := paths(q, func(p *sparql.Path) bool {
@@ -189,12 +189,12 @@ func noPath(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 
 var direct = regexp.MustCompile(`\bwdt:(P[0-9]+)\b`)
 
-// otherForm uses statements of every rank instead of the best values.
+// otherForm uses statements of every rank instead of only the best values.
 func otherForm(r *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	return r.wikidata() && r.rewrite(q, rnd, func(id string) string { return "(p:" + id + "/ps:" + id + ")" })
 }
 
-// otherProperty replaces a property with one that is used in similar ways.
+// otherProperty replaces a property with one that is used in a similar way.
 func otherProperty(r *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	return r.wikidata() && r.o.Near != nil && r.rewrite(q, rnd, func(id string) string {
 		if other := r.o.Near(id); other != "" {
@@ -204,7 +204,7 @@ func otherProperty(r *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	})
 }
 
-// rewrite replaces one direct property of a query. If the result does not parse, the query is unchanged.
+// rewrite replaces one direct property in a query. If the result does not parse, the query is unchanged.
 func (r *Reader) rewrite(q *sparql.Query, rnd *rand.Rand, by func(id string) string) bool {
 	text := q.String()
 	at := direct.FindAllStringSubmatchIndex(text, -1)

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestNamesOfAnotherGraph checks that the plan, made-up names and misreadings use the graph's own IRIs if the graph is
-// not Wikidata.
+// TestNamesOfAnotherGraph checks that plans, made-up names and misreadings use the graph's own IRIs if the graph is not
+// Wikidata.
 func TestNamesOfAnotherGraph(t *testing.T) {
 	r := New(Options{Graph: &kg.Description{Statements: kg.Compound,
 		Prefixes: map[string]string{"v": "http://library.example/v#",

@@ -1,7 +1,7 @@
-// Package noisy is a reader that acts as the language model and makes mistakes at known rates. It is given the gold
-// query of each question, plans its steps from it, and makes random mistakes: it misreads the question, makes up IDs,
-// forgets the format of a turn, repeats itself, or stops early. Thousands of runs can then show the value of a preset,
-// a policy or a check of the program. With a real model, that many runs would cost too much.
+// Package noisy implements a reader that acts as the language model and makes mistakes at known rates. It is given the
+// gold query for each question, plans its steps from that query, and makes random mistakes: it misreads the question,
+// makes up IDs, forgets the format of a turn, repeats itself, or stops early. Thousands of runs can then show how much
+// a preset, a policy or one of the program's checks is worth. With a real model, that many runs would cost too much.
 //
 // If a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses
 // correctly with a given probability. Comparisons cover a range of probabilities, so that no preset wins only because
@@ -31,14 +31,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Rates are the probabilities of each kind of mistake, from 0 to 1.
+// Rates contains the probability of each kind of mistake, from 0 to 1.
 type Rates struct {
 	Reading float64 // a reading of the question is wrong
-	Memory  float64 // an ID that the conversation does not show is misremembered for the whole run
+	Memory  float64 // an ID not shown in the conversation is misremembered for the whole run
 	ID      float64 // one ID in a query is made up
 	Format  float64 // a turn has no readable action
-	Stop    float64 // a turn before the last ends the work
-	Loop    float64 // a turn repeats the last action
+	Stop    float64 // a turn before the last one ends the run
+	Loop    float64 // a turn repeats the previous action
 }
 
 // Options describe a reader.
@@ -46,23 +46,23 @@ type Options struct {
 	Seed  uint64
 	Gold  func(question string) (sparql string, ok bool)
 	Label func(id string) string // English label of an ID, or ""
-	// the quality of a query's result, from 0 to 1; decides choices and which readings count as wrong; if nil, 1 for the
-	// gold query and 0 otherwise
+	// the quality of a query's result, from 0 to 1; determines choices, and which readings count as wrong; if nil, 1 for
+	// the gold query and 0 otherwise
 	Score func(question, query string) float64
-	// returns another property that could be confused with the given one, or ""; properties are never confused if nil
+	// returns a property that could be confused with the given one, or ""; if nil, properties are never confused
 	Near  func(property string) string
 	Graph *kg.Description // the graph of the gold queries; Wikidata if nil
 	Rates Rates
 	Right float64 // probability of a correct choice
 	// "text" or "fenced" for requests without tools; see package agent/protocol
 	Protocol string
-	// wrong readings, shared among readers of the same questions; not shared if nil
+	// wrong readings, shared among readers of the same questions, or not shared if nil
 	Readings *Readings
-	// price per million tokens in US dollars, for limits on cost
+	// prices per million tokens in US dollars, for cost limits
 	InputUSD, OutputUSD float64
 }
 
-// Reader acts as the model. It is safe for concurrent use: its answers depend only on its options and the request.
+// Reader acts as the model. It is safe for concurrent use: its responses depend only on its options and the request.
 type Reader struct{ o Options }
 
 // New returns a reader.
@@ -111,7 +111,8 @@ func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return &llm.Response{Choices: choices, Model: "noisy", Usage: u}, nil
 }
 
-// random returns the source of randomness for one sample of one request, so that the same request gets the same answer.
+// random returns the source of randomness for one sample of one request, so that the same request gets the same
+// response.
 func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d\x00%d\x00", req.Subject, req.Purpose, req.Part, seedOf(req), sample)
@@ -123,7 +124,7 @@ func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.o.Seed, h.Sum64()))
 }
 
-// seedOf returns the seed given in the request. Independent attempts at a question have different seeds.
+// seedOf returns the seed given in the request. Independent attempts to answer a question have different seeds.
 func seedOf(req llm.Request) int {
 	if req.Seed == nil {
 		return 0
@@ -140,7 +141,7 @@ func (r *Reader) chance(what ...any) *rand.Rand {
 	return rand.New(rand.NewPCG(r.o.Seed, h.Sum64()))
 }
 
-// turn is the answer to one request.
+// turn is the response to one request.
 type turn struct {
 	*Reader
 	req    llm.Request
@@ -240,7 +241,7 @@ func (t *turn) again() llm.Choice {
 	return called(call{d.Tool, json.RawMessage(d.Arguments)})
 }
 
-// next returns the first action of the plan that has not been executed; the last action ends the work.
+// next returns the first action in the plan that has not been executed; the last action ends the run.
 func (t *turn) next(plan []action) int {
 	for i, a := range plan[:len(plan)-1] {
 		if !t.did(a) {
@@ -271,7 +272,7 @@ func (t *turn) did(a action) bool {
 // same reports whether two strings are the same query.
 func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-// quoted returns a string in the form that it has in arguments.
+// quoted returns a string in the form that it has in JSON arguments.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

@@ -21,7 +21,7 @@ var builtin = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 1 }})
 })
 
-// gold are questions about the built-in slice.
+// gold contains questions about the built-in slice.
 var gold = map[string]string{
 	"What is the capital of Germany?":   "SELECT ?capital WHERE { wd:Q183 wdt:P36 ?capital }",
 	"Which countries border Germany?":   "SELECT ?country WHERE { wd:Q183 wdt:P47 ?country . ?country wdt:P31/wdt:P279* wd:Q6256 }",
@@ -33,8 +33,8 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// run asks every question. It returns each answer's rows as JSON, or "" if there is no answer, and the total number of
-// calls.
+// run asks every question. It returns the rows of each answer as JSON, or "" if there is no answer, and the total
+// number of calls.
 func run(t *testing.T, name string, o noisy.Options) (answers map[string]string, calls int) {
 	t.Helper()
 	g, err := builtin()
@@ -117,8 +117,8 @@ func TestWithoutMistakes(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that each kind of mistake on its own costs answers or calls, and that the same seed causes the
-// same mistakes.
+// TestMistakes checks that each kind of mistake, on its own, reduces the number of right answers or costs calls, and
+// that the same seed causes the same mistakes.
 func TestMistakes(t *testing.T) {
 	w := want(t)
 	for _, p := range []string{"spinach", "grasp"} {
@@ -144,8 +144,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestJudge checks that with wrong readings, a judge that is always right saves answers, and one that is always wrong
-// costs answers.
+// TestJudge checks that with wrong readings, a judge that is always right rescues answers, and one that is always wrong
+// loses them.
 func TestJudge(t *testing.T) {
 	w := want(t)
 	sum := map[float64]int{}

@@ -15,30 +15,30 @@ import (
 // kind is the kind of an action, independent of the preset.
 type kind int
 
-// The kinds of actions. Those before execute explore the graph.
+// The kinds of actions. The kinds before execute explore the graph.
 const (
 	searchItem kind = iota
 	searchProperty
 	look // read an entity's page
 	execute
 	stop
-	guess  // end with a query that was not run
+	guess  // end with a query that has not been run
 	giveUp // report that there is no answer
 )
 
-// action is a step of a plan. text is a name, an ID or a query.
+// action is a step in a plan. text is a name, an ID or a query.
 type action struct {
 	kind kind
 	text string
 }
 
-// Limits of a plan: the number of names to search for before running the query, and the number of readings that may
+// Limits on a plan: the number of names to search for before running the query, and the number of readings that may
 // return nothing before the reader gives up.
 const maxItems, maxProperties, maxEmpty = 3, 3, 4
 
-// plan returns the reader's actions for a query that it believes in. It searches for the names of entities that have
-// not been shown yet, reads the first item, runs the query, and stops. Actions without a tool are left out. If there is
-// no search for names, they are looked up with queries after an empty result.
+// plan returns the reader's actions for a query that it believes to be right. It searches for the names of entities
+// that have not been shown yet, reads the first item, runs the query, and stops. Actions for which there is no tool are
+// omitted. If there is no tool that searches for names, they are looked up with queries after an empty result.
 func (t *turn) plan(query string) []action {
 	var out []action
 	items, properties := t.identifiers(query)
@@ -70,7 +70,7 @@ func (t *turn) plan(query string) []action {
 	return append(out, action{execute, query}, action{stop, query})
 }
 
-// names returns the labels of those IDs that have one.
+// names returns the labels of the IDs that have one.
 func (t *turn) names(ids []string) []string {
 	out := []string{}
 	for _, id := range ids {
@@ -119,7 +119,7 @@ func letterOrDigit(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// fromMemory writes a query with the IDs as the reader remembers them. An ID that has not been shown may be wrong, and
+// fromMemory writes a query with the IDs that the reader remembers. An ID that has not been shown may be wrong, and
 // stays wrong until it is shown.
 func (t *turn) fromMemory(query string) string {
 	if t.o.Rates.Memory == 0 {
@@ -134,7 +134,7 @@ func (t *turn) fromMemory(query string) string {
 	return query
 }
 
-// madeUp replaces one ID in a query with one that was never shown.
+// madeUp replaces one ID in a query with an ID that was never shown.
 func (t *turn) madeUp(query string) string {
 	items, properties := t.identifiers(query)
 	ids := append(items, properties...)
@@ -144,7 +144,7 @@ func (t *turn) madeUp(query string) string {
 	return t.replace(query, ids[t.rnd.IntN(len(ids))], t.rnd)
 }
 
-// replace replaces an ID with one that does not exist.
+// replace replaces an ID with a nonexistent one.
 func (t *turn) replace(query, id string, rnd *rand.Rand) string {
 	n := 90_000_000 + rnd.IntN(1_000_000)
 	if t.wikidata() {
@@ -163,9 +163,9 @@ func (r *Reader) parse(query string) (*sparql.Query, error) {
 	return sparql.ParseWith(query, r.o.Graph.Prefixes)
 }
 
-// identifiers returns the items and properties of a query: their IDs on Wikidata, and their IRIs in the graph's
-// spelling on other graphs. On other graphs, every predicate is a property, except rdf:type, which every reader is
-// assumed to know.
+// identifiers returns the items and properties in a query: their IDs on Wikidata, and their IRIs as the graph writes
+// them on other graphs. On other graphs, every predicate is a property except rdf:type, which every reader is assumed
+// to know.
 func (r *Reader) identifiers(query string) (items, properties []string) {
 	q, err := r.parse(query)
 	if err != nil {
@@ -187,7 +187,7 @@ func (r *Reader) identifiers(query string) (items, properties []string) {
 			name := r.o.Graph.Compact(n.Value().Value)
 			prefix, _, _ := strings.Cut(name, ":")
 			if ns := r.o.Graph.Prefixes[prefix]; ns == "" || ns == rdf.Prefixes[prefix] {
-				break // a datatype, a hint, or a term of a vocabulary that all graphs share
+				break // a datatype, a hint, or a term from a vocabulary shared by all graphs
 			}
 			list := &items
 			if predicates[n] {

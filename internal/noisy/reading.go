@@ -7,21 +7,20 @@ import (
 	"sync"
 )
 
-// agreement is the probability that a reading depends on the question's own difficulty instead of chance. Different
-// readers then misread the question together and in the same way. In published runs of two systems on SPINACH's test
-// set, each with an F1 near 42, taking the best of three runs for each question results in an F1 of 57. An agreement of
-// three quarters reproduces that.
+// agreement is the probability that a reading depends on the question's difficulty and not on chance. Different readers
+// then misread the same question in the same way. In published runs of two systems on SPINACH's test set, each with an
+// F1 near 42, taking the best of three runs for each question gives an F1 of 57. An agreement of 0.75 reproduces that.
 const agreement = 0.75
 
-// maxReadings is the maximum number of wrong readings of a question.
+// maxReadings is the maximum number of wrong readings per question.
 const maxReadings = 8
 
-// Readings are the ways in which questions can be read. They depend only on the question. The zero value is ready to
-// use. Readings are safe for concurrent use.
+// Readings records the ways in which questions can be read. They depend only on the question. The zero value is ready
+// to use. Readings are safe for concurrent use.
 type Readings struct{ byQuestion sync.Map }
 
-// readings returns the queries that the reader may take for the right one: the gold query first, then those with wrong
-// results.
+// readings returns the queries that the reader may take for the right one: first the gold query, then queries with
+// wrong results.
 func (t *turn) readings() []string {
 	known := &t.o.Readings.byQuestion
 	if list, ok := known.Load(t.req.Subject); ok {
@@ -48,7 +47,7 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw returns the next reading after n others were abandoned. readings does not include those.
+// draw returns the next reading after n others were abandoned. readings does not include the abandoned ones.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own
@@ -63,8 +62,9 @@ func (t *turn) draw(readings []string, n int) string {
 	return t.gold
 }
 
-// believed returns the query that the reader believes in. The reader keeps the query that it ran until the query
-// returns nothing or a judge rejects it. Then it takes another reading. hopeless reports whether no reading is left.
+// believed returns the query that the reader currently believes to be right. The reader keeps the query that it ran
+// until the query returns nothing or a judge rejects it. Then it chooses a different reading. hopeless reports whether
+// no readings are left.
 func (t *turn) believed() (query string, hopeless bool) {
 	f := t.req.Facts
 	readings := t.readings()

@@ -15,7 +15,7 @@ type way struct {
 	list      bool
 }
 
-// words lists, for each kind of action, the tools of all presets that can perform it. The first tool that the request
+// words lists, for each kind of action, the tools in all presets that can perform it. The first tool that the request
 // offers is used.
 var words = map[kind][]way{
 	searchItem: {{"search_wikidata", "text", false}, {"search_entity", "query", false}, {"find", "names", true},
@@ -80,7 +80,7 @@ func (t *turn) call(w way, a action) call {
 	return call{w.tool, arguments(t.req.Tools[max(i, 0)].Parameters, w, a.text)}
 }
 
-// together calls tools for all actions up to the first query that have not been executed.
+// together calls tools for all unexecuted actions that come before the first query.
 func (t *turn) together(plan []action) llm.Choice {
 	var calls []call
 	for _, a := range plan {
@@ -95,7 +95,7 @@ func (t *turn) together(plan []action) llm.Choice {
 }
 
 // arguments fills in a tool's arguments: the text for the action's argument, and null, false or a word for other
-// required ones.
+// required arguments.
 func arguments(schema json.RawMessage, w way, text string) json.RawMessage {
 	var s struct {
 		Required   []string `json:"required"`

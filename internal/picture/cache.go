@@ -26,7 +26,7 @@ type cache struct {
 	now  func() time.Time
 
 	mu    sync.Mutex
-	files map[string]*kept // by name; nil if the folder has not been read yet
+	files map[string]*kept // keyed by name; nil until the folder has been read
 	size  int64
 }
 
@@ -70,7 +70,7 @@ func (c *cache) get(key string) []byte {
 	return data
 }
 
-// put stores a picture. If there are too many, it drops the least recently requested ones.
+// put stores a picture. If there are too many, it evicts the least recently requested ones.
 func (c *cache) put(key string, data []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (c *cache) load() {
 		info, err := e.Info()
 		switch {
 		case err != nil || !info.Mode().IsRegular():
-		case strings.HasPrefix(e.Name(), "new-"): // left by a program that was killed
+		case strings.HasPrefix(e.Name(), "new-"): // left behind by a program that was killed
 			_ = os.Remove(filepath.Join(c.dir, e.Name()))
 		case strings.HasSuffix(e.Name(), suffix):
 			c.files[e.Name()] = &kept{max(info.Size(), block), info.ModTime(), info.ModTime()}

@@ -9,8 +9,8 @@ import (
 	_ "image/png"  // the same
 )
 
-// kindOf returns the media type of a picture that a page may show, judged by its content. It returns "" for anything
-// else, and for a picture with so many pixels that showing it could exhaust a browser's memory.
+// kindOf returns the media type of a picture that a page may show, detected from its content. It returns "" for
+// anything else, including a picture with so many pixels that showing it could exhaust a browser's memory.
 func kindOf(data []byte) string {
 	if w, h, ok := webp(data); ok {
 		return sized("webp", w, h)
@@ -36,9 +36,9 @@ func webp(b []byte) (w, h int, ok bool) {
 		return 0, 0, false
 	}
 	switch string(b[12:16]) {
-	case "VP8X": // 24 bits each, one less
+	case "VP8X": // 24 bits each, stored minus one
 		return 1 + int(b[24]) + int(b[25])<<8 + int(b[26])<<16, 1 + int(b[27]) + int(b[28])<<8 + int(b[29])<<16, true
-	case "VP8L": // 14 bits each, one less, after a signature
+	case "VP8L": // 14 bits each, stored minus one, after a signature
 		bits := binary.LittleEndian.Uint32(b[21:])
 		return 1 + int(bits&0x3fff), 1 + int(bits>>14&0x3fff), b[20] == 0x2f
 	case "VP8 ": // after a start code; the two highest bits are a scale

@@ -1,10 +1,10 @@
-// Package picture fetches pictures from Wikimedia Commons by their file names, for pages that load nothing from other
-// sites. It returns only small bitmaps (JPEG, PNG, GIF or WebP), judged by their content and never by what a server
-// claims. SVG, HTML and everything else is refused.
+// Package picture fetches pictures from Wikimedia Commons by file name, for pages that load nothing from other sites.
+// It returns only small bitmaps (JPEG, PNG, GIF or WebP). The type is detected from the content; what a server claims
+// is ignored. SVG, HTML and everything else is rejected.
 //
 //	picture.go   the fetcher and its limits
-//	kind.go      the type of a file, by its first bytes
-//	cache.go     pictures on disk, within bounds
+//	kind.go      the type of a file, from its first bytes
+//	cache.go     pictures on disk, within limits
 //
 // The transport limits which hosts can be reached; see [Hosts]. Names come from query results, which strangers may have
 // written, so a name can become only a single segment of the configured URL's path.
@@ -34,14 +34,14 @@ import (
 // upload.wikimedia.org. If a width is requested, the redirect leads to a smaller bitmap, even if the file is a drawing.
 const Commons = "https://commons.wikimedia.org/wiki/Special:FilePath/"
 
-// Limits on what is fetched. Wikimedia has bitmaps of this width ready.
+// Limits on what is fetched. Wikimedia keeps bitmaps of this width ready.
 const (
 	width      = 330              // requested width in pixels
 	maxBytes   = 4 << 20          // of a picture
-	maxPixels  = 25_000_000       // of a picture that is not scaled down
-	patience   = 20 * time.Second // for one picture, including its wait
-	parallel   = 4                // maximum number of pictures that are fetched at the same time
-	maxWaiting = 200              // maximum number of pictures that were requested and have not arrived yet
+	maxPixels  = 25_000_000       // for a picture that is not scaled down
+	patience   = 20 * time.Second // for one picture, including the time it waits
+	parallel   = 4                // maximum number of pictures fetched concurrently
+	maxWaiting = 200              // maximum number of pictures requested but not yet received
 	maxName    = 240              // bytes, as in MediaWiki
 )
 
@@ -52,17 +52,17 @@ const (
 	mostGone = 10_000      // names that are remembered
 )
 
-// Options are the parts of a [Fetcher].
+// Options configures a [Fetcher].
 type Options struct {
 	Log       *slog.Logger
 	Base      string            // URL to which a file name is appended, such as [Commons]
-	Transport http.RoundTripper // reaches [Hosts] of Base and nothing else
-	Dir       string            // for the fetched pictures; created when the first one is requested
+	Transport http.RoundTripper // reaches only the [Hosts] of Base
+	Dir       string            // folder for fetched pictures; created when the first one is requested
 	MaxDisk   int64             // maximum size of Dir in bytes; 200 MB if 0
 	Now       func() time.Time
 }
 
-// Fetcher fetches pictures and keeps them for a while.
+// Fetcher fetches pictures and caches them.
 type Fetcher struct {
 	Options
 	base   *url.URL
@@ -83,8 +83,8 @@ type failure struct {
 	until time.Time
 }
 
-// Hosts returns the hosts that a transport for pictures at a URL must be able to reach: the host of the URL itself and,
-// for Wikimedia's wikis, the host of the files.
+// Hosts returns the hosts that a transport for pictures at a URL must be able to reach: the URL's own host and, for
+// Wikimedia's wikis, the host of the files.
 func Hosts(base string) []string {
 	hosts := []string{base}
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(u.Hostname(), ".wikimedia.org") {
@@ -97,7 +97,7 @@ func Hosts(base string) []string {
 func New(o Options) (*Fetcher, error) {
 	u, err := url.Parse(o.Base)
 	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("the address of pictures is not an http or https address")
+		return nil, errors.New("the address for pictures is not an http or https address")
 	}
 	if !strings.HasSuffix(u.Path, "/") {
 		u.Path += "/"
@@ -116,7 +116,7 @@ func New(o Options) (*Fetcher, error) {
 // no picture that may be shown, the error is [fs.ErrNotExist]; after any other error, a later attempt may succeed.
 func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byte, err error) {
 	if !valid(file) {
-		return "", nil, fmt.Errorf("not the name of a file: %w", fs.ErrNotExist)
+		return "", nil, fmt.Errorf("not a valid file name: %w", fs.ErrNotExist)
 	}
 	if data := f.cached(file); data != nil {
 		return kindOf(data), data, nil
@@ -129,7 +129,7 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 	}
 	defer f.leave()
 	done := f.flight.DoChan(file, func() (any, error) {
-		if data := f.cached(file); data != nil { // another request has fetched it since
+		if data := f.cached(file); data != nil { // another request has since fetched it
 			return data, nil
 		}
 		return f.fetchFor(ctx, file)
@@ -146,7 +146,7 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 	}
 }
 
-// cached returns a picture that is kept, or nil.
+// cached returns a picture from the cache, or nil.
 func (f *Fetcher) cached(file string) []byte {
 	if data := f.cache.get(f.key(file)); kindOf(data) != "" {
 		return data
@@ -156,7 +156,7 @@ func (f *Fetcher) cached(file string) []byte {
 
 func (f *Fetcher) key(file string) string { return f.base.String() + "\x00" + file }
 
-// valid reports whether a string can be a file name. Characters that MediaWiki refuses are not allowed, since the name
+// valid reports whether a string can be a file name. Characters that MediaWiki rejects are not allowed, since the name
 // becomes part of the URL.
 func valid(file string) bool {
 	return file != "" && len(file) <= maxName && utf8.ValidString(file) && strings.Trim(file, ". ") != "" &&
@@ -191,12 +191,12 @@ func (f *Fetcher) refused(file string) error {
 		delete(f.gone, file)
 	}
 	if now.Before(f.closed) {
-		return errors.New("the picture service asked for a pause")
+		return errors.New("the picture service requested a pause")
 	}
 	return nil
 }
 
-// remember records that a name has no picture.
+// remember records that there is no picture with a name.
 func (f *Fetcher) remember(file string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -210,7 +210,7 @@ func (f *Fetcher) remember(file string, err error) {
 	f.gone[file] = failure{err, f.Now().Add(wait)}
 }
 
-// pause stops requests to the service for a while.
+// pause suspends requests to the service for a while.
 func (f *Fetcher) pause(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -258,7 +258,7 @@ func (f *Fetcher) fetch(ctx context.Context, file string) ([]byte, error) {
 	resp, err := f.client.Do(req) //nolint:bodyclose // ReadAll closes it
 	if err != nil {
 		var refused *politehttp.RefusedError
-		if errors.As(err, &refused) { // a redirect to another host
+		if errors.As(err, &refused) { // a redirect to a different host
 			return nil, errors.Join(fs.ErrNotExist, err)
 		}
 		return nil, err
@@ -272,17 +272,17 @@ func (f *Fetcher) fetch(ctx context.Context, file string) ([]byte, error) {
 			wait = laterFor
 		}
 		f.pause(wait)
-		return nil, fmt.Errorf("the picture service answered %s", resp.Status)
+		return nil, fmt.Errorf("the picture service responded with %s", resp.Status)
 	case resp.StatusCode >= 500:
-		return nil, fmt.Errorf("the picture service answered %s", resp.Status)
+		return nil, fmt.Errorf("the picture service responded with %s", resp.Status)
 	case resp.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("the picture service answered %s: %w", resp.Status, fs.ErrNotExist)
+		return nil, fmt.Errorf("the picture service responded with %s: %w", resp.Status, fs.ErrNotExist)
 	case errors.As(err, &large):
 		return nil, errors.Join(fs.ErrNotExist, err)
 	case err != nil:
 		return nil, err
 	case kindOf(data) == "":
-		return nil, fmt.Errorf("it is not a picture that may be shown: %w", fs.ErrNotExist)
+		return nil, fmt.Errorf("it is not an allowed kind of picture: %w", fs.ErrNotExist)
 	}
 	return data, nil
 }

@@ -50,7 +50,7 @@ func encoded(t testing.TB, kind string) []byte {
 	return b.Bytes()
 }
 
-// Headers of WebP files of 16 by 8 and 16384 by 16384 pixels, written by hand from the format's specification.
+// Headers of WebP files measuring 16 by 8 and 16384 by 16384 pixels, written by hand from the format's specification.
 var (
 	lossy    = "RIFF\x16\x00\x00\x00WEBPVP8 \x0a\x00\x00\x00\x30\x01\x00\x9d\x01\x2a\x10\x00\x08\x00"
 	lossless = "RIFF\x16\x00\x00\x00WEBPVP8L\x0a\x00\x00\x00\x2f\x0f\xc0\x01\x00\x00\x00\x00\x00\x00"
@@ -90,11 +90,11 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// commons simulates the picture service. Like Commons, it redirects to the file.
+// commons simulates the picture service. Like Commons, it redirects to the file itself.
 type commons struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked []string // requested paths with their parameters
+	asked []string // requested paths with their query strings
 }
 
 func newCommons(t *testing.T, files map[string]http.HandlerFunc) *commons {
@@ -153,8 +153,8 @@ func clockAt() *politehttp.ManualClock {
 	return politehttp.NewManualClock(time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC))
 }
 
-// A picture is requested only once, in its small size. After that, it comes from the disk until it is too old, even
-// after the program was restarted.
+// A picture is requested only once, at its small size. After that, it is read from disk until it is too old, even after
+// a restart of the program.
 func TestFetchedOnce(t *testing.T) {
 	data := encoded(t, "png")
 	c := newCommons(t, map[string]http.HandlerFunc{"Flag of Ünited States? 100%.svg": sends("image/png", data)})
@@ -181,8 +181,8 @@ func TestFetchedOnce(t *testing.T) {
 	}
 }
 
-// A file that is not a picture, too large, on another host or missing counts as no picture, and is not requested again
-// at once.
+// A file that is not a picture, is too large, is on a different host or is missing counts as no picture, and is not
+// requested again immediately.
 func TestRefused(t *testing.T) {
 	var inside atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -278,7 +278,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Many callers that want the same picture cause only one request. If some callers leave, the others still get the
+// Many callers that want the same picture result in only one request. If some callers give up, the others still get the
 // picture.
 func TestTogether(t *testing.T) {
 	here := make(chan struct{}, 1)
@@ -325,8 +325,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// The disk keeps as many pictures as the limit allows; the least recently requested ones are removed first. Leftovers
-// of a killed program are removed, and a file that someone changed does not count as a picture.
+// The disk cache keeps as many pictures as the limit allows; the least recently requested ones are evicted first.
+// Files left behind by a killed program are removed, and a file that was tampered with does not count as a picture.
 func TestBoundedDisk(t *testing.T) {
 	files := map[string]http.HandlerFunc{}
 	for i := range 12 {
@@ -351,7 +351,7 @@ func TestBoundedDisk(t *testing.T) {
 	for i := range 10 {
 		get(i)
 	}
-	get(0) // now the most recently requested picture
+	get(0) // this is now the most recently requested picture
 	get(10)
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 9 {
@@ -371,7 +371,7 @@ func TestBoundedDisk(t *testing.T) {
 	}
 }
 
-// The hosts that may be reached. For Wikimedia's wikis, they include the host of the files.
+// The hosts that may be contacted. For Wikimedia's wikis, they include the host of the files.
 func TestHosts(t *testing.T) {
 	for base, want := range map[string]string{
 		Commons:                              Commons + " https://upload.wikimedia.org",

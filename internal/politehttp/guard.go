@@ -25,21 +25,21 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refused to contact %s: %s", e.Host, e.Why)
 }
 
-// Permanent reports that repeating the request does not help.
+// Permanent reports that retrying the request does not help.
 func (e *RefusedError) Permanent() bool { return true }
 
 // Options configure [NewTransport].
 type Options struct {
-	UserAgent string            // set on each request that has none; see [UserAgent]
+	UserAgent string            // set on each request that does not have one; see [UserAgent]
 	Hosts     []string          // reachable hosts, such as "www.wikidata.org", "127.0.0.1:8080" or a URL
-	Base      http.RoundTripper // if nil, one without a proxy that refuses loopback addresses unless Hosts names one
-	Public    bool              // with a nil Base: also refuse private networks, unless Hosts or Neighbor is in one
+	Base      http.RoundTripper // if nil, a transport without proxy that rejects loopback addresses unless Hosts names one
+	Public    bool              // if Base is nil, also reject private networks, unless Hosts or Neighbor is in one
 	Neighbor  string            // host or URL; resolved when needed
 }
 
-// NewTransport returns a transport that sets our User-Agent and reaches only the configured hosts. Any other request
-// fails with a *[RefusedError] before a byte is sent. A host without a port means ports 80 and 443. Loopback addresses
-// are reachable only if Hosts names one: a name that resolves to a loopback or link-local address is refused while
+// NewTransport returns a transport that sets our User-Agent and contacts only the configured hosts. Any other request
+// fails with a *[RefusedError] before a byte is sent. A host without a port allows ports 80 and 443. Loopback addresses
+// are reachable only if Hosts names one: a name that resolves to a loopback or link-local address is rejected during
 // dialing.
 //
 // The transport also checks each hop of a redirect, since http.Client sends every hop through its transport.
@@ -79,14 +79,14 @@ func plainTransport(g *dialGuard) *http.Transport {
 	}
 }
 
-// dialGuard refuses addresses that a host name must not resolve to.
+// dialGuard rejects addresses that a host name must not resolve to.
 type dialGuard struct {
-	loopback bool   // addresses of this machine and its link are allowed
+	loopback bool   // loopback and link-local addresses are allowed
 	private  bool   // addresses of private networks are allowed
-	neighbor string // host; if it has a private address, others may have one
+	neighbor string // host; if its address is private, those of other hosts may be too
 }
 
-// check returns an error if the address that is about to be dialed is refused.
+// check returns an error if the address about to be dialed is not allowed.
 func (g *dialGuard) check(ctx context.Context, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -115,15 +115,15 @@ func (g *dialGuard) neighborIsPrivate(ctx context.Context) bool {
 	return err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return isPrivate(ip) || isLoopback(ip) })
 }
 
-// isLoopback reports whether an address belongs to this machine or its link, or cannot be dialed at all.
+// isLoopback reports whether an address is loopback or link-local, or cannot be dialed at all.
 func isLoopback(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast()
 }
 
-// otherPrivate are the ranges of private networks that [netip.Addr.IsPrivate] leaves out: "this network", addresses
-// shared by a carrier's customers (RFC 6598), protocol assignments, addresses for benchmarks, and IPv4 addresses inside
-// IPv6 (NAT64, 6to4), whose meaning depends on the network.
+// otherPrivate lists the private ranges that [netip.Addr.IsPrivate] omits: "this network", carrier-grade NAT (RFC
+// 6598), protocol assignments, benchmarking addresses, and IPv4 addresses embedded in IPv6 (NAT64, 6to4), whose meaning
+// depends on the network.
 var otherPrivate = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
@@ -136,7 +136,7 @@ func isPrivate(ip netip.Addr) bool {
 	return ip.IsPrivate() || slices.ContainsFunc(otherPrivate, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// hostPort turns a setting into the "host:port" forms it allows.
+// hostPort returns the "host:port" strings that a setting allows.
 func hostPort(s string) ([]string, error) {
 	if strings.Contains(s, "://") {
 		u, err := url.Parse(s)
@@ -173,7 +173,7 @@ type guard struct {
 	base  http.RoundTripper
 }
 
-// names reports whether a configured host is localhost or an address of the given kind.
+// names reports whether any configured host is localhost or an address of the given kind.
 func (g *guard) names(kind func(netip.Addr) bool) bool {
 	return slices.ContainsFunc(g.hosts, func(hp string) bool {
 		h, _, _ := net.SplitHostPort(hp)

@@ -11,12 +11,12 @@ type TooLargeError struct {
 	Limit int64 // bytes
 }
 
-// Error returns a message with the limit.
+// Error returns a message that states the limit.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the answer is larger than %d bytes and was cut", e.Limit)
 }
 
-// Permanent reports that repeating the request does not help.
+// Permanent reports that retrying the request does not help.
 func (e *TooLargeError) Permanent() bool { return true }
 
 // LimitBody returns a reader for body that fails with a *[TooLargeError] after limit bytes, without reading further.
@@ -48,7 +48,7 @@ func (l *limited) Read(p []byte) (int, error) {
 func (l *limited) Close() error { return l.body.Close() }
 
 // ReadAll reads body up to limit bytes and closes it. It returns what it has read even if there is an error, so that
-// callers can examine the end of a broken answer. If body exceeds the limit, the error is a *[TooLargeError].
+// callers can examine the end of a truncated response. If body exceeds the limit, the error is a *[TooLargeError].
 func ReadAll(body io.ReadCloser, limit int64) ([]byte, error) {
 	l := LimitBody(body, limit)
 	data, err := io.ReadAll(l)

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Pauses records how long servers do not want to receive requests. The Retry-After of one answer applies to all
-// requests to that server. internal/store shares pauses among all processes on a database; [NewPauses] keeps those of
-// one client.
+// Pauses records how long servers do not want to be sent requests. The Retry-After in one response applies to all
+// requests to that server. internal/store shares pauses among all processes that use a database; [NewPauses] keeps the
+// pauses of one client.
 type Pauses interface {
-	// Paused returns what remains of the pause that a server requested, or 0. The server is identified by a name that
-	// contains no secret.
+	// Paused returns the remaining time of the pause that a server requested, or 0. The server is identified by a name
+	// that contains no secret.
 	Paused(ctx context.Context, server string) (time.Duration, error)
-	// Pause records that a server requests a pause of d from now on. It does not shorten a longer pause.
+	// Pause records that a server requests a pause of d, starting now. It does not shorten a longer pause.
 	Pause(ctx context.Context, server string, d time.Duration) error
 }
 
-// NewPauses returns pauses that are kept in memory.
+// NewPauses returns a Pauses that keeps its data in memory.
 func NewPauses(clock Clock) Pauses { return &pauses{clock: clock, until: map[string]time.Time{}} }
 
 type pauses struct {

@@ -1,8 +1,8 @@
-// Package politehttp implements how we behave on the network: how we identify ourselves, which hosts we contact, how
-// long we wait before we retry, and how much of a response we read.
+// Package politehttp determines how we behave on the network: how we identify ourselves, which hosts we contact, how
+// long we wait before retrying, and how much of a response we read.
 //
 // It does not decide what a response means. [Policy.Next] and [ParseRetryAfter] are pure functions of the response and
-// the number of the attempt, and tests control the [Clock]. A client's loop looks like this:
+// the attempt number, and tests control the [Clock]. A client's loop looks like this:
 //
 //	for attempt := 1; ; attempt++ {
 //		resp, err := hc.Do(req)
@@ -15,7 +15,7 @@
 //		}
 //	}
 //
-// [NewTransport] returns a transport that identifies us and refuses every host that the settings do not name. No
+// [NewTransport] returns a transport that identifies us and rejects every host that the settings do not name. No
 // redirect, wiki text or test can send a client elsewhere. [LimitBody] cuts off a response while it is being read.
 // [Scrubber] removes secrets from text.
 package politehttp
@@ -32,12 +32,12 @@ import (
 type Clock interface {
 	// Now returns the current time.
 	Now() time.Time
-	// Sleep waits for d, or until ctx is done and then returns its error. If d is 0 or less, it returns at once, with the
-	// error of ctx if ctx is done.
+	// Sleep waits for d, or until ctx is done and then returns its error. If d is 0 or less, it returns immediately, with
+	// the error of ctx if ctx is done.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// ManualClock is a clock for tests. It moves only when told to: Sleep moves it forward at once. It is safe for
+// ManualClock is a clock for tests. It moves only when told to; Sleep moves it forward without waiting. It is safe for
 // concurrent use.
 type ManualClock struct {
 	mu    sync.Mutex
@@ -45,7 +45,7 @@ type ManualClock struct {
 	slept []time.Duration
 }
 
-// NewManualClock returns a clock that shows now.
+// NewManualClock returns a clock set to now.
 func NewManualClock(now time.Time) *ManualClock { return &ManualClock{now: now} }
 
 // Now returns the time the clock shows.
@@ -74,7 +74,7 @@ func (c *ManualClock) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Slept returns the waits so far, in order.
+// Slept returns the durations slept so far, in order.
 func (c *ManualClock) Slept() []time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,8 @@ func (c *ManualClock) Slept() []time.Duration {
 }
 
 // UserAgent returns the User-Agent that Wikimedia's policy requires: "name/version (contact)". The contact is a page or
-// address at which the operator can be reached. Without one, the services answer 403, so an empty contact is an error.
+// address at which the operator can be reached. Without one, the services respond with 403, so an empty contact is an
+// error.
 //
 // Source: foundation.wikimedia.org, Policy:Wikimedia Foundation User-Agent Policy.
 func UserAgent(name, version, contact string) (string, error) {

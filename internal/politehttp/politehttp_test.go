@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// The formats are those of RFC 9110, section 10.2.3. Some gateways also send fractions.
+// The formats are from RFC 9110, section 10.2.3. Some gateways also send fractions.
 func TestParseRetryAfter(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
@@ -231,7 +231,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// A configured name that resolves to this machine is refused while dialing, unless the settings name a loopback host.
+// A configured name that resolves to this machine is rejected during dialing, unless the settings name a loopback host.
 func TestAddresses(t *testing.T) {
 	anywhere, public := &dialGuard{private: true}, &dialGuard{}
 	atHome, nextToWiki, nextToPublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"},
@@ -259,7 +259,7 @@ func TestAddresses(t *testing.T) {
 	if err := public.check(context.Background(), "nonsense:80"); err == nil {
 		t.Error("a name is dialed")
 	}
-	// not the name "localhost", so it counts as a public one
+	// not the name "localhost", so it counts as public
 	rt, err := NewTransport(Options{Hosts: []string{"localhost.:1"}})
 	if err != nil {
 		t.Fatal(err)
@@ -287,7 +287,7 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// TestScrubFindsEveryForm checks secrets in the forms that other encoders write.
+// TestScrubFindsEveryForm checks secrets in the forms that other encoders produce.
 func TestScrubFindsEveryForm(t *testing.T) {
 	asJSON := func(s string) string {
 		b, err := json.Marshal(s)
@@ -311,7 +311,7 @@ func TestScrubFindsEveryForm(t *testing.T) {
 			"base64":        base64.StdEncoding.EncodeToString([]byte(secret)),
 		} {
 			if name == "base64" && len(secret) < 8 {
-				continue // too few characters to distinguish from other text
+				continue // too short to distinguish from other text
 			}
 			text := "before " + form + " after"
 			got := s.Text(text)

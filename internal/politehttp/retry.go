@@ -9,24 +9,25 @@ import (
 	"time"
 )
 
-// Result is the part of an attempt's outcome that decides whether to try again: a status with its header, or the error
-// of an attempt without a usable answer. In that case Status is 0, or the status of the answer that was cut off.
+// Result is the part of an attempt's outcome that determines whether to retry: a status with its header, or the error
+// of an attempt without a usable response. In the latter case, Status is 0, or the status of the response that was cut
+// off.
 type Result struct {
 	Status int
 	Header http.Header
 	Err    error
 }
 
-// Policy determines how often an attempt is repeated and how long to wait before each repetition. The zero Policy never
-// repeats.
+// Policy determines how often an attempt is retried and how long to wait before each retry. The zero Policy never
+// retries.
 type Policy struct {
 	Attempts int           // including the first
-	Base     time.Duration // wait after the first failure, doubled after each further one
-	Max      time.Duration // longest wait if the server names none
-	MaxAfter time.Duration // longest Retry-After that is obeyed; the caller gives up if it is longer; no limit if 0
+	Base     time.Duration // wait after the first failure; doubled after each further failure
+	Max      time.Duration // longest wait if the server does not specify one
+	MaxAfter time.Duration // longest Retry-After that is obeyed; the caller gives up on a longer one; no limit if 0
 }
 
-// DefaultPolicy returns a policy similar to pywikibot's, but shorter: 5 attempts, waits that double from 2 s up to 2
+// DefaultPolicy returns a policy similar to Pywikibot's, but shorter: 5 attempts, waits that double from 2 s up to 2
 // min, and a Retry-After of up to 5 min.
 func DefaultPolicy() Policy {
 	return Policy{Attempts: 5, Base: 2 * time.Second, Max: 2 * time.Minute, MaxAfter: 5 * time.Minute}
@@ -36,8 +37,8 @@ func DefaultPolicy() Policy {
 // is a random number in [0,1) that spreads the waits of many clients: half of the wait is fixed, half is random. The
 // wait is never shorter than a Retry-After in the header.
 //
-// Network errors, broken answers, status 429 and the statuses of [TransientStatus] are repeated; a context that is done
-// is not.
+// It retries after network errors, malformed responses, status 429 and the statuses of [TransientStatus], but not if
+// the context is done.
 func (p Policy) Next(attempt int, r Result, now time.Time, rnd float64) (wait time.Duration, again bool) {
 	if attempt >= p.Attempts || !r.Transient() {
 		return 0, false
@@ -52,7 +53,7 @@ func (p Policy) Next(attempt int, r Result, now time.Time, rnd float64) (wait ti
 	return wait, true
 }
 
-// Transient reports whether the same attempt may succeed later. It may after a network error, a broken answer or a
+// Transient reports whether the same attempt may succeed later. It may after a network error, a malformed response or a
 // transient status, but not after a permanent error (see [Permanent]) or if the context is done.
 func (r Result) Transient() bool {
 	if r.Err != nil {
@@ -61,8 +62,8 @@ func (r Result) Transient() bool {
 	return TransientStatus(r.Status)
 }
 
-// Permanent reports whether repeating cannot help: err, or an error that it wraps, has a method Permanent() bool that
-// returns true. Examples are a refused host, a body over the limit, and a replay that lacks the answer.
+// Permanent reports whether retrying cannot help: err, or an error that it wraps, has a Permanent() bool method that
+// returns true. Examples are a rejected host, a body over the limit, and a replay that lacks the response.
 func Permanent(err error) bool {
 	var p interface{ Permanent() bool }
 	return errors.As(err, &p) && p.Permanent()
@@ -92,7 +93,7 @@ func Backoff(base, max time.Duration, attempt int, rnd float64) time.Duration {
 	return d/2 + time.Duration(float64(d-d/2)*rnd)
 }
 
-// RetryAfter reads the Retry-After header. It returns false if the header is missing or cannot be read.
+// RetryAfter parses the Retry-After header. It returns false if the header is missing or malformed.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if h == nil {
 		return 0, false
@@ -100,11 +101,11 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return ParseRetryAfter(h.Get("Retry-After"), now)
 }
 
-// maxRetryAfter is the longest wait that is taken seriously: a year.
+// maxRetryAfter is the longest wait that is taken seriously: one year.
 const maxRetryAfter = 365 * 24 * time.Hour
 
-// ParseRetryAfter reads the value of a Retry-After header (RFC 9110, section 10.2.3): a number of seconds or an HTTP
-// date. It also reads fractions of a second, which some services send. For a date in the past, it returns 0.
+// ParseRetryAfter parses the value of a Retry-After header (RFC 9110, section 10.2.3): a number of seconds or an HTTP
+// date. It also accepts fractions of a second, which some services send. For a date in the past, it returns 0.
 func ParseRetryAfter(value string, now time.Time) (time.Duration, bool) {
 	value = strings.TrimSpace(value)
 	if value == "" {

@@ -15,15 +15,15 @@ import (
 // Mask replaces a secret in text.
 const Mask = "******"
 
-// minSecret is the length of the shortest secret that is hidden. Hiding shorter ones would garble all text.
+// minSecret is the minimum length of a secret that is masked. Masking shorter ones would garble all text.
 const minSecret = 4
 
-// minFragment is the length of the shortest piece of base64 that is searched for.
+// minFragment is the minimum length of a base64 fragment that is searched for.
 const minFragment = 6
 
 // secretForms match text that looks like a secret even if no such secret is configured: a bearer token; a key with
-// OpenAI's prefix, even if half masked, as OpenAI's error messages quote it; a key or password as a parameter of a URL
-// or form or as a JSON member; OAuth header parameters; a cookie; a password before the @ of a URL.
+// OpenAI's prefix, even if partly masked, as OpenAI's error messages quote it; a key or password as a URL or form
+// parameter or as a JSON member; OAuth header parameters; a cookie; a password before the @ of a URL.
 var secretForms = []struct {
 	re  *regexp.Regexp
 	out string
@@ -37,12 +37,13 @@ var secretForms = []struct {
 	{regexp.MustCompile(`(://[^/\s:@"\\]+:)[^/\s@"\\]+@`), "$1" + Mask + "@"},
 }
 
-// Scrubber removes secrets from text, in every form in which they are sent: unchanged, escaped for a URL (once or more,
-// with a space as %20 or +), for JSON or for HTML, and inside base64, as in basic authentication. It also removes text
-// that looks like a secret. A nil Scrubber removes only such text. A Scrubber is safe for concurrent use.
+// Scrubber removes secrets from text, in every form in which they are sent: unchanged, escaped for a URL (one or more
+// times, with a space as %20 or +), for JSON or for HTML, and inside base64, as in basic authentication. It also
+// removes text that looks like a secret. A nil Scrubber removes only text that looks like a secret. A Scrubber is safe
+// for concurrent use.
 type Scrubber struct{ secrets []*regexp.Regexp }
 
-// NewScrubber returns a scrubber for the given secrets. It ignores those of fewer than 4 bytes.
+// NewScrubber returns a scrubber for the given secrets. It ignores secrets shorter than 4 bytes.
 func NewScrubber(secrets ...string) *Scrubber {
 	s := &Scrubber{}
 	seen := map[string]bool{}
@@ -77,8 +78,8 @@ func (s *Scrubber) Text(text string) string {
 	return text
 }
 
-// Error returns an error with the scrubbed text of err, for which errors.Is and errors.As work as for err. If the text
-// contains no secret, Error returns err itself.
+// Error returns an error with the scrubbed text of err. errors.Is and errors.As work on it as they do on err. If the
+// text contains no secret, Error returns err itself.
 func (s *Scrubber) Error(err error) error {
 	if err == nil {
 		return nil
@@ -117,8 +118,8 @@ func escapedForms(secret string) string {
 	return b.String()
 }
 
-// runeForms returns patterns for a character: unchanged, perhaps after backslashes; escaped once or more in a URL; as
-// \u in JSON; and in HTML.
+// runeForms returns patterns for a character: unchanged, possibly after backslashes; escaped one or more times in a
+// URL; as \u in JSON; and in HTML.
 func runeForms(r rune) []string {
 	var inURL, inJSON strings.Builder
 	for _, c := range []byte(string(r)) {
@@ -135,13 +136,13 @@ func runeForms(r rune) []string {
 		forms = append(forms, regexp.QuoteMeta(e))
 	}
 	if r == ' ' {
-		forms = append(forms, `\+`, `(?i:%(?:25)*2b)`) // a plus sign, which a second encoder escapes
+		forms = append(forms, `\+`, `(?i:%(?:25)*2b)`) // a plus sign escaped by a second encoder
 	}
 	return forms
 }
 
-// base64Fragments returns the base64 of secret for each way in which it can begin within a longer text, without the
-// characters that also depend on the text around it.
+// base64Fragments returns the base64 encoding of secret for each offset (mod 3) at which it can start within a longer
+// text, without the characters that also depend on the surrounding text.
 func base64Fragments(secret string) []string {
 	var out []string
 	for offset := range 3 {
@@ -164,8 +165,8 @@ func base64Fragments(secret string) []string {
 // secretParameter is the name of a URL parameter whose value is a secret.
 var secretParameter = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|auth|sig|credential|session`)
 
-// longValue is the minimum length at which the value of a URL parameter counts as a secret, whatever the parameter's
-// name.
+// longValue is the minimum length at which the value of a URL parameter counts as a secret, regardless of the
+// parameter's name.
 const longValue = 16
 
 // URLSecrets returns the secrets in a URL: its password, and the values of parameters that look like keys.

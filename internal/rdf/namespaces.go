@@ -29,9 +29,8 @@ const (
 	Prop     = "http://www.wikidata.org/prop/"
 )
 
-// Prefixes are the prefixes that Wikidata's query service predefines, as a map from a prefix without its colon to a
-// namespace. Source: the service's own list (Wikidata:SPARQL query service/Prefixes and its RDF repository). Do not
-// modify.
+// Prefixes maps the prefixes that Wikidata's query service predefines, without the colon, to their namespaces. Source:
+// the service's own list (Wikidata:SPARQL query service/Prefixes and its RDF repository). Do not modify.
 var Prefixes = map[string]string{
 	"wd": Entity, "wds": Entity + "statement/", "wdv": "http://www.wikidata.org/value/",
 	"wdref": "http://www.wikidata.org/reference/",
@@ -54,7 +53,7 @@ var Prefixes = map[string]string{
 	"wikibaseqs": "http://wikiba.se/ontology#QuickStatements/", "wdsubgraph": "https://query.wikidata.org/subgraph/",
 }
 
-// prefixOrder lists the prefixes, longest namespace first, so that the first match is the closest one.
+// prefixOrder lists the prefixes, longest namespace first, so that the first match is the most specific one.
 var prefixOrder = func() []string {
 	ps := make([]string, 0, len(Prefixes))
 	for p := range Prefixes {
@@ -70,8 +69,8 @@ var prefixOrder = func() []string {
 	return ps
 }()
 
-// Shorten returns iri as a prefixed name if a predefined prefix fits and the local part does not need to be escaped,
-// and otherwise "<iri>".
+// Shorten returns iri as a prefixed name if a predefined prefix matches and the local part does not need escaping, and
+// otherwise "<iri>".
 func Shorten(iri string) string {
 	for _, p := range prefixOrder {
 		if local, ok := strings.CutPrefix(iri, Prefixes[p]); ok && plainLocal(local) {
@@ -94,7 +93,7 @@ func plainLocal(s string) bool {
 	return true
 }
 
-// EntityID returns the Q, P or L number at the end of an IRI of one of Wikidata's entity or property namespaces ("Q42"
+// EntityID returns the Q, P or L number at the end of an IRI in one of Wikidata's entity or property namespaces ("Q42"
 // for wd:Q42, "P31" for wd:P31, wdt:P31, p:P31, ps:P31 and so on), or "" if there is none.
 func EntityID(iri string) string {
 	if !strings.HasPrefix(iri, "http://www.wikidata.org/") {
@@ -107,7 +106,7 @@ func EntityID(iri string) string {
 	return ""
 }
 
-// ValidID reports whether id has the form of an item, property or lexeme number: Q42, P31, L7, without a leading zero.
+// ValidID reports whether id has the form of an item, property or lexeme ID: Q42, P31, L7, without a leading zero.
 func ValidID(id string) bool {
 	if len(id) < 2 || len(id) > 12 || (id[0] != 'Q' && id[0] != 'P' && id[0] != 'L') || id[1] == '0' {
 		return false

@@ -1,8 +1,8 @@
 // Package rdf defines RDF 1.1 terms and the namespaces of Wikidata's RDF model.
 //
-// A [Term] is a small comparable value: two terms are the same RDF term exactly when they are equal with ==, so terms
-// can be map keys. The zero Term means "no term" (an unbound variable). Nothing here parses or evaluates: Turtle is
-// read by internal/kg/embedded, SPARQL by internal/sparql.
+// A [Term] is a small comparable value: two terms are the same RDF term if and only if they are ==, so terms can be map
+// keys. The zero Term means "no term" (an unbound variable). This package does not parse or evaluate anything: Turtle
+// is read by internal/kg/embedded, SPARQL by internal/sparql.
 package rdf
 
 import (
@@ -21,8 +21,8 @@ const (
 )
 
 // Term is an RDF term. Value is the IRI, the blank node's label (without "_:") or the literal's lexical form. Datatype
-// is the full IRI of a literal's datatype: empty for xsd:string and for language-tagged literals, whose Lang is lower
-// case.
+// is the full IRI of a literal's datatype. It is empty for xsd:string and for language-tagged literals, whose Lang is
+// lower case.
 type Term struct {
 	Kind     Kind
 	Value    string
@@ -81,7 +81,7 @@ func (t Term) String() string {
 	return ""
 }
 
-// Quote returns s as a double-quoted literal with the escapes of N-Triples and SPARQL.
+// Quote returns s as a double-quoted literal with the escapes used by N-Triples and SPARQL.
 func Quote(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)

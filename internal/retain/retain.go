@@ -1,5 +1,5 @@
-// Package retain deletes data whose retention time is over: old trajectories, and the words of posts that are no longer
-// on the wiki.
+// Package retain deletes data whose retention period has ended: old trajectories, and the words of posts that are no
+// longer on the wiki.
 package retain
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Forever is the retention time of data that is never deleted.
+// Forever is the retention period of data that is never deleted.
 const Forever time.Duration = -1
 
 // Wiki reads pages. A missing page is not an error.
@@ -37,13 +37,13 @@ type Store interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// Lessons is the book of lessons from discussions.
+// Lessons is the book of lessons learned from discussions.
 type Lessons interface {
-	// Forget removes strangers' words from the lessons that were learned from the requests with these entry keys.
+	// Forget removes strangers' words from the lessons learned from the requests with these entry keys.
 	Forget(entries []string) (n int, err error)
 }
 
-// Retention configures which data is kept for how long.
+// Retention configures how long each kind of data is kept.
 type Retention struct {
 	Log   *slog.Logger
 	Wiki  Wiki
@@ -53,17 +53,17 @@ type Retention struct {
 	Lessons Lessons // may be nil
 
 	Dir          string        // of the trajectories
-	Trajectories time.Duration // kept for this long after they were last written; [Forever]: always
+	Trajectories time.Duration // how long they are kept after the last write; always if [Forever]
 
 	Name          string        // of the wiki whose posts are checked; "" for the main wiki
 	Page, Archive string        // the forum page; the prefix of its archive's titles, before YYYY/MM
-	Removed       time.Duration // kept for this long after a post was first missing; [Forever]: always
+	Removed       time.Duration // how long words are kept after a post was first found missing; always if [Forever]
 }
 
-// closed are the states of entries whose work is over.
+// closed lists the states of finished entries.
 var closed = []bot.State{bot.Posted, bot.GaveUp, bot.Skipped, bot.Rejected}
 
-// OldTrajectories deletes the trajectories whose retention time is over, except those of unfinished requests.
+// OldTrajectories deletes the trajectories whose retention period has ended, except those of unfinished requests.
 func (r *Retention) OldTrajectories(ctx context.Context) error {
 	if r.Trajectories < 0 {
 		return nil
@@ -121,11 +121,11 @@ func (r *Retention) each(f func(path, key string, written time.Time) error) erro
 	return nil
 }
 
-// gone returns the key of the note that records when a post was first missing.
+// gone returns the key of the note that records when a post was first found missing.
 func gone(key string) string { return "gone " + key }
 
-// RemovedPosts erases the words of posts that have been missing from the forum page and its archive for longer than
-// their retention time. It also deletes their trajectories, and their words in lessons. A post counts as present as
+// RemovedPosts erases the words of posts that have been missing from the forum page and its archive for longer than the
+// retention period. It also deletes the posts' trajectories, and their words in lessons. A post counts as present as
 // long as its words or its signature are on the page. The archives of other pages are unknown, so posts there count as
 // missing only if the page is missing. If a page cannot be read, or the archive is not at the expected title, nothing
 // is erased. Posts on other wikis are handled by the Retention of those wikis.
@@ -138,7 +138,7 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 		return err
 	}
 	byPage := map[string][]*bot.Entry{}
-	var erased []string // erased earlier: lessons that were learned since then, or by an older version, are deleted too
+	var erased []string // erased earlier; lessons learned since then, or by an older version, are also deleted
 	for _, e := range all {
 		if !e.HasWords() {
 			erased = append(erased, e.Key)
@@ -173,7 +173,7 @@ func (r *Retention) forget(entries []string) error {
 	return err
 }
 
-// missing returns the entries whose posts are missing, and removes the notes of the others.
+// missing returns the entries whose posts are missing, and removes the notes about the others.
 func (r *Retention) missing(ctx context.Context, page string, entries []*bot.Entry) (out []*bot.Entry, err error) {
 	rev, err := r.Wiki.Page(ctx, page)
 	if err != nil {
@@ -239,7 +239,7 @@ func (p posts) add(rev *bot.Revision) {
 
 func (p posts) has(e *bot.Entry) bool { return p[e.Text] || p[e.Origin()] }
 
-// erase records posts that are missing for the first time, and erases those that have been missing for long enough.
+// erase records which posts are missing for the first time, and erases those that have been missing for long enough.
 func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 	now, due := r.Now(), map[string]bool{}
 	for _, e := range missing {
@@ -258,7 +258,7 @@ func (r *Retention) erase(ctx context.Context, missing []*bot.Entry) error {
 			due[e.Key] = true
 		}
 	}
-	// Trajectories and lessons are erased first, so that the entry is found again after a crash before the last step.
+	// Trajectories and lessons are erased first, so that the entry is found again if a crash precedes the last step.
 	if err := r.each(func(path, key string, _ time.Time) error {
 		if due[key] {
 			return os.Remove(path)

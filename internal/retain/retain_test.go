@@ -37,7 +37,7 @@ func (p pages) Page(_ context.Context, title string) (*bot.Revision, error) {
 	return &bot.Revision{Title: title, Text: text, Missing: !ok}, nil
 }
 
-// ledger is a ledger in memory that keeps entries as JSON, like the real one.
+// ledger is an in-memory ledger that keeps entries as JSON, like the real one.
 type ledger struct {
 	entries map[string]string
 	notes   map[string]string
@@ -83,7 +83,8 @@ func thread(word string, hour string) string {
 		":00, 1 October 2026 (UTC)\n\n"
 }
 
-// entry is the ledger's entry for a comment of thread, with its words in every place.
+// entry returns the ledger's entry for the comment in a thread, with the comment's words in every field that can
+// contain them.
 func entry(key, word, hour string, state bot.State) *bot.Entry {
 	c := &forum.Parse(page, thread(word, hour), forum.Options{}).Threads[0].Comments[0]
 	e := &bot.Entry{Key: key, Page: page, State: state, Reason: "about " + word, Heading: "About " + word, Author: "Ann",
@@ -136,7 +137,7 @@ func (w *world) trajectory(name string, age time.Duration) {
 	}
 }
 
-// words lists the entries and trajectories that still contain something of each post.
+// words lists the entries and trajectories that still contain words from each post.
 func (w *world) words() string {
 	var out []string
 	for i, word := range []string{"lake", "river", "hill", "castle"} {
@@ -211,7 +212,7 @@ func TestLessonsOfRemovedPosts(t *testing.T) {
 	}
 	learn("sb-0000000000000001", "lake")
 	learn("sb-0000000000000002", "river")
-	if err := book.Approve("n4", true); err != nil { // an example that is in use
+	if err := book.Approve("n4", true); err != nil { // an example in use
 		t.Fatal(err)
 	}
 	w.run("")
@@ -234,7 +235,7 @@ func TestLessonsOfRemovedPosts(t *testing.T) {
 	}
 }
 
-// A post that comes back, and one whose words were changed, count as present.
+// A post that reappears, and one whose words were changed, count as present.
 func TestPostsThatAreThere(t *testing.T) {
 	w := newWorld(t)
 	w.run("")
@@ -244,11 +245,11 @@ func TestPostsThatAreThere(t *testing.T) {
 	delete(w.pages, page)
 	w.pages[page] = thread("lake", "10")
 	w.now = w.now.AddDate(0, 0, 20)
-	w.run("") // missing again, from now on
+	w.run("") // missing again, starting now
 	w.expect("lake river hill castle")
 }
 
-// Pages that cannot be read, or that are not at the expected title, prove nothing.
+// Pages that cannot be read, or that do not have the expected title, prove nothing.
 func TestUnreadablePages(t *testing.T) {
 	for what, spoil := range map[string]func(*world) string{
 		"forum":            func(w *world) string { w.pages[page] = "unreachable"; return "does not answer" },
@@ -282,7 +283,7 @@ func TestOtherPages(t *testing.T) {
 	w.expect("lake hill castle")
 }
 
-// The posts of each wiki are searched for only on that wiki.
+// Each wiki's posts are searched for only on that wiki.
 func TestPagesOfOtherWikis(t *testing.T) {
 	w := newWorld(t)
 	w.Removed = 0

@@ -17,7 +17,7 @@ type Gold struct {
 	SPARQL string // a query, or ""
 	Answer string // its result, as lines, or ""
 
-	rows [][]string // the shown rows of the result
+	rows [][]string // the rows of the result that are shown
 	more string     // a note about the other rows
 }
 
@@ -61,7 +61,7 @@ func (g Gold) Named(labels map[string]string) Gold {
 	return g
 }
 
-// Find returns the item of a benchmark with the given ID or question, ignoring differences in white space.
+// Find returns the benchmark item with the given ID or question, ignoring differences in white space.
 func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 	for _, it := range items {
 		if it.ID == asked {
@@ -76,10 +76,10 @@ func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 	return dataset.Item{}, fmt.Errorf("there is no question with the ID or text %q", text.Clip(asked, 80))
 }
 
-// GoldOf returns the correct answer of an item.
+// GoldOf returns the correct answer for an item.
 func GoldOf(it dataset.Item) Gold {
 	g := Gold{SPARQL: it.SPARQL}
-	if q, err := sparql.Parse(it.SPARQL); err == nil { // in the same form as the model's query at the end
+	if q, err := sparql.Parse(it.SPARQL); err == nil { // in the same form as the model's final query
 		g.SPARQL = strings.TrimSpace(q.String())
 	}
 	if b, ok := it.Boolean(); ok {
@@ -102,5 +102,5 @@ func GoldOf(it dataset.Item) Gold {
 	return g.Named(nil)
 }
 
-// mostRows is the maximum number of rows of the correct answer that are shown.
+// mostRows is the maximum number of rows shown from the correct answer.
 const mostRows = 10

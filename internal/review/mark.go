@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// mark returns text in a style, for the screen. It highlights the IDs that the gold query uses, and those that the
+// mark returns text in a style, for the screen. It highlights the IDs that the gold query uses and the IDs that the
 // model has not been shown.
 func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	marks := map[string]func(string) string{}
@@ -69,7 +69,7 @@ func wordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// used marks an ID of the gold query with a color or, if colors are off, with characters that no query contains.
+// used marks an ID in the gold query with a color or, if colors are off, with characters that no query contains.
 func (t *Terminal) used(id string) string {
 	if colored := t.Screen.In(console.Green, id); colored != id {
 		return colored

@@ -1,10 +1,10 @@
-// Package review lets a user decide on a model's turns, at a terminal or with lines of text. It implements
+// Package review lets a user decide on a model's turns, at a terminal or with lines of input. It implements
 // [policy.Reviewer] for the command line.
 //
-//	review.go   one decision: what is shown and what the person is asked
+//	review.go   one decision: what is shown and what the user is asked
 //	mark.go     marking IDs in text
 //	gold.go     the benchmark's answer to the question
-//	summary.go  the effort of a review
+//	summary.go  the effort that a review took
 package review
 
 import (
@@ -31,8 +31,8 @@ type Terminal struct {
 	// Edit opens text in the user's editor and returns the edited text; below is read-only. If Edit is nil, there is no
 	// editor, and the user types the new text.
 	Edit func(ctx context.Context, text, below string) (string, error)
-	// Forget drops input that was typed but not read yet, so that a decision is made only after the turn was shown. If
-	// Forget is nil, all input counts, for example if it comes from a file.
+	// Forget drops input that was typed but not read yet, so that a decision is made only after the turn has been shown.
+	// If Forget is nil, all input counts, as when it comes from a file.
 	Forget func()
 
 	question string
@@ -42,7 +42,7 @@ type Terminal struct {
 	lines    chan outcome // from a read that Ctrl-C interrupted
 }
 
-// outcome is a typed line, or the reason why there is none.
+// outcome is a typed line, or the reason why none was read.
 type outcome struct {
 	text string
 	err  error
@@ -95,7 +95,7 @@ func (t *Terminal) Carried(steps []event.Step, told string) {
 	t.Screen.Progress(writing)
 }
 
-// writing is shown while the model is working.
+// writing is the text shown while the model is working.
 const writing = "the model writes…"
 
 // steps shows the steps since the last turn.
@@ -105,7 +105,7 @@ func (t *Terminal) steps(l policy.Look) {
 	}
 	from := min(t.shown, len(l.Steps))
 	for i, s := range l.Steps[from:] {
-		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // from an earlier session, or one of several calls of a turn
+		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // from an earlier session, or one of several calls in a turn
 			t.say(console.Bold, fmt.Sprintf("step %d", from+i+1))
 			t.write(l, "Thought: "+s.Thought+"\nAction: "+s.Action+"("+s.Argument+")", "")
 		}
@@ -133,7 +133,7 @@ func (t *Terminal) turn(l policy.Look) {
 	}
 }
 
-// ask asks the user once. If the answer is not a decision, done is false.
+// ask asks the user once. If the reply is not a decision, done is false.
 func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	line, err := t.line(ctx, "accept, edit, skip, back, quit? (? for help) ")
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, d
 	return d, false, nil
 }
 
-// isTurn reports whether a line begins a turn that is typed as a whole.
+// isTurn reports whether a line starts a turn that is typed as a whole.
 func isTurn(line string) bool {
 	lower := strings.ToLower(line)
 	return strings.HasPrefix(lower, "thought:") || strings.HasPrefix(lower, "action:")
@@ -199,8 +199,8 @@ func (t *Terminal) back(to string, l policy.Look) (policy.Decision, bool, error)
 	return policy.Decision{Verdict: event.WentBack, To: place}, true, nil
 }
 
-// edit lets the user change the turn in the editor or by typing. If the edit fails or the result is empty, it is not a
-// decision.
+// edit lets the user change the turn in the editor or by retyping it. If the edit fails or the result is empty, it is
+// not a decision.
 func (t *Terminal) edit(ctx context.Context, l policy.Look) (d policy.Decision, done bool, err error) {
 	var said string
 	if t.Edit != nil {
@@ -308,7 +308,7 @@ func (t *Terminal) line(ctx context.Context, prompt string) (string, error) {
 			if errors.Is(l.err, io.EOF) {
 				return "", policy.ErrLeft
 			}
-			return "", fmt.Errorf("your answer cannot be read: %w", l.err)
+			return "", fmt.Errorf("your input cannot be read: %w", l.err)
 		}
 		return l.text, nil
 	case <-ctx.Done():
@@ -330,7 +330,7 @@ func (t *Terminal) width() int {
 	return 120
 }
 
-// write writes text in a style, indented and with IDs marked.
+// write writes text in a style, indented and with IDs highlighted.
 func (t *Terminal) write(l policy.Look, s string, style console.Style) {
 	fmt.Fprintln(t.Screen, t.mark(console.Indent(text.Clean(s), "   ", t.Screen.Width()), l, style))
 }

@@ -39,7 +39,8 @@ func typed(t *testing.T, l policy.Look, in string, change func(*Terminal)) (d po
 	return d, b.String(), err
 }
 
-// Every answer is either a decision or is asked for again. A mistake never loses what the user has typed.
+// Every reply is either a decision or causes the user to be asked again. A typing mistake never loses what the user has
+// typed.
 func TestReview(t *testing.T) {
 	for in, want := range map[string]policy.Decision{
 		"\n":                             {Verdict: event.Accepted},
@@ -58,7 +59,7 @@ func TestReview(t *testing.T) {
 		d, out, err := typed(t, look, in, nil)
 		want.By = "Ada"
 		if want.Verdict == event.Edited && strings.HasPrefix(in, "action") {
-			if !errors.Is(err, policy.ErrLeft) { // the turn was not ended by an empty line
+			if !errors.Is(err, policy.ErrLeft) { // the turn did not end with an empty line
 				t.Errorf("%q: %v", in, err)
 			}
 			continue
@@ -74,7 +75,8 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// TestCarried checks that the observation of a turn, or the reason why it was refused, is shown at once and only once.
+// TestCarried checks that the observation of a turn, or the reason why the turn was rejected, is shown immediately and
+// only once.
 func TestCarried(t *testing.T) {
 	var b strings.Builder
 	term := &Terminal{Screen: console.New(&b, nil), In: bufio.NewReader(strings.NewReader("\n\n")), By: "Ada"}
@@ -121,7 +123,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends the wait at once.
+// Ctrl-C ends the wait immediately.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -198,10 +200,10 @@ func TestGoldNamed(t *testing.T) {
 	}
 }
 
-// An Enter that was typed before the turn was shown is not a decision on it.
+// An Enter typed before the turn was shown is not a decision on it.
 func TestTypedEarly(t *testing.T) {
 	early := bufio.NewReader(io.MultiReader(strings.NewReader("\n\n"), strings.NewReader("b\n")))
-	if _, err := early.Peek(1); err != nil { // like a terminal whose input was partly read
+	if _, err := early.Peek(1); err != nil { // like a terminal whose input has been partly read
 		t.Fatal(err)
 	}
 	dropped := 0

@@ -1,6 +1,6 @@
 // Package safe turns a panic into an error. A panic in a goroutine ends the whole program, including the work of all
-// other goroutines: one broken answer from a graph would end every question in progress. HTTP handlers, and functions
-// that recover on their own, do not need it.
+// other goroutines: one malformed response from a graph would end every question in progress. HTTP handlers, and
+// functions that recover on their own, do not need it.
 package safe
 
 import (
@@ -16,7 +16,7 @@ type Panic struct {
 	Where string // the function and line that panicked
 }
 
-// Error describes what happened. A panic is a fault in the program, not in its input.
+// Error describes what happened. A panic is a bug in the program, not in its input.
 func (p *Panic) Error() string { return fmt.Sprintf("internal fault: %v (at %s)", p.Value, p.Where) }
 
 // Unwrap returns the value of the panic if it is an error.
@@ -35,7 +35,7 @@ func Do(f func() error) (err error) {
 	return f()
 }
 
-// where returns the location of the panic that is being recovered: the first frame after those of the runtime.
+// where returns the location of the panic being recovered: the first frame outside the runtime.
 func where() string {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])

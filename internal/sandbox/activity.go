@@ -9,19 +9,19 @@ import (
 
 // Activity watches the bot's requests to the sandbox, so that the forum page can show what the bot is doing.
 type Activity struct {
-	name string // of the program, as at the beginning of its User-Agent
+	name string // the program's name, as at the start of its User-Agent
 	now  func() time.Time
 	mu   sync.Mutex
 	what string
 	at   time.Time
 }
 
-// NewActivity returns an Activity for the requests of the program whose User-Agent begins with name and a slash.
+// NewActivity returns an Activity for the requests of the program whose User-Agent starts with name and a slash.
 func NewActivity(name string, now func() time.Time) *Activity {
 	return &Activity{name: name, now: now}
 }
 
-// fresh is how long the last request counts as the bot's current activity.
+// fresh is how long a request counts as the bot's current activity.
 const fresh = 3 * time.Second
 
 // Watch records the requests of the program's own clients.
@@ -36,7 +36,8 @@ func (a *Activity) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// doing returns the purpose of a request, or "" if the request is not from the bot or not part of answering.
+// doing returns the purpose of a request, or "" if the request is not from the bot or is not part of answering a
+// question.
 func (a *Activity) doing(r *http.Request) string {
 	if !strings.HasPrefix(r.UserAgent(), a.name+"/") {
 		return ""

@@ -37,7 +37,7 @@ func readExpectations(t *testing.T) []expectation {
 	return out
 }
 
-// lastQueries returns the last query that each script executes, by the script's snippet.
+// lastQueries returns the last query that each script executes, keyed by the script's snippet.
 func lastQueries(t *testing.T) map[string]string {
 	t.Helper()
 	b, err := files.ReadFile("data/script.txt")

@@ -3,9 +3,9 @@
 // and most tests run against it.
 //
 // The graph's data, the forum page and the model's script are files in data/, embedded in the program. Everything is
-// reached over HTTP with the protocols of the real services, so that the bot runs the same code as with the real
-// services: /sparql is a SPARQL 1.1 endpoint, /w/api.php is the wiki with Wikibase's entity search, and
-// /v1/chat/completions is the model.
+// accessed over HTTP with the protocols of the real services, so that the bot runs the same code as in production:
+// /sparql is a SPARQL 1.1 endpoint, /w/api.php is the wiki with Wikibase's entity search, and /v1/chat/completions is
+// the model.
 package sandbox
 
 import (
@@ -99,16 +99,16 @@ func BotPage() (string, error) {
 	return string(b), err
 }
 
-// Parts are the servers to assemble. Each may be nil; requests to its paths then get "not found".
+// Parts specifies the servers to assemble. Each may be nil; requests to its paths then get a 404 response.
 type Parts struct {
 	Graph     *embedded.Graph
-	Public    bool // other websites may read the graph
+	Public    bool // whether other websites may read the graph
 	Parallel  int  // maximum number of concurrent queries; unlimited if 0
 	Wiki      *wiki.Wiki
 	ForumPage string // title of the page that / redirects to
 	Script    *llm.Script
 
-	Notice    string          // at the top of the forum page
+	Notice    string          // shown at the top of the forum page
 	FollowUps []wiki.FollowUp // offered below the bot's comments
 	Status    func() string   // what the bot is doing; may be nil
 }
@@ -155,7 +155,7 @@ func Handler(lg *slog.Logger, p Parts) http.Handler {
 	return knownMethods(mux)
 }
 
-// knownMethods refuses HTTP methods that no handler here supports.
+// knownMethods rejects HTTP methods that no handler here supports.
 func knownMethods(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {

@@ -9,16 +9,16 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// Limits bound the resources of a server that clients can occupy.
+// Limits bounds the server resources that clients can use.
 type Limits struct {
 	Connections int           // maximum number of open connections; others wait until one closes
-	Header      time.Duration // to send a request's header
-	Body        time.Duration // to send its body
-	Answer      time.Duration // to read the answer, unless the handler sets its own limit
-	Idle        time.Duration // between two requests on a connection
+	Header      time.Duration // time to send a request's header
+	Body        time.Duration // time to send its body
+	Answer      time.Duration // time to read the response, unless the handler sets its own limit
+	Idle        time.Duration // time between two requests on a connection
 }
 
-// DefaultLimits are the limits of the sandbox and the demo.
+// DefaultLimits contains the limits for the sandbox and the demo.
 var DefaultLimits = Limits{Connections: 512, Header: 10 * time.Second, Body: 20 * time.Second, Answer: time.Minute,
 	Idle: 30 * time.Second}
 
@@ -33,20 +33,20 @@ func (l Limits) Server(h http.Handler, now func() time.Time) *http.Server {
 		IdleTimeout: l.Idle}
 }
 
-// bodies limits the time for reading the body of a request. The server's own ReadTimeout would still apply after the
-// body and end long queries.
+// bodies limits the time for reading request bodies. The server's own ReadTimeout would still apply after the body and
+// end long queries.
 func (l Limits) bodies(next http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
 			conn := http.NewResponseController(w)
-			_ = conn.SetReadDeadline(now().Add(l.Body)) // fails only for the recorder of a test, which has no deadlines
+			_ = conn.SetReadDeadline(now().Add(l.Body)) // fails only for a test recorder, which does not support deadlines
 			r.Body = &timedBody{r.Body, conn}
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// timedBody is a request body that removes the connection's deadline after it has been read.
+// timedBody is a request body that removes the connection's deadline once the body has been read.
 type timedBody struct {
 	io.ReadCloser
 	conn *http.ResponseController

@@ -65,8 +65,8 @@ func TestHalfSentRequests(t *testing.T) {
 	}
 }
 
-// TestBodyDeadlineEnds checks that the time limit for the body does not interrupt the work on a request that was sent
-// in time.
+// TestBodyDeadlineEnds checks that the time limit for the body does not interrupt the handling of a request that was
+// sent in time.
 func TestBodyDeadlineEnds(t *testing.T) {
 	const short = 50 * time.Millisecond
 	address := limited(t, Limits{Connections: 100, Header: short, Body: short, Answer: time.Hour, Idle: short},
@@ -125,7 +125,7 @@ func testHandler(t *testing.T, public bool) http.Handler {
 	return Handler(lg, Parts{Graph: b.Graph(embedded.Options{}), Public: public, Wiki: w, ForumPage: "Forum"})
 }
 
-// TestPrivateGraph checks that pages of other websites cannot read a private graph on any path, and can read a public
+// TestPrivateGraph checks that pages on other websites cannot read a private graph on any path, and can read a public
 // one.
 func TestPrivateGraph(t *testing.T) {
 	for _, path := range []string{
@@ -160,7 +160,7 @@ func TestPrivateGraph(t *testing.T) {
 	}
 }
 
-// TestMethods checks that HTTP methods other than those of pages and forms are refused.
+// TestMethods checks that HTTP methods other than those used by pages and forms are rejected.
 func TestMethods(t *testing.T) {
 	h := testHandler(t, true)
 	for _, path := range []string{"/", "/wiki/Forum", "/sparql?query=ASK%7B%7D", "/w/api.php?action=query&format=json",

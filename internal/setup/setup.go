@@ -1,5 +1,5 @@
 // Package setup drafts the pages that a bot's operator creates on the wiki before the bot may run: the account's user
-// page, the request for the bot's approval, the stop page, and the list of people who do not want replies.
+// page, the bot approval request, the stop page, and the list of people who do not want replies.
 //
 // The drafts are files that the operator reads, changes and pastes into the wiki. The bot itself writes only approved
 // replies.
@@ -21,16 +21,16 @@ import (
 //go:embed pages
 var files embed.FS
 
-// About contains the information for the pages. Empty strings are left out, or marked for the operator to fill in.
+// About contains the information for the pages. Empty strings are omitted, or marked for the operator to fill in.
 type About struct {
 	Account, Operator    string // user names
 	Forum                string // titles of the forum pages
 	StopPage, OptOutPage string
 	DigestPage           string // page for the bot's daily report
-	TracePage            string // prefix of the titles of pages with the steps behind its replies
-	Corrects             bool   // the bot corrects its own replies within minutes
-	Confident            bool   // answers with a confidence below a limit are not posted
-	Mentions             bool   // the bot also answers where it is mentioned
+	TracePage            string // title prefix of the pages with the steps behind its replies
+	Corrects             bool   // whether the bot corrects its own replies within minutes
+	Confident            bool   // whether answers with a confidence below a limit are withheld
+	Mentions             bool   // whether the bot also answers where it is mentioned
 	Model, Server        string // the language model and the host that serves it
 	Endpoint             string // host of the query service
 	Posting              string // off, propose or on
@@ -42,7 +42,7 @@ type About struct {
 // Draft is a page for the operator to paste.
 type Draft struct {
 	File  string // its name
-	Title string // of the page on the wiki
+	Title string // title of the page on the wiki
 	Text  string // wikitext
 }
 
@@ -50,9 +50,9 @@ type Draft struct {
 func Drafts(a About) ([]Draft, error) {
 	switch {
 	case a.Account == "":
-		return nil, errors.New("set WIKI_USER: the pages name the bot's account")
+		return nil, errors.New("set WIKI_USER: the pages must name the bot's account")
 	case a.Operator == "":
-		return nil, errors.New("set OPERATOR: the pages name who runs the bot")
+		return nil, errors.New("set OPERATOR: the pages must say who runs the bot")
 	}
 	for _, name := range []string{a.Account, a.Operator} {
 		if err := forum.CheckUserName(name); err != nil {
@@ -97,7 +97,7 @@ func Write(dir string, drafts []Draft) error {
 		name := filepath.Join(dir, d.File)
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("%s already exists: move it away, or name another folder", name)
+			return fmt.Errorf("%s already exists: move it away, or specify a different folder", name)
 		}
 		if err != nil {
 			return err

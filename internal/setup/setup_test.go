@@ -28,8 +28,8 @@ func TestDrafts(t *testing.T) {
 		}
 	}
 	user := all["User:SpinachBot"]
-	// the information required by rules on machine-generated text: that it is machine-generated, the model, who is
-	// responsible, how to stop it
+	// the information required by the rules on machine-generated text: the fact that it is machine-generated, the model,
+	// who is responsible, and how to stop it
 	for _, want := range []string{"{{bot|Ada L}}", "I am a program", "language model (gpt-x", "models.example",
 		"[[User:Ada L|Ada L]]", "My operator reads each reply before", "[[User:SpinachBot/run]]", "{{nobots}}",
 		"[[User:SpinachBot/opt-out]]", "ada@example.org", "at most 6 replies an hour"} {
@@ -54,7 +54,7 @@ func TestDrafts(t *testing.T) {
 			t.Errorf("the talk page, where people can stop the bot, is missing:\n%s", text)
 		}
 	}
-	// The request names the account, which is how people call the bot: it must not answer there.
+	// The request mentions the account, which is how people call the bot: it must not answer there.
 	if !forum.Denied(forum.Head(request), "SpinachBot") || forum.Denied(user, "SpinachBot") {
 		t.Errorf("the bot may answer on the request, or not on its user page:\n%s\n%s", request, user)
 	}
@@ -63,7 +63,7 @@ func TestDrafts(t *testing.T) {
 	if drafts, err = Drafts(a); err != nil || !strings.Contains(drafts[0].Text, "without a person reading them first") {
 		t.Errorf("with posting on: %v %s", err, drafts[0].Text)
 	}
-	// the request for approval describes what the bot does with these settings, and nothing else
+	// the approval request describes what the bot does with these settings, and nothing else
 	for want, change := range map[string]func(){"below a confidence": func() { a.Confident = true },
 		"is corrected once": func() { a.Corrects = true }, "[[User:SpinachBot/digest]]": func() { a.DigestPage = "User:SpinachBot/digest" },
 		"below [[User:SpinachBot/traces]]": func() { a.TracePage = "User:SpinachBot/traces" }} {

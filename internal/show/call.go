@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// callText formats a call to a tool. If the argument is plain text, the result is "name(argument)". For a native call,
-// it is the name followed by one line "key: value" for each argument, in the order in which the model wrote them.
+// callText formats a tool call. If the argument is plain text, the result is "name(argument)". For a native call, it is
+// the name followed by one "key: value" line per argument, in the order in which the model wrote them.
 func callText(action, argument string) string {
 	action, lines := text.Clean(action), arguments(argument)
 	if lines == nil {
@@ -20,7 +20,7 @@ func callText(action, argument string) string {
 }
 
 // arguments returns the lines of a JSON object's members, or nil for anything else. Strings are unchanged except that
-// continuation lines are indented; other values are JSON. Nulls are left out, since only a strict schema requires them.
+// continuation lines are indented; other values are JSON. Nulls are omitted, since only a strict schema requires them.
 func arguments(argument string) (lines []string) {
 	for _, m := range text.Members(argument) {
 		lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(m.Key),
@@ -29,8 +29,7 @@ func arguments(argument string) (lines []string) {
 	return lines
 }
 
-// showGraph shows those calls to the graph that are of interest to people: the solved questions that the model was
-// shown.
+// showGraph shows the graph calls that are of interest to people: the solved questions that the model was shown.
 func showGraph(w io.Writer, c *event.Call) {
 	found := c.Examples()
 	if len(found) == 0 {

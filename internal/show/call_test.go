@@ -13,7 +13,7 @@ func TestCallText(t *testing.T) {
 		"Danube": "x(Danube)",
 		"":       "x()",
 		`{"kg":"wikidata","sparql":"SELECT ?a\nWHERE {}\n","page":2,"best":null,"more":{"a":[1, 2]}}`: "x\n  kg: wikidata\n  sparql: SELECT ?a\n    WHERE {}\n  page: 2\n  more: {\"a\":[1,2]}",
-		`{"a":"red` + "\x1b[31m" + `"}`: `x({"a":"red[31m"})`, // not JSON, because of the control character
+		`{"a":"red` + "\x1b[31m" + `"}`: `x({"a":"red[31m"})`, // invalid JSON, because of the control character
 		`{"a":"\u001b[31m"}`:            "x\n  a: [31m",
 		`{"a":1`:                        `x({"a":1)`,
 		`{ ?x ?p ?y }`:                  "x({ ?x ?p ?y })",

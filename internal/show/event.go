@@ -81,7 +81,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 	}
 }
 
-// tryText describes the beginning of a try and how the try differs from the others.
+// tryText describes the start of a try and how the try differs from the others.
 func tryText(ev event.Event) string {
 	out := "a try with preset " + text.Clean(ev.Preset)
 	if ev.Detail != "" {
@@ -105,7 +105,7 @@ func showProbes(w io.Writer, probes []event.Probe) {
 	fmt.Fprintln(w)
 }
 
-// showReview shows a person's decision and, if it changed the turn, the model's proposal.
+// showReview shows a user's decision and, if it changed the turn, the model's proposal.
 func showReview(w io.Writer, ev event.Event) {
 	r := ev.Review
 	by := ""
@@ -156,10 +156,10 @@ func showCall(w io.Writer, ev event.Event, full bool) {
 	fmt.Fprintln(w, strings.Repeat("-", 80))
 }
 
-// indented indents all lines but the first by the margin.
+// indented indents all lines except the first by the margin.
 func indented(s string) string { return console.Indent(text.Clean(s), margin, 0)[len(margin):] }
 
-// showCalls shows the parts of a message besides its text.
+// showCalls shows the parts of a message other than its text.
 func showCalls(w io.Writer, reasoning string, calls []llm.ToolCall) {
 	if reasoning != "" {
 		fmt.Fprintf(w, "[reasoning]\n%s\n", text.Clean(reasoning))

@@ -44,11 +44,12 @@ var stateStyles = map[bot.State]console.Style{
 	bot.GaveUp: console.Red, bot.Rejected: console.Red,
 }
 
-// narrow is the width below which a request in the list is on its own lines.
+// narrow is the width below which a request in the list is shown on separate lines.
 const narrow = 80
 
 // List lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
-// link is on its own line, so that it is not truncated. On a narrow terminal, the request is on its own lines, too.
+// link is on a separate line, so that it is not truncated. On a narrow terminal, the request is on separate lines as
+// well.
 func (l *Ledger) List(entries []*bot.Entry) error {
 	width := l.Width()
 	tty, small := width > 0, width > 0 && width < narrow
@@ -92,7 +93,7 @@ func (l *Ledger) List(entries []*bot.Entry) error {
 	return nil
 }
 
-// askedAt returns the time in a request's signature: the minute, or only the day.
+// askedAt returns the time in a request's signature, to the minute or only the day.
 func askedAt(en *bot.Entry, day bool) string {
 	switch {
 	case en.Time == nil:
@@ -110,7 +111,7 @@ func confidenceOf(en *bot.Entry) string {
 	return fmt.Sprintf("%.2f", en.Draft.Confidence)
 }
 
-// requestOf returns who asked and under which heading, and the reason for the entry's state.
+// requestOf returns who asked, under which heading, and the reason for the entry's state.
 func requestOf(en *bot.Entry) string {
 	request := text.OneLine(en.Author + ": " + en.Heading)
 	if en.Reason != "" {
@@ -210,14 +211,14 @@ func (l *Ledger) reply(d *bot.Draft) {
 	}
 	if len(r.Steps) > 0 {
 		steps := fmt.Sprintf("%s: spinachbot trace show %s", text.Count(len(r.Steps), "step"), r.Marker)
-		if w := l.Width(); w > 0 && console.Cells(steps) > w { // the command is not split, so that it can be copied
+		if w := l.Width(); w > 0 && console.Cells(steps) > w { // the command is kept on one line, so that it can be copied
 			steps = strings.Replace(steps, ": ", ":\n", 1)
 		}
 		fmt.Fprintf(l.Out, "\n%s\n", steps)
 	}
 }
 
-// columns returns the width for text.
+// columns returns the width available for text.
 func (l *Ledger) columns() int {
 	if w := l.Width(); w > 0 {
 		return min(w, maxColumns)
@@ -233,7 +234,7 @@ func firstLine(wikitext string) string {
 	return html.UnescapeString(line)
 }
 
-// found describes what the query returned, and when and where it was run.
+// found describes what the query returned, and when and where it ran.
 func found(r *forum.Reply) string {
 	what := text.Count(max(r.Total, len(r.Rows)), "row")
 	if r.Boolean != nil {

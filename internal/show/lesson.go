@@ -22,7 +22,7 @@ func Lessons(s *console.Screen, notes []lesson.Note) {
 	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // see [Run.JSON]
 }
 
-// measured returns the figures at the beginning of a note's effect.
+// measured returns the figures at the start of a note's effect.
 func measured(n lesson.Note) string {
 	if n.Kind == lesson.Candidate {
 		return "-"
@@ -80,7 +80,7 @@ func Lesson(w io.Writer, n lesson.Note) {
 	}
 }
 
-// quoted returns text with a bar before each line.
+// quoted returns text with a vertical bar before each line.
 func quoted(s string) string {
 	var b strings.Builder
 	for line := range strings.Lines(strings.TrimSpace(s)) {

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/treeview"
 )
 
-// mostRows is the maximum number of rows of a result that are shown.
+// mostRows is the maximum number of result rows shown.
 const mostRows = 20
 
 // Run shows a run and its outcome: for people, or as JSON lines.
@@ -31,10 +31,10 @@ type Run struct {
 	// Columns is the width of the terminal, or 0 for the Screen's width.
 	Columns int
 
-	reasoning string // reasoning in the last message, until its first step is shown
+	reasoning string // reasoning from the last message, until its first step is shown
 	turns     turns
 	tree      *treeview.Tree
-	searching bool // in a branching search: the tree is shown instead of its steps
+	searching bool // whether a branching search is running: the tree is shown instead of its steps
 }
 
 // margin is the indentation of a step's details.
@@ -108,7 +108,7 @@ func (v *Run) step(s *event.Step) {
 	fmt.Fprintln(v.Screen)
 }
 
-// unreadable shows the turn before an event if it could not be read.
+// unreadable shows the turn before an event if that turn could not be parsed.
 func (v *Run) unreadable(e event.Event) {
 	said, why, bad := v.turns.unreadable(e)
 	if bad && v.AsJSON {
@@ -119,7 +119,7 @@ func (v *Run) unreadable(e event.Event) {
 	}
 }
 
-// live shows the end of the text that the model is writing, on a line that is overwritten.
+// live shows the end of the text that the model is writing, on a line that is continually overwritten.
 func (v *Run) live(s string) {
 	if v.AsJSON || !v.Screen.Terminal() {
 		return
@@ -142,7 +142,7 @@ func (v *Run) feedback(e event.Event) {
 	v.text(e.Detail + "\n")
 }
 
-// vote shows the beginning of each try, and the result of the vote.
+// vote shows the start of each try, and the result of the vote.
 func (v *Run) vote(e event.Event) {
 	switch {
 	case e.Event == "try" && v.AsJSON:
@@ -170,7 +170,7 @@ func (v *Run) probes(e event.Event) {
 	}
 }
 
-// text writes text from the model, wrapped to the width of the terminal.
+// text writes text from the model, wrapped to the terminal width.
 func (v *Run) text(s string) {
 	s = text.Clean(s)
 	if width := v.width(); width > 0 {
@@ -201,7 +201,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	}
 	a := out.Answer
 	if a == nil {
-		if !out.ServiceFailed() { // otherwise the error includes it
+		if !out.ServiceFailed() { // otherwise, the error already includes it
 			v.text(fmt.Sprintf("no answer (%s): %s", out.Reason, out.Detail))
 		}
 		return
@@ -276,7 +276,7 @@ func shownColumns(a *agent.Answer) []int {
 	return out
 }
 
-// repeatsLabels reports whether, in each shown row, the cell in column label is the label shown for the variable's
+// repeatsLabels reports whether, in each row shown, the cell in column label is the label shown for the variable's
 // item.
 func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) bool {
 	for c, name := range t.Vars {
@@ -298,7 +298,7 @@ func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) boo
 func JSON(w io.Writer, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // if standard output is closed, SIGPIPE ends the program
+	_ = enc.Encode(v) // if standard output is closed, SIGPIPE terminates the program
 }
 
 // cellText formats a cell for people: an entity as its label with its ID, anything else as text.

@@ -86,8 +86,8 @@ func TestNarrowSteps(t *testing.T) {
 	}
 }
 
-// TestUnreadable checks that a turn that could not be read is shown in two lines, with the message to the model. A
-// failed call to the model counts toward the upper bound of the tokens.
+// TestUnreadable checks that a turn that could not be parsed is shown in two lines, with the message to the model. A
+// failed call to the model counts toward the upper bound on tokens.
 func TestUnreadable(t *testing.T) {
 	act := func(id, parent int, told string, c llm.Choice) event.Event {
 		return event.Event{Event: "model", ID: id, Parent: parent, Response: &llm.Response{Choices: []llm.Choice{c}},

@@ -24,8 +24,8 @@ func Tree(w io.Writer, environ []string, events []event.Event) {
 	}
 }
 
-// Stability shows how much the judge's samples differed at each depth of a search, as lines or as one JSON object. For
-// a run without a judge, it shows nothing.
+// Stability shows how much the judge's samples differed at each depth of a search, as lines of text or as one JSON
+// object. For a run without a judge, it shows nothing.
 func Stability(w io.Writer, events []event.Event, asJSON bool) {
 	spreads := treeview.Of(events).Stability()
 	if len(spreads) == 0 {
@@ -43,7 +43,7 @@ func Stability(w io.Writer, events []event.Event, asJSON bool) {
 }
 
 // search shows a branching search: on a terminal as a block that is overwritten, otherwise as one line for each notable
-// event. It reports whether e was an event of a search.
+// event. It reports whether e was a search event.
 func (v *Run) search(e event.Event) bool {
 	if v.tree == nil {
 		v.tree = treeview.New()
@@ -68,7 +68,7 @@ func (v *Run) search(e event.Event) bool {
 	return true
 }
 
-// endSearch leaves the tree on the screen.
+// endSearch leaves the final tree on the screen.
 func (v *Run) endSearch() {
 	v.searching = false
 	if !v.Screen.Terminal() {
@@ -77,7 +77,7 @@ func (v *Run) endSearch() {
 	v.Screen.Done()
 }
 
-// searchJSON writes an event of a search as a line of JSON.
+// searchJSON writes a search event as a line of JSON.
 func (v *Run) searchJSON(e event.Event) bool {
 	m := map[string]any{"event": e.Event, "id": e.ID, "parent": e.Parent}
 	switch e.Event {
@@ -105,7 +105,7 @@ func (v *Run) searchJSON(e event.Event) bool {
 	return true
 }
 
-// searchEvent shows an event of a search in a trajectory.
+// searchEvent shows a search event in a trajectory.
 func searchEvent(w io.Writer, ev event.Event) {
 	switch ev.Event {
 	case "tree":

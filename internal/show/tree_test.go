@@ -103,8 +103,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// The judge's samples 0.25 and 0.75 have a mean of 0.5 and a deviation of √(0.125/1) = 0.354. In the JSON output, this
-// is an additional event at the end.
+// The judge's samples 0.25 and 0.75 have a mean of 0.5 and a standard deviation of √(0.125/1) = 0.354. In the JSON
+// output, this is an additional event at the end.
 func TestStability(t *testing.T) {
 	events := searched()
 	var b strings.Builder

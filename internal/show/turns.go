@@ -7,11 +7,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// turns finds the turns that could not be read. It describes what the model wrote and what it was told, each on one
-// line.
+// turns finds the turns that could not be parsed. It describes what the model wrote and what it was told, on one line
+// each.
 type turns struct{ event.Turns }
 
-// maxTurn is the maximum number of characters shown for each.
+// maxTurn is the maximum number of characters shown from each part of a turn.
 const maxTurn = 160
 
 func (t *turns) unreadable(e event.Event) (said, why string, bad bool) {

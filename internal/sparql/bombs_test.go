@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestBombs checks that parsing takes time linear in the length of the text, and that text that is nested too deeply
-// causes a clear error.
+// TestBombs checks that parsing takes time linear in the length of the text, and that text nested too deeply results in
+// a clear error.
 func TestBombs(t *testing.T) {
 	const n = 200_000
 	bombs := map[string]string{
@@ -59,7 +59,7 @@ func TestBombs(t *testing.T) {
 				rewrite.Query(text, to, rewrite.Options{Labels: true})
 			}
 		}
-		// a bound that catches hangs, not a measurement: quadratic work would take an hour
+		// this limit catches hangs and is not a measurement: quadratic parsing would take an hour
 		if d := time.Since(start); d > time.Minute {
 			t.Errorf("%s: %d bytes took %v (%.60v)", name, len(text), d, err)
 		}

@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// Canonical returns a string that does not depend on the order of statements, columns, the elements of a group or the
-// branches of a UNION, on how property lists, blank nodes, inverse paths and IRIs are written, or on the names of
-// variables. Two queries with the same string nearly always ask the same question. Exceptions are possible, because
-// variables are distinguished only by conditions up to a few steps away, and because the order of conditions is ignored
-// within an expression that contains a group. Use Canonical to find copies of a query, not to prove that two queries
-// are equal.
+// Canonical returns a string that does not depend on the order of statements, columns, group elements or UNION
+// branches, on how property lists, blank nodes, inverse paths and IRIs are written, or on variable names. Two queries
+// with the same string are almost always equivalent. There can be exceptions, because variables are distinguished only
+// by conditions up to a few steps away, and because the order of conditions is ignored within an expression that
+// contains a group. Use Canonical to find duplicates of a query, not to prove that two queries are equivalent.
 func Canonical(q *Query) string {
 	root := canonicalQuery(q)
 	var leaves []*piece
 	root.leaves(&leaves)
 	colors := map[string]string{}
-	rounds := 5 // the maximum distance, in steps, at which two variables may differ
+	rounds := 5 // how many steps away a condition may be and still distinguish two variables
 	if len(q.Text) > maxCanonical {
 		rounds = 0
 	}
@@ -49,8 +48,8 @@ func Canonical(q *Query) string {
 	return root.write(func(name string) string { return colorOf(colors, name) })
 }
 
-// maxCanonical is the length of a query, in bytes, beyond which [Canonical] does not distinguish variables: the work
-// grows with the square of the length.
+// maxCanonical is the query length, in bytes, beyond which [Canonical] does not distinguish variables: the cost grows
+// with the square of the length.
 const maxCanonical = 20_000
 
 var variableName = regexp.MustCompile(`\?[\pL\pN_·]+`)
@@ -62,10 +61,10 @@ func colorOf(colors map[string]string, name string) string {
 	return "?any"
 }
 
-// piece is part of a query: a string, or a list of parts whose order does not matter.
+// piece is a part of a query: a string, or a list of pieces whose order does not matter.
 type piece struct {
 	text  string
-	bag   bool // the order of the words in the text does not count
+	bag   bool // the order of words in the text does not matter
 	parts []*piece
 }
 
@@ -152,7 +151,7 @@ func canonicalPattern(x Pattern) []*piece {
 	switch x := x.(type) {
 	case *Triples:
 		return canonicalTriples(x)
-	case *Hint: // hints do not change the result
+	case *Hint: // hints do not affect the result
 		return nil
 	case *SubSelect:
 		return []*piece{canonicalSelect("", x.Query)}

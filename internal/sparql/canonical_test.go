@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCanonical checks blocks of queries: the lines of a block are forms of one query; different blocks are different
-// queries.
+// TestCanonical checks blocks of queries: the lines in a block are forms of the same query; different blocks are
+// different queries.
 func TestCanonical(t *testing.T) {
 	blocks := [][]string{
 		{
@@ -20,7 +20,7 @@ func TestCanonical(t *testing.T) {
 }`,
 		},
 		{`SELECT ?c WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P27 ?c . ?c wdt:P30 wd:Q46 . }`}, // another column
-		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q5 . ?x wdt:P30 wd:Q46 . }`},          // a condition on another subject
+		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q5 . ?x wdt:P30 wd:Q46 . }`},          // a condition on a different subject
 		{`SELECT ?x { ?x wdt:P27 ?y ; wdt:P31 wd:Q46 . ?y wdt:P30 wd:Q5 . }`},          // entities swapped
 		{`SELECT ?x { ?x wdt:P27/wdt:P30 wd:Q46 ; wdt:P31 wd:Q5 . }`},
 		{

@@ -1,6 +1,6 @@
 package sparql
 
-// Certain returns the variables that every solution of the group binds. named maps names to named subqueries, as
+// Certain returns the variables bound in every solution of the group. named maps names to named subqueries, as
 // [Query.NamedByName] returns them; it may be nil.
 func Certain(g *Group, named map[string]*NamedSubquery) map[string]bool {
 	c := certainty{named: named, depth: 0}
@@ -12,7 +12,7 @@ type certainty struct {
 	depth int
 }
 
-// NamedByName returns the named subqueries by name, without the %.
+// NamedByName returns the named subqueries, keyed by name without the %.
 func (q *Query) NamedByName() map[string]*NamedSubquery {
 	m := map[string]*NamedSubquery{}
 	for _, n := range q.Named {
@@ -66,8 +66,8 @@ func (c *certainty) group(g *Group) map[string]bool {
 	return out
 }
 
-// service adds the variables that a service certainly binds. The label service binds none with certainty, and a SILENT
-// service may fail.
+// service adds the variables that a service certainly binds. The label service does not certainly bind any, and a
+// SILENT service may fail.
 func (c *certainty) service(x *Service, out map[string]bool) {
 	if x.Silent || x.Kind() == LabelService {
 		return

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// shared returns the path of a file of the maintainers' reference data, or skips the test.
+// shared returns the path of a file in the maintainers' reference data, or skips the test.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -96,8 +96,8 @@ func TestCorpusLaws(t *testing.T) {
 	}
 }
 
-// checkLaws checks the invariants of every query: printing, annotating and the posting form are fixed points that keep
-// the meaning.
+// checkLaws checks the invariants of every query: printing, annotating and the posting form are fixed points and
+// preserve the meaning.
 func checkLaws(t *testing.T, id string, q *Query) {
 	t.Helper()
 	printed := q.String()

@@ -9,8 +9,8 @@ import (
 //go:embed testdata/blazegraph.txt
 var blazegraphTable string
 
-// standardOnly are queries of the table that SPARQL 1.1 allows although Blazegraph 2.1.5 refuses them, or
-// that we refuse on purpose.
+// standardOnly contains queries from the table that SPARQL 1.1 allows although Blazegraph 2.1.5 rejects them, or that
+// we reject on purpose.
 var standardOnly = map[string]string{
 	"PREFIX a: <http://a/> PREFIX a: <http://b/> SELECT * { ?x a:b ?c }": "a prefix may be declared again (section 4.1.1 does not forbid it; W3C test syn-pname)",
 }

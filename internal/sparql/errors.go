@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Error is one mistake in a query, with its position. Line and Column count from 1 (columns in characters), Offset from
-// 0 in bytes.
+// Error is one mistake in a query, with its position. Line and Column start at 1 (Column counts characters), and Offset
+// at 0 (in bytes).
 type Error struct {
 	Line, Column, Offset int
 	Found                string // the offending piece of the text, shortened; "end of query" at the end
-	Expected             string // what was expected there, in words; may be empty
+	Expected             string // description of what was expected there; may be empty
 	Message              string // the mistake in one sentence, without the position
 	Hint                 string // what to do about it, for common mistakes; may be empty
-	Instead              string // what was probably meant by the token at Offset, for a misspelled one; may be empty
+	Instead              string // what the token at Offset was probably meant to be, if it is misspelled; may be empty
 }
 
 // Error returns the position, the message and the hint on one line.
@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Errors contains all mistakes found in one text, in order of position. Those that [Parse] returns are never empty.
+// Errors contains all mistakes found in a text, ordered by position. An Errors returned by [Parse] is never empty.
 type Errors []*Error
 
 // Error returns the mistakes, one per line.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The error for a misspelled keyword or prefix includes the word that was probably meant; no other error does.
+// The error for a misspelled keyword or prefix suggests the word that was probably meant; no other error does.
 func TestInstead(t *testing.T) {
 	for query, want := range map[string]string{
 		"SELECT ?x { ?x wdt:P31 wd:Q5 } LIMT 3":                      "LIMIT",
@@ -100,7 +100,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestBareAddress checks that an IRI without angle brackets is one mistake, not one for each of its parts.
+// TestBareAddress checks that an IRI without angle brackets is reported as one mistake, not one for each of its parts.
 func TestBareAddress(t *testing.T) {
 	_, err := Parse("SELECT ?x { ?x http://www.wikidata.org/prop/direct/P31 wd:Q5 . ?x wdt:P21 }")
 	var es Errors
@@ -110,8 +110,7 @@ func TestBareAddress(t *testing.T) {
 	}
 }
 
-// TestSeveralMistakes checks that parsing continues after a mistake, and that errors that follow from it are not
-// reported.
+// TestSeveralMistakes checks that parsing continues after a mistake, and that consequential errors are not reported.
 func TestSeveralMistakes(t *testing.T) {
 	_, err := Parse("SELECT ?x {\n  ?x wdt:P31 .\n  ?x wdt:P21 wd:Q1 .\n  FILTER(?x = )\n  OPTIONAL { ?x foo:bar ?y }\n  ?x wdt:P1 ?z\n}")
 	var es Errors

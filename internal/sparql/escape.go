@@ -57,7 +57,7 @@ func codepointAt(s string, i int) (r rune, n int) {
 	return rune(v), n
 }
 
-// unescapeCodepoints resolves codepoint escapes and leaves everything else as it is.
+// unescapeCodepoints resolves codepoint escapes and leaves everything else unchanged.
 func unescapeCodepoints(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -65,7 +65,7 @@ func unescapeCodepoints(s string) string {
 	return unescape(s, false)
 }
 
-// unescapeName resolves codepoint escapes and the backslash escapes of local names (rule 173).
+// unescapeName resolves codepoint escapes and the backslash escapes in local names (rule 173).
 func unescapeName(s string) string {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s
@@ -90,8 +90,8 @@ func unescape(s string, local bool) string {
 }
 
 // plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as \u007C\u007C
-// for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything else stays as it is.
-// Positions after such an escape refer to the new text.
+// for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything else is left unchanged.
+// Positions after a resolved escape refer to the new text.
 func plainPunctuation(text string) string {
 	if !strings.Contains(text, `\u00`) {
 		return text

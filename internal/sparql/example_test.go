@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// A query is read and printed in the canonical layout. Wikidata's prefixes need not be declared.
+// A query is parsed and printed in the canonical layout. Wikidata's prefixes need not be declared.
 func ExampleParse() {
 	q, err := sparql.Parse("select ?cat {?cat wdt:P31 wd:Q146;wdt:P569 ?born} order by desc(?born) limit 5")
 	if err != nil {
@@ -24,7 +24,7 @@ func ExampleParse() {
 	// LIMIT 5
 }
 
-// If a query does not parse, there is an error for each mistake.
+// If a query does not parse, each mistake is reported as an error.
 func ExampleParse_mistake() {
 	_, err := sparql.Parse("SELECT ?cat {\n  ?cat wdt:P31 Q146 .\n}")
 	var mistakes sparql.Errors
@@ -37,7 +37,7 @@ func ExampleParse_mistake() {
 	// write the prefix too: wd:Q146
 }
 
-// The triples of a query, with property lists and semicolons written out.
+// The triples in a query, with property lists and semicolons expanded.
 func ExampleInspect() {
 	q, err := sparql.Parse("ASK { ?cat wdt:P31 wd:Q146 ; wdt:P21 wd:Q43445 }")
 	if err != nil {
@@ -56,7 +56,7 @@ func ExampleInspect() {
 	// cat wdt:P21 wd:Q43445
 }
 
-// Labels are added as comments at the end of the lines.
+// Labels are added as end-of-line comments.
 func ExamplePrint() {
 	labels := map[string]string{"P31": "instance of", "Q146": "house cat"}
 	q, err := sparql.Parse("SELECT ?cat { ?cat wdt:P31 wd:Q146 }")

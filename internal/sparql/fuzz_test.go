@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// seeds are small queries with every construct of the dialect.
+// seeds contains small queries that together cover every construct in the dialect.
 func seeds(t testing.TB) (out []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.FromSlash("testdata/seeds.json"))
@@ -31,7 +31,7 @@ func seed(f *testing.F) {
 	}
 }
 
-// FuzzParse checks that parsing ends for every text, and that mistakes have a position in the text.
+// FuzzParse checks that parsing terminates on every input, and that mistakes have a position within the text.
 func FuzzParse(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -54,7 +54,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzPrint checks that printing, annotating and the posting form are fixed points that keep the meaning.
+// FuzzPrint checks that printing, annotating and the posting form are fixed points and preserve the meaning.
 func FuzzPrint(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -66,8 +66,7 @@ func FuzzPrint(f *testing.F) {
 	})
 }
 
-// FuzzURL checks that a link decodes to the same text, and contains nothing but letters, digits and % after the base
-// URL.
+// FuzzURL checks that a link decodes to the same text, and contains only letters, digits and % after the base URL.
 func FuzzURL(f *testing.F) {
 	seed(f)
 	f.Add("\x00\xff~'()*!")
@@ -83,7 +82,7 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestCommentsAnywhere inserts comments between the tokens of queries. Comments may move, but none is lost, and
+// TestCommentsAnywhere inserts comments between the tokens of queries. Comments may move, but none are lost, and
 // printing is still a fixed point.
 func TestCommentsAnywhere(t *testing.T) {
 	queries := seeds(t)
@@ -116,7 +115,7 @@ func TestCommentsAnywhere(t *testing.T) {
 	}
 }
 
-// sprinkle inserts a comment after about one in density tokens, either on its own line or not.
+// sprinkle inserts a comment after about one in every density tokens, sometimes on a separate line.
 func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 	var b strings.Builder
 	l := lexer{text: query}
@@ -127,7 +126,7 @@ func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 		b.WriteString(query[t.start:t.end])
 		if rng.IntN(density) > 0 || t.kind == tName && query[t.colon+1:t.end] == "" || strings.ContainsRune("+-",
 			rune(t.kind)) ||
-			// :=, numbers with a sign or dot, and escapes must not be split
+			// :=, numbers with a sign or a dot, and escapes must not be split
 			t.kind == tBad || t.kind == tInteger && l.at(l.pos) == '.' {
 			continue
 		}

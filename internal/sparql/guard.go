@@ -6,10 +6,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Guard refuses what must never be sent to an endpoint: an update; a SERVICE whose endpoint is a variable or is not
-// allowed; a FROM clause with such an IRI, since some engines fetch it; and a call to a wiki outside Wikimedia through
-// wikibase:mwapi. Wikidata's own services (label, around, box, mwapi, gas, slice, sample) do not need permission. The
-// error is an *[Error] with the position. If allow is nil, no endpoint is allowed.
+// Guard rejects anything that must never be sent to an endpoint: an update; a SERVICE whose endpoint is a variable or
+// is not allowed; a FROM clause with an IRI that is not allowed, since some engines fetch it; and a call to a wiki
+// outside Wikimedia through wikibase:mwapi. Wikidata's own services (label, around, box, mwapi, gas, slice, sample) do
+// not need permission. The error is an *[Error] that contains the position. If allow is nil, no endpoint is allowed.
 func Guard(q *Query, allow func(iri string) bool) error {
 	if q.Form == Update {
 		return guardError(q, Span{}, q.Operation, "this is an update ("+q.Operation+"); only reading is allowed",
@@ -60,7 +60,7 @@ func guardService(q *Query, s *Service, allowed func(*Term) bool) *Error {
 	return nil
 }
 
-// wikimediaHost reports whether t is the host name of one of Wikimedia's wikis.
+// wikimediaHost reports whether t is the host name of a Wikimedia wiki.
 func wikimediaHost(t *Term) bool {
 	if t.Kind != Const || !t.IsLiteral() {
 		return false

@@ -125,7 +125,7 @@ func commaHint(expected string) string {
 	return ""
 }
 
-// placeHint suggests what belongs at this position, regardless of what was found.
+// placeHint suggests what belongs at the current position, regardless of what was found.
 func (p *parser) placeHint(expected string) string {
 	if p.is(tEOF) {
 		return ""
@@ -215,7 +215,7 @@ func (p *parser) wordHint(text string) string {
 	return "unknown word; a variable starts with ?, a name has a prefix such as wd:"
 }
 
-// prefixHint suggests a prefix instead of an unknown one.
+// prefixHint suggests a replacement for an unknown prefix.
 func (p *parser) prefixHint(prefix, local string) string {
 	if rdf.ValidID(local) {
 		near := "wd:"

@@ -10,7 +10,7 @@ import (
 // Identifier is an item, property or lexeme that a query uses.
 type Identifier struct {
 	ID       string   // Q42, P31, L7
-	Prefixes []string // the namespaces in which it is used, as Wikidata's prefixes, sorted: wd, wdt, p, ps, pq …
+	Prefixes []string // prefixes of the Wikidata namespaces in which it is used, sorted: wd, wdt, p, ps, pq …
 	Span     Span     // its first position
 }
 
@@ -57,7 +57,7 @@ func prefixOf(iri string) string {
 	return ""
 }
 
-// IDs returns the IDs of the identifiers that are properties (or, if properties is false, of all others), in order.
+// IDs returns the IDs of the identifiers that are properties (or, if properties is false, that are not), in order.
 func IDs(ids []Identifier, properties bool) []string {
 	out := []string{}
 	for _, i := range ids {

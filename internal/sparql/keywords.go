@@ -2,7 +2,7 @@ package sparql
 
 import "strings"
 
-// keyword is a keyword of the language; kwNone is any other word. Functions and aggregates are keywords too.
+// keyword is a keyword of the language; kwNone is any other word. Functions and aggregates are also keywords.
 type keyword uint8
 
 const (
@@ -119,7 +119,7 @@ const (
 	keywordCount
 )
 
-// spelling lists the keywords in upper case, in the order of the constants.
+// spelling lists the keywords in upper case, in the same order as the constants.
 var spelling = append([]string{""}, strings.Fields(`
 	SELECT ASK CONSTRUCT DESCRIBE BASE PREFIX DISTINCT REDUCED AS WHERE FROM NAMED GROUP BY HAVING ORDER ASC DESC
 	LIMIT OFFSET VALUES UNDEF OPTIONAL UNION MINUS FILTER BIND GRAPH SERVICE SILENT EXISTS NOT IN WITH INCLUDE TRUE
@@ -130,7 +130,8 @@ var spelling = append([]string{""}, strings.Fields(`
 	ISLITERAL ISNUMERIC REGEX SUBSTR REPLACE
 `)...)
 
-// arity has the minimum and maximum number of arguments of each function (SPARQL 1.1, rule 121); -1 means no limit.
+// arity contains the minimum and maximum number of arguments for each function (SPARQL 1.1, rule 121); -1 means no
+// limit.
 var arity = [keywordCount][2]int8{
 	kwStr:          {1, 1},
 	kwLang:         {1, 1},

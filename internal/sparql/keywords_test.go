@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every keyword is found in any letter case; words that only look like one are not.
+// Every keyword is recognized in any letter case; words that only look like keywords are not.
 func TestLookup(t *testing.T) {
 	for k := kwNone + 1; k < keywordCount; k++ {
 		w := spelling[k]
@@ -29,7 +29,7 @@ func TestLookup(t *testing.T) {
 }
 
 // Prefixes keep their own namespaces even if there are more of them, in varying order, than the parser remembers. So do
-// the empty prefix and one that redeclares a predefined prefix.
+// the empty prefix and a prefix that redeclares a predefined one.
 func TestManyPrefixes(t *testing.T) {
 	q, err := Parse(`PREFIX a: <http://a/> PREFIX b: <http://b/> PREFIX c: <http://c/> PREFIX d: <http://d/> PREFIX : <http://e/> PREFIX wd: <http://first/>
 PREFIX wd: <http://mine/>
@@ -50,7 +50,7 @@ SELECT * { a:1 b:1 c:1 . d:1 :1 wd:1 . wdt:1 a:2 b:2 . wd:2 :2 a:3 }`)
 	}
 }
 
-// TestOpenDecimals checks that 1. is read as 1.0 where no statement can end, as in Blazegraph.
+// TestOpenDecimals checks that 1. is parsed as 1.0 where no statement can end, as in Blazegraph.
 func TestOpenDecimals(t *testing.T) {
 	q, err := Parse("SELECT ?x { VALUES (?x ?y) { (1. -2.) } FILTER(?x > 3.||?y=4.) ?x wdt:P1 5. ?y wdt:P2 6 , (7. 8.5) }")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 // maxLabel is the maximum length of a label in a comment, in characters.
 const maxLabel = 80
 
-// CleanLabel makes an untrusted label safe for a comment: one line, no control or direction characters, no markup, and
-// limited length.
+// CleanLabel makes an untrusted label safe for a comment: one line, no control or directional characters, no markup,
+// and limited length.
 func CleanLabel(s string) string {
 	var b strings.Builder
 	n, space := 0, true // leading white space is dropped
@@ -35,7 +35,7 @@ func CleanLabel(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// plainMark replaces characters of wiki markup and those that separate labels.
+// plainMark replaces wiki markup characters and characters that separate labels.
 func plainMark(r rune) rune {
 	switch r {
 	case '{', '[', '<':
@@ -65,8 +65,8 @@ func (p *printer) labelOf(t *Term) string {
 	return ""
 }
 
-// labeled adds the labels of the line's IDs to its comments. A label that a comment already contains as a whole word is
-// not repeated, so that annotating an annotated line changes nothing.
+// labeled adds the labels of the IDs on a line to the line's comments. A label that a comment already contains as a
+// whole word is not repeated, so that annotating an annotated line changes nothing.
 func (p *printer) labeled(comments []string) []string {
 	if p.o.Replace || p.o.OneLine {
 		return comments

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// kind is the kind of a token; punctuation of one character has that character as its kind.
+// kind is the kind of a token; for single-character punctuation, it is the character itself.
 type kind uint8
 
 const (
@@ -14,7 +14,7 @@ const (
 	tName    // prefix:local
 	tVar     // ?x or $x
 	tBlank   // _:x
-	tString  // in any of the four kinds of quotation marks
+	tString  // with any of the four kinds of quotation marks
 	tInteger // numbers have no sign
 	tDecimal
 	tDouble
@@ -47,7 +47,7 @@ type lexer struct {
 	err      *Error
 }
 
-// Character classes. Bytes beyond ASCII belong to none.
+// Character classes. Non-ASCII bytes belong to none of them.
 const (
 	cSpace  = 1 << iota
 	cDigit  // 0-9
@@ -71,7 +71,7 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// next returns the next token; at the end of the text it keeps returning the end token.
+// next returns the next token; at the end of the text, it keeps returning the end token.
 func (l *lexer) next() token {
 	l.skip()
 	t := token{kind: tEOF, start: int32(l.pos), comments: int32(len(l.comments))}
@@ -127,7 +127,7 @@ func (l *lexer) at(i int) byte {
 	return 0
 }
 
-// operators are the tokens that consist of two punctuation marks.
+// operators lists the tokens that consist of two punctuation marks.
 var operators = map[string]kind{"<=": tLE, ">=": tGE, "!=": tNE, "||": tOr, "&&": tAnd, "^^": tHat2}
 
 func (l *lexer) punctuation(t *token, c byte) {
@@ -251,7 +251,7 @@ func (l *lexer) codepoint(i int) int {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
-// nameRune reports whether r is one of PN_CHARS beyond ASCII (rules 164 to 167).
+// nameRune reports whether r is a non-ASCII character in PN_CHARS (rules 164 to 167).
 func nameRune(r rune) bool {
 	switch {
 	case r < 0x80:
@@ -295,7 +295,7 @@ func (l *lexer) iri(i int) int {
 	return 0
 }
 
-// word reads a keyword, a prefixed name or a blank node's label.
+// word scans a keyword, a prefixed name or a blank node's label.
 func (l *lexer) word(t *token) {
 	start, i, ascii := l.pos, l.pos, true
 	for i < len(l.text) { // letters, digits and _
@@ -336,14 +336,14 @@ func (l *lexer) word(t *token) {
 		t.kw = lookup(l.text[start:i])
 		return
 	}
-	if end > i { // a word in another script
+	if end > i { // a word that starts with a non-ASCII character
 		t.kind, l.pos = tWord, end
 		return
 	}
 	l.strange(t)
 }
 
-// strange reports a character beyond ASCII that cannot be part of a name.
+// strange reports a non-ASCII character that cannot be part of a name.
 func (l *lexer) strange(t *token) {
 	r, n := utf8.DecodeRuneInString(l.text[l.pos:])
 	switch r {
@@ -360,7 +360,7 @@ func (l *lexer) strange(t *token) {
 	}
 }
 
-// name returns the end of a run of PN_CHARS and dots (dots not at the end) that starts at i.
+// name returns the end of a run of PN_CHARS and dots, not ending in a dot, that starts at i.
 func (l *lexer) name(i int) int {
 	last := i
 	for i < len(l.text) {

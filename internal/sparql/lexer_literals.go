@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// number reads an unsigned number (rules 146 to 148).
+// number scans an unsigned number (rules 146 to 148).
 func (l *lexer) number(t *token) {
 	i := l.digits(l.pos)
 	t.kind = tInteger
@@ -46,7 +46,7 @@ func (l *lexer) exponent(i int) int {
 	return 0
 }
 
-// str reads a string literal with the quotation mark q, without a language tag or datatype.
+// str scans a string literal with the quotation mark q, without a language tag or datatype.
 func (l *lexer) str(t *token, q byte) {
 	t.kind = tString
 	i := l.pos + 1
@@ -85,7 +85,7 @@ func (l *lexer) long(t *token, q byte) {
 	l.bad(t, len(l.text), "a string in three quotation marks that does not end", "close it with three quotation marks")
 }
 
-// Shorten returns the first line of a text, truncated to about 40 bytes, for use in a message.
+// Shorten returns the first line of s, truncated to about 40 bytes, for use in a message.
 func Shorten(s string) string {
 	const limit = 40
 	if i := strings.IndexAny(s, "\n\r"); i >= 0 {

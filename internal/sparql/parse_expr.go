@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// precedence of the binary operators, weakest first.
+// precedence of the binary operators, lowest first.
 const (
 	precOr = iota + 1
 	precAnd
@@ -51,7 +51,7 @@ func binaryOp(k kind) (op string, prec int) {
 // expr parses rule 110.
 func (p *parser) expr() *Expr { return p.binary(precOr) }
 
-// binary reads operators whose precedence is at least least.
+// binary parses operators whose precedence is at least least.
 func (p *parser) binary(least int) *Expr {
 	p.enter()
 	start := p.tok
@@ -82,7 +82,7 @@ func (p *parser) binary(least int) *Expr {
 	return left
 }
 
-// in reads IN and NOT IN with their list.
+// in parses IN and NOT IN with their list.
 func (p *parser) in(start token, left *Expr) *Expr {
 	x := &Expr{Kind: ExprIn, Op: "IN"}
 	if p.acceptWord(kwNot) {
@@ -149,7 +149,8 @@ func (p *parser) primary() *Expr {
 	return nil
 }
 
-// call reads an expression that starts with a word: a function, an aggregate or EXISTS. It returns nil for other words.
+// call parses an expression that starts with a word: a function, an aggregate or EXISTS. It returns nil for other
+// words.
 func (p *parser) call(start token) *Expr {
 	k := p.tok.kw
 	switch {
@@ -199,7 +200,7 @@ func (p *parser) builtin(start token) *Expr {
 	return x
 }
 
-// arguments reads a list of expressions in parentheses.
+// arguments parses a parenthesized list of expressions.
 func (p *parser) arguments() []*Expr {
 	p.advance()
 	if p.accept(')') {
@@ -264,7 +265,7 @@ func (p *parser) iriOrFunction() *Expr {
 	return x
 }
 
-// constant reads an IRI, a literal, a number with its sign or a truth value. It returns nil if there is none.
+// constant parses an IRI, a literal, a number with its sign, or a boolean. It returns nil if there is none.
 func (p *parser) constant() *Term {
 	start := p.tok
 	switch p.tok.kind {
@@ -309,8 +310,8 @@ func (p *parser) numberTerm(start, number token) *Term {
 	return t
 }
 
-// openDecimal reads the dot of 1. where no statement can end: Blazegraph's decimals do not need a digit after it,
-// SPARQL 1.1's do.
+// openDecimal parses the dot in 1. where no statement can end: decimals do not need a digit after the dot in
+// Blazegraph, but do in SPARQL 1.1.
 func (p *parser) openDecimal(t *Term) {
 	if t.value.Value == t.Name && t.value.Datatype == rdf.XSDInteger && p.is('.') && p.tok.start == p.last.end {
 		p.advance()
@@ -319,7 +320,7 @@ func (p *parser) openDecimal(t *Term) {
 	}
 }
 
-// literal reads a string with its language tag or datatype; there may be white space around ^^.
+// literal parses a string with its language tag or datatype; there may be white space around ^^.
 func (p *parser) literal() *Term {
 	start := p.tok
 	value := p.stringValue(start)

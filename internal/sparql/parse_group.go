@@ -24,7 +24,7 @@ func (p *parser) closeBrace() {
 	p.advance()
 }
 
-// unclosed reports the last brace that was opened and never closed.
+// unclosed reports the last opening brace that was never closed.
 func (p *parser) unclosed() {
 	pos := positionIn(p.text, int(p.open[len(p.open)-1]))
 	p.failWith(p.tok, "}",
@@ -32,7 +32,7 @@ func (p *parser) unclosed() {
 		"add the missing }")
 }
 
-// group reads a group graph pattern (rules 53 to 56).
+// group parses a group graph pattern (rules 53 to 56).
 func (p *parser) group() *Group {
 	p.enter()
 	start := p.tok
@@ -56,7 +56,7 @@ func (p *parser) group() *Group {
 	return g
 }
 
-// elements reads the patterns of a group up to its closing brace.
+// elements parses the patterns in a group up to its closing brace.
 func (p *parser) elements(g *Group) {
 	for !p.is('}') && !p.is(tEOF) {
 		if p.recovering {
@@ -67,7 +67,7 @@ func (p *parser) elements(g *Group) {
 	}
 }
 
-// recoverElement reads an element. After a mistake it skips to the next dot, brace or keyword that starts an element.
+// recoverElement parses an element. After a mistake, it skips to the next dot, brace or keyword that starts an element.
 func (p *parser) recoverElement(g *Group) {
 	at := p.tok.start
 	depth, open := p.depth, len(p.open)
@@ -79,7 +79,7 @@ func (p *parser) recoverElement(g *Group) {
 		if _, ours := r.(bailout); !ours || p.is(tEOF) || len(p.errs) >= maxErrors {
 			panic(r)
 		}
-		extra := len(p.open) - open // braces that the broken element left open
+		extra := len(p.open) - open // braces that the malformed element left open
 		p.depth, p.open = depth, p.open[:min(open, len(p.open))]
 		p.skipElement(extra, p.tok.start == at)
 	}()
@@ -123,7 +123,7 @@ func elementStart(k keyword) bool {
 	return false
 }
 
-// element reads one pattern with the dot that may follow it, and appends it to g.
+// element parses one pattern with the dot that may follow it, and appends it to g.
 func (p *parser) element(g *Group) {
 	if p.triplesStart() {
 		p.triplesElement(g)
@@ -138,7 +138,7 @@ func (p *parser) element(g *Group) {
 	g.Patterns = append(g.Patterns, x)
 }
 
-// merge joins the notes of a pattern with those of its first part.
+// merge combines the notes of a pattern with those of its first part.
 func merge(a, b *Notes) *Notes {
 	if a == nil {
 		return b
@@ -172,7 +172,7 @@ func (p *parser) triplesElement(g *Group) {
 	number := p.last.kind >= tInteger && p.last.kind <= tDouble && p.tok.start == p.last.end
 	dot := p.accept('.')
 	if dot && number {
-		p.accept('.') // Blazegraph reads 1. as a number, so 1. . ends a statement
+		p.accept('.') // Blazegraph parses 1. as a number, so 1. . ends a statement
 	}
 	p.finish(&t.Notes)
 	t.Span.End = p.last.end
@@ -304,7 +304,7 @@ func (p *parser) bind(start token) Pattern {
 	return x
 }
 
-// let reads Blazegraph's LET (?x := expr), which means BIND (expr AS ?x).
+// let parses Blazegraph's LET (?x := expr), which means BIND (expr AS ?x).
 func (p *parser) let(start token) Pattern {
 	p.advance()
 	p.expect('(', "an opening parenthesis")
@@ -323,11 +323,11 @@ func (p *parser) let(start token) Pattern {
 	return x
 }
 
-// values reads inline data (rules 28 and 61 to 65).
+// values parses inline data (rules 28 and 61 to 65).
 func (p *parser) values() *Values {
 	start := p.tok
 	v := &Values{Notes: p.start()}
-	draft := p.isWord(kwBindings) // the keyword of SPARQL 1.1's drafts: BINDINGS ?x ?y { (1 2) }
+	draft := p.isWord(kwBindings) // the keyword in drafts of SPARQL 1.1: BINDINGS ?x ?y { (1 2) }
 	p.advance()
 	if draft {
 		for p.is(tVar) {

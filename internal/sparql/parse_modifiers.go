@@ -2,7 +2,7 @@ package sparql
 
 import "strconv"
 
-// modifiers parses rule 18. LIMIT and OFFSET come in either order.
+// modifiers parses rule 18. LIMIT and OFFSET may come in either order.
 func (p *parser) modifiers(s *SelectQuery) {
 	if p.isWord(kwGroup) {
 		s.GroupBy = p.groupBy()
@@ -65,7 +65,7 @@ func (p *parser) groupKey() *GroupKey {
 	return k
 }
 
-// callStart reports whether a function call, aggregate or EXISTS starts here; these may be constraints without
+// callStart reports whether a function call, aggregate or EXISTS starts here; these can be constraints without
 // parentheses.
 func (p *parser) callStart() bool {
 	switch p.tok.kind {

@@ -2,7 +2,7 @@ package sparql
 
 import "github.com/spinachbot/spinachbot/internal/rdf"
 
-// verb reads the predicate of a pattern.
+// verb parses the predicate of a pattern.
 func (p *parser) verb() *Path {
 	if p.is(tVar) {
 		x := &Path{Kind: PathTerm, Span: Span{p.tok.start, p.tok.end}}
@@ -43,7 +43,7 @@ func (p *parser) pathSequence() *Path {
 	return x
 }
 
-// pathElement parses rules 91 to 93: a primary with its modifier, inverted or not.
+// pathElement parses rules 91 to 93: a primary with its modifier, possibly inverted.
 func (p *parser) pathElement() *Path {
 	start := p.tok
 	inverse := p.accept('^')
@@ -78,7 +78,7 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 	return y
 }
 
-// signed reports whether the current + or - is the sign of a number, that is, whether a number follows directly.
+// signed reports whether the current + or - is the sign of a number, that is, immediately followed by a number.
 func (p *parser) signed() bool {
 	c := p.at(int(p.tok.end))
 	return c >= '0' && c <= '9' || c == '.' && p.at(int(p.tok.end)+1) >= '0' && p.at(int(p.tok.end)+1) <= '9'
@@ -102,7 +102,7 @@ func (p *parser) pathPrimary() *Path {
 	return nil
 }
 
-// predicate reads an IRI or the keyword a.
+// predicate parses an IRI or the a keyword.
 func (p *parser) predicate() *Term {
 	if p.isWord(kwA) && p.textOf(p.tok) == "a" {
 		t := NewConst(rdf.IRI(rdf.RDFType), "a")
@@ -113,7 +113,7 @@ func (p *parser) predicate() *Term {
 	return p.varOrIRI("a predicate")
 }
 
-// negated reads what follows ! in a path (rules 95 and 96).
+// negated parses what follows ! in a path (rules 95 and 96).
 func (p *parser) negated(start token) *Path {
 	x := &Path{Kind: PathNegated}
 	one := func() {

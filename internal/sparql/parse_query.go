@@ -40,7 +40,7 @@ func (p *parser) query(q *Query) {
 	q.Tail = p.before()
 }
 
-// afterQuery describes what could follow where the end of the query was expected.
+// afterQuery describes what was allowed where the end of the query was expected.
 func (p *parser) afterQuery(q *Query) string {
 	if p.is('}') {
 		return "the end of the query"
@@ -83,7 +83,7 @@ func (p *parser) prefixName(d *Declaration) {
 	p.advance()
 }
 
-// resolve returns the IRI of a tIRI token, resolved against the base if there is one (RFC 3986).
+// resolve returns the IRI in a tIRI token, resolved against the base if there is one (RFC 3986).
 func (p *parser) resolve(t token) string {
 	iri := unescapeCodepoints(p.text[t.start+1 : t.end-1])
 	if p.base == "" {
@@ -92,7 +92,7 @@ func (p *parser) resolve(t token) string {
 	return resolveIRI(p.base, iri)
 }
 
-// body reads what follows a query's head: the dataset, named subqueries, the pattern and modifiers.
+// body parses everything after a query's head: the dataset, named subqueries, the pattern and modifiers.
 func (p *parser) body(q *Query, head func(*SelectQuery)) {
 	s := q.Body
 	start := p.tok
@@ -168,7 +168,7 @@ func readAll[T any](read func() *T) []*T {
 	return out
 }
 
-// selectItem reads one projected column, or returns nil if there is none.
+// selectItem parses one projected column, or returns nil if there is none.
 func (p *parser) selectItem() *SelectItem {
 	if !p.is(tVar) && !p.is('(') {
 		return nil
@@ -274,7 +274,7 @@ func (p *parser) dataset() *Dataset {
 	return d
 }
 
-// named reads Blazegraph's WITH { SELECT … } AS %name.
+// named parses Blazegraph's WITH { SELECT … } AS %name.
 func (p *parser) named() *NamedSubquery {
 	start := p.tok
 	n := &NamedSubquery{Notes: p.start()}
@@ -291,7 +291,7 @@ func (p *parser) named() *NamedSubquery {
 	return n
 }
 
-// qleverNamed reads QLever's WITH %name AS { SELECT … }.
+// qleverNamed parses QLever's WITH %name AS { SELECT … }.
 func (p *parser) qleverNamed() *NamedSubquery {
 	start := p.tok
 	n := &NamedSubquery{Notes: p.start(), First: true}

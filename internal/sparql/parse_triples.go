@@ -22,7 +22,7 @@ func (p *parser) verbStart() bool {
 	return p.isWord(kwA)
 }
 
-// propertyList reads predicates with their objects, separated by one or more semicolons.
+// propertyList parses predicates with their objects, separated by one or more semicolons.
 func (p *parser) propertyList() []*Property {
 	var out []*Property
 	for {
@@ -68,7 +68,7 @@ func (p *parser) property(takes bool) *Property {
 	return x
 }
 
-// node reads a subject or object: a term, a property list in square brackets, or a collection.
+// node parses a subject or object: a term, a property list in square brackets, or a collection.
 func (p *parser) node(expected string) *Term {
 	switch p.tok.kind {
 	case tVar:
@@ -154,5 +154,5 @@ func (p *parser) varOrIRI(expected string) *Term {
 	return nil
 }
 
-// anonymous returns the name of the nth blank node without a label.
+// anonymous returns the name of the nth unlabeled blank node.
 func anonymous(n int) string { return "." + strconv.Itoa(n) }

@@ -5,20 +5,20 @@ import (
 	"sort"
 )
 
-// Limits of [Parse]. If the input exceeds one, the error names it.
+// Limits on the input to [Parse]. If the input exceeds one, the error states which.
 const (
 	MaxDepth  = 500      // nested groups, parentheses, expressions, paths
-	MaxChain  = 10_000   // consecutive operators of one precedence, such as a + b + c …
+	MaxChain  = 10_000   // consecutive operators of the same precedence, such as a + b + c …
 	MaxLength = 16 << 20 // bytes
 	maxErrors = 10       // mistakes reported at once
 )
 
-// Parse reads a query. If the text has mistakes, the query is nil, and the error is an [Errors] with every mistake
-// found. An update becomes a query of form Update without a body: see [Guard].
+// Parse parses a query. If the text has mistakes, the query is nil, and the error is an [Errors] with every mistake
+// found. An update becomes a Query with form Update and no body: see [Guard].
 func Parse(text string) (*Query, error) { return ParseWith(text, nil) }
 
-// ParseWith is [Parse] for a graph with its own prefixes. known maps prefixes, without the colon, to IRIs. They may be
-// used without being declared, and take precedence over Wikidata's.
+// ParseWith is like [Parse], for a graph with its own prefixes. known maps prefixes, without the colon, to IRIs. These
+// prefixes may be used without being declared, and take precedence over Wikidata's.
 func ParseWith(text string, known map[string]string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength),
@@ -38,7 +38,7 @@ func ParseWith(text string, known map[string]string) (*Query, error) {
 	if len(p.errs) == 0 {
 		return q, nil
 	}
-	if q == nil { // read it again, continuing after mistakes
+	if q == nil { // parse it again, continuing after mistakes
 		again := parser{lexer: lexer{text: p.text}, known: known, recovering: true}
 		again.run()
 		if len(again.errs) > 0 {
@@ -49,13 +49,13 @@ func ParseWith(text string, known map[string]string) (*Query, error) {
 	return nil, p.errs
 }
 
-// parser is a recursive-descent parser with one token of lookahead. At the first mistake it panics with a bailout,
-// which run recovers. When it continues after mistakes, each element of a group recovers its own.
+// parser is a recursive-descent parser with one token of lookahead. At the first mistake, it panics with a bailout,
+// which run recovers. When continuing after mistakes, each element of a group recovers from its own panic.
 type parser struct {
 	lexer
 	tok        token // the current token
-	last       token // the one before it
-	ahead      token // the one after it
+	last       token // the token before it
+	ahead      token // the token after it
 	depth      int
 	recovering bool
 	errs       Errors
@@ -66,12 +66,12 @@ type parser struct {
 	blanks     int            // anonymous blank nodes so far
 	labels     map[string]int // labels of blank nodes, with the index of the basic graph pattern that uses them
 	pattern    int
-	selects    []*SelectQuery // every SELECT read
-	labeled    bool           // a blank node with a label was read
-	equated    bool           // the expression that should get a name is an equation
+	selects    []*SelectQuery // every SELECT parsed so far
+	labeled    bool           // whether a labeled blank node was parsed
+	equated    bool           // whether the expression that requires a name is an equality comparison
 	skipTo     int32          // when recovering: tokens before this offset are part of the last mistake
 	meant      string         // what the last hint suggested instead of its token
-	open       []int32        // offsets of the braces and brackets that are open, for messages
+	open       []int32        // offsets of the unclosed braces and brackets, for messages
 }
 
 type bailout struct{}
@@ -186,7 +186,7 @@ func (p *parser) mistake(t token, expected, message, hint string) {
 		found = Shorten(p.textOf(t))
 	}
 	if found != p.textOf(t) {
-		meant = "" // only a part of it is known
+		meant = "" // the message shows only part of the token
 	}
 	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: found, Expected: expected,
 		Message: message, Hint: hint, Instead: meant})
@@ -222,8 +222,8 @@ func (p *parser) start() *Notes {
 	return nil
 }
 
-// finish ends a node. The node gets the comments inside it that belong to no other node, and one after it on the same
-// line.
+// finish ends a node. The node gets the comments inside it that do not belong to any other node, and a comment after it
+// on the same line.
 func (p *parser) finish(n **Notes) {
 	if p.taken >= len(p.comments) {
 		return

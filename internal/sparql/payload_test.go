@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// payloads are pieces of wiki markup that an attacker might want to smuggle in.
+// payloads contains pieces of wiki markup that an attacker might try to smuggle in.
 var payloads = []string{
 	"{{Delete}}", "}}", "{{", "{{{1}}}", "[[Category:Spam]]", "[[User:X]]", "]]", "~~~~", "~~~", "~~~~~", "<nowiki>",
 	"</nowiki>", "<!--", "-->", "</syntaxhighlight>",
@@ -113,7 +113,7 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
-// TestLabelInLongValues checks that a label stays with its value if the other values of a long table have none.
+// TestLabelInLongValues checks that a label stays with its value if the other values in a long table have none.
 func TestLabelInLongValues(t *testing.T) {
 	text := "a name that is long enough to need its own lines"
 	q, err := Parse("SELECT ?x { VALUES ?x { \"" + text + "\" wd:Q5 \"" + text + "\" \"" + text + "\" } }")

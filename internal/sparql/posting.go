@@ -9,17 +9,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// forbidden are the pieces of wiki markup that must not occur in a posted query, in lower case.
+// forbidden contains the pieces of wiki markup that must not occur in a posted query, in lower case.
 var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki",
 	"<syntaxhighlight", "<source", "<pre", "<ref"}
 
-// maxPosting is the maximum length of a posting form in bytes. The longest query on the forum has 26,000 bytes, or
+// maxPosting is the maximum length of a posting form in bytes. The longest query on the forum is 26,000 bytes long, or
 // 32,000 in the canonical layout; a longer query would flood a page.
 const maxPosting = 40_000
 
-// behaviorSwitches are MediaWiki's double-underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the
-// extensions on Wikidata), which it removes from a page wherever they occur. Comments, strings and IRIs are written
-// without them; a name cannot be.
+// behaviorSwitches contains MediaWiki's double-underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of
+// the extensions on Wikidata), which MediaWiki removes from a page wherever they occur. Comments, strings and IRIs can
+// be written without them; names cannot.
 var behaviorSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT",
 	"NOTC", "NOCONTENTCONVERT", "NOCC", "NEWSECTIONLINK",
 	"NONEWSECTIONLINK", "HIDDENCAT", "EXPECTUNUSEDCATEGORY", "EXPECTUNUSEDTEMPLATE", "INDEX", "NOINDEX",
@@ -38,11 +38,11 @@ func behaviorSwitch(text string) string {
 }
 
 // PostingForm returns the text of a query as it is run and then posted on a wiki: the canonical layout with labels as
-// comments, and nothing in it that the wiki could take for markup in a template's parameter: no {{ }} [[ ]] ~~~ -{ {|
-// |} <!-- </ <nowiki __NOTOC__. Tokens are separated by spaces; strings and IRIs get \uXXXX escapes, which mean the
-// same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are broken up by spaces. The form is
-// in Unicode normalization form C, to which MediaWiki converts all text that it saves. It may contain pipes, which the
-// template requires as {{!}}.
+// comments, and without anything that the wiki could take for markup in a template parameter: no {{ }} [[ ]] ~~~ -{ {|
+// |} <!-- </ <nowiki __NOTOC__. Tokens are separated by spaces; strings and IRIs get \uXXXX escapes, which represent
+// the same characters (SPARQL 1.1, section 19.2), so the tree stays the same; comments are broken up by spaces. The
+// form is in Unicode normalization form C, to which MediaWiki converts all text that it saves. It may contain pipes,
+// which must be written as {{!}} in the template.
 //
 // The posting form of a posting form is the same text. It is an error if the query does not parse, is an
 // update, or cannot be put into this form. label may be nil.
@@ -54,8 +54,8 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 	return posting(q, PrintOptions{Label: label})
 }
 
-// PostingFormOn is [PostingForm] for a graph with its own prefixes. The prefixes that are used are declared, so that
-// the text means the same everywhere. id returns the ID to pass to label for an IRI.
+// PostingFormOn is like [PostingForm], for a graph with its own prefixes. The prefixes that are used are declared, so
+// that the text means the same everywhere. id returns the ID to pass to label for an IRI.
 func PostingFormOn(query string, known map[string]string, id, label func(string) string) (string, error) {
 	q, err := ParseWith(query, known)
 	if err != nil {
@@ -100,14 +100,14 @@ func posting(q *Query, o PrintOptions) (string, error) {
 	return strings.TrimSpace(out), nil // a template parameter has no spaces around it
 }
 
-// sameMeaning reports whether two queries have the same tree, however names and strings are written.
+// sameMeaning reports whether two queries have the same tree, regardless of how names and strings are written.
 func sameMeaning(a, b *Query) bool {
 	o := PrintOptions{OneLine: true, expand: true}
 	return Print(a, o) == Print(b, o)
 }
 
-// postingString quotes a string so that it contains no markup. An escape is written only where a character
-// would be part of markup.
+// postingString quotes a string so that it contains no markup. Characters are escaped only where they would be part of
+// markup.
 func postingString(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
@@ -143,8 +143,8 @@ func postingString(s string) string {
 }
 
 // escaper returns the function that finds the characters to escape in a string. These are hidden characters and, if the
-// string is not in normalization form C, all characters beyond ASCII: MediaWiki normalizes what it saves, so the posted
-// query would not be the one that was run.
+// string is not in Unicode normalization form C, all non-ASCII characters: MediaWiki normalizes what it saves, so the
+// posted query would not be the one that was run.
 func escaper(text string) func(s string, i int) (rune, int) {
 	if norm.NFC.IsNormalString(text) {
 		return hiddenAt
@@ -158,8 +158,8 @@ func escaper(text string) func(s string, i int) (rune, int) {
 }
 
 // hiddenAt decodes a character at i that is invisible but can make the query look different from the one that was run
-// (direction marks, Unicode Technical Report 36, section 2.5; zero-width and control characters beyond ASCII), or that
-// ends a line in some programs. n is 0 if there is none. Joiners stay, because some scripts need them.
+// (directional marks, Unicode Technical Report 36, section 2.5; zero-width and non-ASCII control characters), or that
+// ends a line in some programs. n is 0 if there is none. Joiners are not included, because some scripts need them.
 func hiddenAt(s string, i int) (r rune, n int) {
 	if s[i] < utf8.RuneSelf {
 		return 0, 0
@@ -236,7 +236,7 @@ func (p *printer) commentText(s string) string {
 	return s
 }
 
-// postingComment inserts spaces into everything in a comment that could be markup.
+// postingComment inserts spaces into anything in a comment that could be markup.
 func postingComment(s string) string {
 	s = norm.NFC.String(s)
 	var b strings.Builder
@@ -256,7 +256,7 @@ func postingComment(s string) string {
 		}
 		b.WriteByte(c)
 	}
-	return strings.TrimRight(b.String(), " \t\f") // the comment ends there when it is read again
+	return strings.TrimRight(b.String(), " \t\f") // when the text is parsed again, the comment ends there
 }
 
 // splits reports whether the two characters must not be adjacent in a comment.

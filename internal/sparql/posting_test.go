@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MediaWiki removes double-underscore words from a page wherever they occur, even in a template's argument
+// MediaWiki removes double-underscore words from a page wherever they occur, even in a template argument
 // (MagicWordFactory::mDoubleUnderscoreIDs).
 func TestPostingFormHoldsNoBehaviorSwitch(t *testing.T) {
 	const q = "# __NOTOC__ above\nSELECT ?x WHERE {\n  VALUES ?x { \"a __notoc__ b\" <http://example.org/__INDEX__> } # ___TOC___\n}"
@@ -59,7 +59,7 @@ func TestPostingFormShowsHiddenCharacters(t *testing.T) {
 	}
 }
 
-// MediaWiki normalizes what it saves to NFC, which must not change a posting form.
+// MediaWiki normalizes the text it saves to NFC, which must not change a posting form.
 func TestPostingFormIsInNormalFormC(t *testing.T) {
 	for _, tt := range []struct{ query, want string }{
 		{"SELECT ?x WHERE { ?x rdfs:label \"cafe\u0301\"@fr . }", `"cafe\u0301"@fr`},

@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// namespace returns the namespace of a prefix: as declared, as in the graph, as in Wikidata's query service, or as in
-// Blazegraph itself.
+// namespace returns the namespace of a prefix, as declared in the query or predefined by the graph, by Wikidata's query
+// service, or by Blazegraph itself, in that order of precedence.
 func (p *parser) namespace(prefix string) (string, bool) {
 	for _, m := range [...]map[string]string{p.declared, p.known, rdf.Prefixes, enginePrefixes} {
 		if ns, ok := m[prefix]; ok {
@@ -29,7 +29,7 @@ var enginePrefixes = map[string]string{
 // returns these prefixes in order.
 func (q *Query) DeclarePrefixes() []string { return q.DeclareWith(nil) }
 
-// DeclareWith is like [Query.DeclarePrefixes], for a query that was read with [ParseWith] and the same known prefixes.
+// DeclareWith is like [Query.DeclarePrefixes], for a query parsed by [ParseWith] with the same known prefixes.
 func (q *Query) DeclareWith(known map[string]string) []string {
 	declared := map[string]bool{}
 	for _, d := range q.Prologue {
@@ -66,8 +66,8 @@ func (q *Query) DeclareWith(known map[string]string) []string {
 	return names
 }
 
-// WriteOutAmbiguous writes out in full each IRI made for this query whose usual prefix means something else
-// in it. [Query.DeclarePrefixes] does so as well.
+// WriteOutAmbiguous writes in full each IRI added by a rewrite whose usual prefix means something else in this query.
+// [Query.DeclarePrefixes] does so as well.
 func (q *Query) WriteOutAmbiguous() {
 	declared := map[string]bool{}
 	for _, d := range q.Prologue {
@@ -81,8 +81,8 @@ func (q *Query) WriteOutAmbiguous() {
 	})
 }
 
-// prefixUsed returns the prefix with which a constant will be printed. A constant made by a rewrite whose prefix means
-// something else in this query is written in full.
+// prefixUsed returns the prefix with which a constant will be printed. A constant added by a rewrite is written in full
+// if its prefix means something else in this query.
 func (q *Query) prefixUsed(t *Term, declared map[string]bool) (string, bool) {
 	w := t.Written()
 	if w == "" {

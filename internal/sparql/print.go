@@ -8,35 +8,33 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// PrintOptions choose how [Print] writes a query. The zero value is the canonical layout.
+// PrintOptions controls how [Print] writes a query. The zero value is the canonical layout.
 type PrintOptions struct {
-	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as
-	// a comment at its end. Labels are untrusted: line breaks and control characters are removed.
+	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of the IDs on a line are added as a
+	// comment at the end of the line. Labels are untrusted: line breaks and control characters are removed.
 	Label func(id string) string
-	// ID returns the ID to pass to Label for an IRI, or "" if the IRI does not have a label. If ID is nil, Wikidata's IDs
-	// are used.
+	// ID returns the ID to pass to Label for an IRI, or "" if the IRI does not have a label. If ID is nil, the IDs are
+	// Wikidata's.
 	ID func(iri string) string
-	// Replace writes labels instead of IDs into the names, as in wdt:[instance of], for annotators. The result is not
-	// SPARQL.
+	// Replace writes labels instead of IDs in names, as in wdt:[instance of], for annotators. The result is not SPARQL.
 	Replace bool
 	// OneLine prints everything on one line, without comments.
 	OneLine bool
-	// NoComments leaves out comments.
+	// NoComments omits comments.
 	NoComments bool
-	// Parens puts parentheses around sums and products such as a - b + c, which some engines read as a - (b + c).
+	// Parens puts parentheses around sums and products such as a - b + c, which some engines parse as a - (b + c).
 	Parens bool
 
 	posting bool // see PostingForm
-	expand  bool // constants as full IRIs; see sameMeaning
+	expand  bool // write constants as full IRIs; see sameMeaning
 }
 
-// lineWidth is the width up to which a short group, a list of values or a property list stays on one line, in
-// characters.
+// lineWidth is the maximum width, in characters, of a short group, a list of values or a property list on one line.
 const lineWidth = 100
 
 // String returns the query in the canonical layout: two spaces per level, one statement per line, the predicates of one
 // subject aligned, a space before dots and semicolons, keywords in upper case, double quotation marks. Comments are
-// kept, blank lines are not. The layout depends on the tree alone, so that printing a printed query changes nothing.
+// kept, blank lines are not. The layout depends only on the tree, so that printing a printed query changes nothing.
 func (q *Query) String() string { return Print(q, PrintOptions{}) }
 
 // Print returns the query as text in the given form, with a line break at the end (except with OneLine).
@@ -53,7 +51,7 @@ func Print(q *Query, o PrintOptions) string {
 	return string(append(p.b, '\n'))
 }
 
-// id returns the ID with which to request an IRI's label.
+// id returns the ID to use when requesting an IRI's label.
 func (o *PrintOptions) id(iri string) string {
 	if o.ID != nil {
 		return o.ID(iri)
@@ -65,15 +63,15 @@ type printer struct {
 	o     PrintOptions
 	b     []byte
 	line  int       // offset of the current line in b
-	trail []Comment // comments for the end of the current line
+	trail []Comment // comments to write at the end of the current line
 	ids   []string  // IDs on the current line, if labels were requested
-	limit int       // the maximum offset in b while trying a line; otherwise 0
+	limit int       // the maximum offset in b while trying a line, and otherwise 0
 	over  bool      // the attempted line was too long or cannot be one line
 }
 
 func (p *printer) s(s string) { p.b = append(p.b, s...) }
 
-// nl ends the line and starts another one, indented.
+// nl ends the line and starts a new, indented one.
 func (p *printer) nl(indent int) {
 	if p.limit > 0 {
 		p.over = true
@@ -119,7 +117,7 @@ func (p *printer) endLine() {
 	}
 }
 
-// after keeps comments for the end of the current line.
+// after saves comments for the end of the current line.
 func (p *printer) after(cs []Comment) {
 	if len(cs) == 0 || p.o.OneLine || p.o.NoComments {
 		return
@@ -137,7 +135,7 @@ func (p *printer) afterNotes(n *Notes) {
 	}
 }
 
-// lead writes comments on lines of their own.
+// lead writes comments on separate lines.
 func (p *printer) lead(cs []Comment, indent int) {
 	if len(cs) == 0 || p.o.OneLine || p.o.NoComments {
 		return
@@ -162,8 +160,8 @@ func (p *printer) noted(n *Notes) bool {
 	return n != nil && !p.o.OneLine && !p.o.NoComments && len(n.Before)+len(n.Open)+len(n.After) > 0
 }
 
-// try runs f, which writes on the current line. If the line becomes too long or is broken, nothing is written and try
-// returns false.
+// try runs f, which writes on the current line. If the line becomes too long or needs a line break, nothing is written
+// and try returns false.
 func (p *printer) try(f func()) bool {
 	if p.limit > 0 { // already trying: the outer attempt decides
 		f()
@@ -174,7 +172,7 @@ func (p *printer) try(f func()) bool {
 		return true
 	}
 	n, ids := len(p.b), len(p.ids)
-	p.limit = n + 4*(lineWidth-p.column()) // bytes; characters are counted below
+	p.limit = n + 4*(lineWidth-p.column()) // a limit in bytes; characters are counted below
 	if p.limit > n {
 		f()
 	} else {
@@ -189,7 +187,7 @@ func (p *printer) try(f func()) bool {
 	return ok
 }
 
-// full reports whether an attempt to fit a line has failed already.
+// full reports whether an attempt to fit text on one line has already failed.
 func (p *printer) full() bool {
 	if p.limit > 0 && len(p.b) > p.limit {
 		p.over = true
@@ -318,7 +316,7 @@ func (p *printer) selectHead(s *SelectQuery, indent int) {
 }
 
 // listItem starts the next element of a list: on the same line, or on a new one if there are comments. It reports
-// whether the element after it needs a new line because this one ends with a comment.
+// whether the next element must start on a new line because this line ends with a comment.
 func (p *printer) listItem(n *Notes, broken bool, indent int) bool {
 	if !p.noted(n) {
 		if broken {
@@ -337,7 +335,7 @@ func (p *printer) listItem(n *Notes, broken bool, indent int) bool {
 	return len(n.After) > 0
 }
 
-// where writes the pattern; newLine means that the head's line has ended.
+// where writes the pattern. newLine reports whether the line with the query's head has ended.
 func (p *printer) where(s *SelectQuery, f Form, indent int, newLine bool) {
 	if last := len(s.Items); last > 0 && p.noted(s.Items[last-1].Notes) && len(s.Items[last-1].Notes.After) > 0 {
 		newLine = true

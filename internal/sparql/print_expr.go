@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// term writes a term; indent is that of lines below the current one.
+// term writes a term; indent is the indentation of lines below the current one.
 func (p *printer) term(t *Term, indent int) {
 	if p.full() {
 		return
@@ -44,7 +44,7 @@ func (p *printer) constant(t *Term) {
 	p.literal(t)
 }
 
-// name writes an IRI as it was written, or shortened if it was made by a rewrite.
+// name writes an IRI as it was originally written, or shortened if a rewrite added it.
 func (p *printer) name(t *Term) {
 	iri := t.Value().Value
 	if p.o.Label != nil {
@@ -125,7 +125,7 @@ func (p *printer) literal(t *Term) {
 	v := t.Value()
 	w := t.Written()
 	switch {
-	case w != "" && w[0] != '"' && w[0] != '\'': // a number or a truth value
+	case w != "" && w[0] != '"' && w[0] != '\'': // a number or a boolean
 		p.s(w)
 		return
 	case w == "" && (v.Datatype == rdf.XSDInteger || v.Datatype == rdf.XSDBoolean) && plainNumber(v.Value):
@@ -172,7 +172,7 @@ func (p *printer) quoted(s string) {
 	p.s(rdf.Quote(s))
 }
 
-// Precedence of path operators, weakest first.
+// Precedence of path operators, lowest first.
 const (
 	pathAlt = iota
 	pathSeq
@@ -253,8 +253,8 @@ func (p *printer) negated(x *Path) {
 	p.s(")")
 }
 
-// Precedence returns how strongly an expression binds, from 1 for || to 7 for terms and calls. Operators with
-// the same precedence are read from left to right.
+// Precedence returns how tightly an expression binds, from 1 for || to 7 for terms and calls. Operators with the same
+// precedence are left-associative.
 func (e *Expr) Precedence() int {
 	switch e.Kind {
 	case ExprBinary:
@@ -277,7 +277,7 @@ func (e *Expr) Precedence() int {
 	return precUnary + 1
 }
 
-// expr writes an expression, in parentheses if it binds less strongly than least.
+// expr writes an expression, in parentheses if it binds less tightly than least.
 func (p *printer) expr(e *Expr, least, indent int) {
 	if p.full() {
 		return
@@ -337,8 +337,8 @@ func (p *printer) expr(e *Expr, least, indent int) {
 	}
 }
 
-// groupsOtherwise reports whether e is a sum or product such as a - b + c, which some engines read as a - (b
-// + c) although the grammar groups to the left.
+// groupsOtherwise reports whether e is a sum or product such as a - b + c, which some engines parse as a - (b + c)
+// although the grammar is left-associative.
 func groupsOtherwise(e *Expr) bool {
 	if e.Kind != ExprBinary || e.Args[0].Kind != ExprBinary {
 		return false

@@ -28,7 +28,7 @@ func (p *printer) braces(g *Group, indent int) {
 	p.block(g, indent)
 }
 
-// simple reports whether a group may be written on one line: at most one statement in it, and no comments.
+// simple reports whether a group may be written on one line: it has at most one statement and no comments.
 func (p *printer) simple(g *Group) bool {
 	if !p.o.OneLine && !p.o.NoComments && (len(g.Open())+len(g.Close()) > 0 || g.Notes != nil &&
 		len(g.Notes.Before) > 0) {
@@ -69,7 +69,7 @@ func (p *printer) inline(g *Group, indent int) {
 	p.s("}")
 }
 
-// pattern writes a pattern on its own lines.
+// pattern writes a pattern on separate lines.
 func (p *printer) pattern(x Pattern, indent int) {
 	if p.over {
 		return
@@ -105,7 +105,7 @@ func (p *printer) pattern(x Pattern, indent int) {
 	}
 }
 
-// groupLine writes a group whose comments above it have been written.
+// groupLine writes a group whose preceding comments have already been written.
 func (p *printer) groupLine(g *Group, indent int) {
 	bare := *g
 	bare.Notes = &Notes{After: g.Notes.After}
@@ -232,7 +232,7 @@ func (p *printer) valuesInline(v *Values, indent int) {
 	p.s(" }")
 }
 
-// commented reports whether there are comments inside a table of values.
+// commented reports whether there are comments inside a VALUES table.
 func (p *printer) commented(v *Values) bool {
 	if p.o.OneLine {
 		return false
@@ -248,7 +248,7 @@ func (p *printer) commented(v *Values) bool {
 	return false
 }
 
-// labels counts the labels that will be added to the IDs of a table of values.
+// labels counts the labels that will be added to the IDs in a VALUES table.
 func (p *printer) labels(v *Values) int {
 	if p.o.OneLine || p.o.Label == nil || p.o.Replace {
 		return 0
@@ -279,7 +279,7 @@ func (p *printer) row(v *Values, r *ValuesRow, indent int) {
 	}
 }
 
-// triples writes a statement on its own lines, one line per predicate, with the predicates aligned.
+// triples writes a statement on separate lines, one per predicate, with the predicates aligned.
 func (p *printer) triples(t *Triples, indent int) {
 	p.leadNotes(t.Notes, indent)
 	if len(t.Properties) > 0 {
@@ -352,8 +352,8 @@ func (p *printer) property(x *Property, indent int) {
 	p.afterNotes(x.Objects[len(x.Objects)-1].Notes())
 }
 
-// bracket writes a property list in square brackets, on the current line if it fits there, and otherwise with one line
-// per predicate.
+// bracket writes a property list in square brackets, on the current line if it fits, and otherwise with one line per
+// predicate.
 func (p *printer) bracket(t *Term, indent int) {
 	if p.full() {
 		return

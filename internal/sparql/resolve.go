@@ -2,14 +2,14 @@ package sparql
 
 import "strings"
 
-// reference is an IRI reference in its parts (RFC 3986, section 3; RFC 3987 allows other scripts in them). A part that
-// is present may be empty: <#> has a fragment, <> has none.
+// reference is an IRI reference, split into its components (RFC 3986, section 3; RFC 3987 allows non-ASCII characters
+// in them). A component that is present may be empty: <#> has a fragment, <> has none.
 type reference struct {
 	scheme, authority, path, query, fragment string
 	hasAuthority, hasQuery, hasFragment      bool
 }
 
-// splitReference splits a reference into its parts; every string is a reference (RFC 3986, appendix B).
+// splitReference splits a reference into its components; every string is a reference (RFC 3986, appendix B).
 func splitReference(s string) (r reference) {
 	if i := schemeEnd(s); i > 0 {
 		r.scheme, s = s[:i], s[i+1:]
@@ -43,8 +43,8 @@ func schemeEnd(s string) int {
 	return 0
 }
 
-// resolveIRI resolves a reference against a base (section 5.2). If the base is not absolute, the reference stays as it
-// is.
+// resolveIRI resolves a reference against a base (section 5.2). If the base is not absolute, the reference is left
+// unchanged.
 func resolveIRI(base, ref string) string {
 	b, r := splitReference(base), splitReference(ref)
 	if b.scheme == "" || r.scheme != "" {
@@ -72,7 +72,7 @@ func resolveIRI(base, ref string) string {
 	return r.String()
 }
 
-// removeDots interprets the segments . and .. of a path (section 5.2.4).
+// removeDots resolves the . and .. segments in a path (section 5.2.4).
 func removeDots(path string) string {
 	if !strings.Contains(path, ".") {
 		return path
@@ -97,7 +97,7 @@ func removeDots(path string) string {
 	return strings.Join(out, "/")
 }
 
-// String recomposes the reference from its parts (section 5.3).
+// String recomposes the reference from its components (section 5.3).
 func (r reference) String() string {
 	var b strings.Builder
 	b.WriteString(r.scheme)

@@ -2,7 +2,8 @@ package sparql
 
 import "testing"
 
-// The examples of RFC 3986, sections 5.4.1 and 5.4.2 (strict), and cases that they omit: empty parts and other scripts.
+// The examples from RFC 3986, sections 5.4.1 and 5.4.2 (strict), and cases that they omit: empty components and
+// non-ASCII characters.
 func TestResolveIRI(t *testing.T) {
 	const base = "http://a/b/c/d;p?q"
 	for ref, want := range map[string]string{

@@ -72,7 +72,7 @@ type Service struct {
 func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
 	store BudgetStore) (*Service, error) {
 	if len(cfg.UserAgent) < 5 {
-		return nil, errors.New("no User-Agent with a contact: the services answer 403 without one; set CONTACT")
+		return nil, errors.New("no User-Agent with a contact: the services return 403 without one; set CONTACT")
 	}
 	if u, err := url.Parse(cfg.Address); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, fmt.Errorf("not an http or https address: %q", politehttp.ShownURL(cfg.Address))

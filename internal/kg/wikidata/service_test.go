@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// reply is one response from the test server. Status 0 closes the connection before the header. hang waits until the
-// client disconnects. cut breaks the connection after the body. took is the time by which the clock advances while the
-// query runs.
+// reply is one response from the test server. If status is 0, the connection is closed before the header is sent. If
+// hang is set, the server waits until the client disconnects; if cut is set, it breaks the connection after the body.
+// took is how far the clock advances while the query runs.
 type reply struct {
 	status    int
 	body      string
@@ -27,8 +27,8 @@ type reply struct {
 	took      time.Duration
 }
 
-// service imitates the query service (/sparql, /second) and the API (/api). Each path returns its replies in turn and
-// records the requests.
+// service imitates the query service (/sparql, /second) and the API (/api). For each path, it returns the replies in
+// turn and records the requests.
 type service struct {
 	*httptest.Server
 	t       *testing.T
@@ -47,7 +47,7 @@ func newService(t *testing.T) *service {
 	s := &service{t: t, clock: politehttp.NewManualClock(noon), replies: map[string][]reply{},
 		asked: map[string][]url.Values{}}
 	s.Server = httptest.NewServer(s)
-	s.Config.SetKeepAlivesEnabled(false) // otherwise, net/http itself repeats a GET if a kept connection breaks
+	s.Config.SetKeepAlivesEnabled(false) // otherwise, net/http itself retries a GET if a reused connection breaks
 	t.Cleanup(s.Close)
 	return s
 }

@@ -23,8 +23,8 @@ type rawSnak struct {
 
 func (s rawSnak) external() bool { return s.Datatype == "external-id" }
 
-// value returns the snak's value as the RDF term that the query service uses for it. A value in an unknown form becomes
-// an unknown value.
+// value returns the RDF term that the query service uses for the snak's value. A value in an unknown form becomes an
+// unknown value.
 func (s rawSnak) value() kg.Value {
 	switch s.Snaktype {
 	case "novalue":
@@ -48,7 +48,7 @@ func (s rawSnak) value() kg.Value {
 		var t struct{ Text, Language string }
 		ok = json.Unmarshal(s.Datavalue.Value, &t) == nil
 		v.Term = rdf.LangString(t.Text, t.Language)
-	default: // string, and extension datatypes whose value is a string
+	default: // string, and extension datatypes with string values
 		var text string
 		ok = json.Unmarshal(s.Datavalue.Value, &text) == nil
 		v.Term = stringTerm(s.Datatype, text)
@@ -115,7 +115,7 @@ func quantityValue(data json.RawMessage) (kg.Value, bool) {
 	return kg.Value{Term: rdf.Typed(strings.TrimPrefix(v.Amount, "+"), rdf.XSDDecimal), Unit: rdf.EntityID(v.Unit)}, true
 }
 
-// earth is the globe that is left out in the RDF form.
+// earth is the globe that the RDF form omits.
 const earth = rdf.Entity + "Q2"
 
 func coordinateValue(data json.RawMessage) (kg.Value, bool) {

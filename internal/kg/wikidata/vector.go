@@ -17,21 +17,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 )
 
-// Limits of Wikidata's vector database. Source: its documentation (wd-vectordb.wmcloud.org/docs) and code.
+// Limits imposed by Wikidata's vector database. Source: its documentation (wd-vectordb.wmcloud.org/docs) and code.
 const (
 	vectorTimeout = 10 * time.Second
 	mostVectors   = 50  // maximum number of hits per call
-	mostSimilar   = 100 // maximum number of IDs in a call for similarities
+	mostSimilar   = 100 // maximum number of IDs in a similarity request
 	offFor        = 10 * time.Minute
 )
 
-// vectorPace stays within the limit of 30 calls per minute per User-Agent: no minute has more than 5 + 25 calls.
+// vectorPace stays within the limit of 30 calls per minute per User-Agent: there are never more than 5 + 25 calls in a
+// minute.
 var vectorPace = remote.Pace{Calls: 5, CallRate: 25}
 
-// errOff means that the search is switched off for now.
-var errOff = errors.New("the search by meaning is switched off for now")
+// errOff means that the search is temporarily disabled.
+var errOff = errors.New("the search by meaning is temporarily disabled")
 
-// vector is the search by meaning. After a failure, it is not used for a while, since it only supplements other
+// vector implements the search by meaning. After a failure, it is disabled for a while, since it only supplements other
 // searches and nothing depends on it.
 type vector struct {
 	service *remote.Service
@@ -67,7 +68,7 @@ func (v *vector) find(ctx context.Context, text, lang string, typ kg.Type, limit
 	return vectorIDs(hits, typ), nil
 }
 
-// vectorIDs returns the IDs of the hits of the given type, without duplicates.
+// vectorIDs returns the IDs of the hits with the given type, without duplicates.
 func vectorIDs(hits []vectorHit, typ kg.Type) []string {
 	var out []string
 	for _, h := range hits {
@@ -89,8 +90,8 @@ func (v *vector) likeness(ctx context.Context, text, lang string, ids []string) 
 	return vectorIDs(hits, ""), nil
 }
 
-// get makes one call. A call that would have to wait too long, or that is made while the search is switched off, fails
-// at once.
+// get makes one call. A call that would have to wait too long, or that is made while the search is disabled, fails
+// immediately.
 func (v *vector) get(ctx context.Context, path string, params url.Values) ([]vectorHit, error) {
 	v.mu.Lock()
 	off := v.now().Before(v.off)
@@ -114,7 +115,7 @@ func (v *vector) get(ctx context.Context, path string, params url.Values) ([]vec
 	return hits, err
 }
 
-// fail switches the search off: for ten minutes, or for the pause that the service requests.
+// fail disables the search for ten minutes, or for as long as the service requests.
 func (v *vector) fail(err error) {
 	wait := offFor
 	var ke *kg.Error
@@ -124,14 +125,15 @@ func (v *vector) fail(err error) {
 	v.mu.Lock()
 	v.off = v.now().Add(wait)
 	v.mu.Unlock()
-	v.lg.Info("the search by meaning failed and is switched off for a while", "service", v.service.Shown(),
+	v.lg.Info("the search by meaning failed and is temporarily disabled", "service", v.service.Shown(),
 		"for", wait, "err", err)
 }
 
 // rrf is the constant of reciprocal rank fusion (60 in Cormack, Clarke and Büttcher, SIGIR 2009).
 const rrf = 60
 
-// fuse merges rankings by reciprocal rank: the sum of 1/(60+rank) decides, then the order of the first ranking.
+// fuse merges rankings by reciprocal rank: entities are ordered by the sum of 1/(60+rank), with ties broken by the
+// first ranking.
 func fuse(rankings ...[]string) []string {
 	score := map[string]float64{}
 	var order []string

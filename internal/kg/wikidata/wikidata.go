@@ -7,11 +7,11 @@
 // Optionally, [Client.Find] also searches Wikidata's vector database (vector.go), and single entities are fetched from
 // the REST API (rest.go). The second query service may be QLever, for which queries are rewritten (query.go).
 //
-// Requests follow the rules of package remote: they are sent one at a time to an endpoint, within its budgets, and
-// never during a ban. Values of entity pages become the RDF terms that the query service uses for them (snak.go).
+// Requests follow the rules of package remote: each endpoint is sent one request at a time, within its budgets, and
+// none during a ban. Values of entity pages become the RDF terms that the query service uses for them (snak.go).
 //
 // Sources: RDF repository of the query service (ThrottlingFilterConfig), Wikibase's docs/topics/json.md and
-// repo/includes/Api; OpenAPI of the REST API and of the vector database.
+// repo/includes/Api; OpenAPI descriptions of the REST API and the vector database.
 package wikidata
 
 import (
@@ -46,14 +46,14 @@ const (
 // Config configures a [Client]. All fields except UserAgent have defaults.
 type Config struct {
 	SPARQL   string // URL of the query service
-	Fallback string // second endpoint, used if the first one is down or timed out; may be empty
-	// dialect of the second endpoint: wdqs, qlever or standard; with "" or auto, it is qlever if its host has that name,
-	// and otherwise wdqs
+	Fallback string // second endpoint, used if the first one is down or times out; may be empty
+	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto means qlever if the host name contains it, and
+	// otherwise wdqs
 	FallbackDialect string
 	API             string // URL of the wiki's api.php
 	REST            string // URL of Wikibase's REST API, for single entities; may be empty
 	Vector          string // URL of the search by meaning (Wikidata's vector database); may be empty
-	UserAgent       string // with a contact, see politehttp.UserAgent
+	UserAgent       string // must include a contact; see politehttp.UserAgent
 	QueryTimeout    time.Duration
 	APITimeout      time.Duration
 	MaxBytes        int64 // size limit of a response
@@ -81,7 +81,7 @@ type Client struct {
 func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
 	store remote.BudgetStore) (*Client, error) {
 	if len(cfg.UserAgent) < 5 {
-		return nil, errors.New("wikidata: no User-Agent with a contact: the services answer 403 without one; set CONTACT")
+		return nil, errors.New("wikidata: no User-Agent with a contact: the services return 403 without one; set CONTACT")
 	}
 	cfg = withDefaults(cfg)
 	for _, a := range []struct{ setting, address string }{{"SPARQL_ENDPOINT", cfg.SPARQL}, {"SPARQL_FALLBACK",

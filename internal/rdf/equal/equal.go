@@ -16,13 +16,13 @@ import (
 //
 //   - numbers by value regardless of their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since
 //     engines differ beyond that;
-//   - points in time by value: a date counts as its first instant, as do a month and a year, and time zones are
+//   - points in time by value: a date, a month or a year counts as its first instant, and time zones are
 //     resolved;
-//   - text by its characters, without its language tag;
-//   - truth values: 1 is true;
-//   - Wikidata's identifiers, whether http or https, IRI or text (str());
-//   - coordinates by their numbers;
-//   - blank nodes and Wikidata's unknown values as one value: unknown. No term has an empty key.
+//   - strings by their characters, without their language tags;
+//   - booleans by value: 1 is true;
+//   - Wikidata's identifiers, whether http or https, IRI or string (str());
+//   - coordinates by their numeric values;
+//   - blank nodes and Wikidata's unknown values as one value: unknown. The key of [rdf.None] is empty.
 func Key(c rdf.Term) string {
 	switch c.Kind {
 	case rdf.None:
@@ -74,15 +74,15 @@ func Key(c rdf.Term) string {
 }
 
 var (
-	// not 007, +5 or 1e3, which are codes if they are text
+	// not 007, +5 or 1e3, which are codes if they are strings
 	canonicalNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17}|-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18})$`)
 	anyNumber       = regexp.MustCompile(`^[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?$`)
 	pointParts      = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
 	crs             = regexp.MustCompile(`^\s*<[^>]*>`)
 )
 
-// Date matches a date or time in XML Schema's notations, with years of any length. The groups are year, month, day,
-// hour, minute, second, fraction, zone.
+// Date matches a date or time in XML Schema notation, with years of any length. The groups are year, month, day, hour,
+// minute, second, fraction, zone.
 var Date = regexp.MustCompile(`^([+-]?[0-9]{4,16})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?)?)?)?(Z|[+-][0-9]{2}:[0-9]{2})?$`)
 
 func iriKey(iri string) string {
@@ -95,7 +95,7 @@ func iriKey(iri string) string {
 	return "iri " + iri
 }
 
-// significant is the number of digits of a fraction that are compared.
+// significant is the number of significant digits that are compared in a fraction.
 const significant = 12
 
 // Number returns the key of a number in any of XML Schema's notations.
@@ -139,7 +139,7 @@ func instant(s string) (string, bool) {
 		field(6, 0) > 60 {
 		return "", false
 	}
-	// Shift the time into the 400 years after which the calendar repeats, so that years of any size work.
+	// Shift the time into a single 400-year cycle, after which the calendar repeats, so that years of any size work.
 	cycle := year / 400
 	t := time.Date(int(year%400)+2000, time.Month(field(2, 1)), max(1, field(3, 1)), field(4, 0), field(5, 0),
 		field(6, 0), 0, time.UTC)
@@ -156,8 +156,8 @@ func instant(s string) (string, bool) {
 		strings.TrimRight(strings.TrimRight(m[7], "0"), "."), true
 }
 
-// LabelColumns reports which columns contain text for readers about another column: xLabel, xAltLabel and xDescription
-// if there is a column x.
+// LabelColumns reports which columns contain human-readable text about another column: xLabel, xAltLabel and
+// xDescription, if there is a column x.
 func LabelColumns(vars []string) []bool {
 	next := make([]bool, len(vars))
 	for i, v := range vars {

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// patient is a clock that does not move, so that nothing waits.
+// patient is a clock that stands still and whose Sleep returns immediately.
 type patient struct{}
 
 func (patient) Now() time.Time                                   { return time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC) }
@@ -48,7 +48,7 @@ func engine(t *testing.T, opts agent.Options) *agent.Engine {
 	return agent.New(lg, model, tool.Wikibase(g), patient{}.Now, opts)
 }
 
-// This test runs the preset GRASP with native calls on the embedded graph, with and without a judge.
+// This test runs the GRASP preset with native calls on the embedded graph, with and without a judge.
 func TestAgentCallsTools(t *testing.T) {
 	for _, name := range []string{"grasp", "grasp-f"} {
 		p, err := preset.Named(name)
@@ -77,8 +77,8 @@ func TestAgentCallsTools(t *testing.T) {
 	}
 }
 
-// Every seeded request and follow-up is answered by the agent as in the demo, and the result is the answer that was
-// worked out by hand.
+// The agent answers every seeded request and follow-up as in the demo, and each result matches the answer worked out by
+// hand.
 func TestAgentAnswersTheSeededRequests(t *testing.T) {
 	posts := map[string]agent.Post{} // by snippet
 	var all []agent.Post

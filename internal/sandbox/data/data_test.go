@@ -36,8 +36,8 @@ func graph(t *testing.T) *embedded.Graph {
 	return g
 }
 
-// script returns the sections of script.txt by request, as a map from section header to text. It does not use package
-// llm, whose reader is checked by TestScriptIsReadable.
+// script returns the sections of script.txt for each request, as a map from section header to text. It does not use
+// package llm, whose reader is checked by TestScriptIsReadable.
 func script(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{}
@@ -61,7 +61,7 @@ func script(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// lastQuery returns the query with which a script ends.
+// lastQuery returns the last query in a script.
 func lastQuery(sections map[string]string) string {
 	last, query := "", ""
 	for head, body := range sections {
@@ -150,7 +150,7 @@ func TestForumHasTheKindsOfThread(t *testing.T) {
 	}
 }
 
-// Each request of the script is a post. The question that triage derives from it still contains the snippet that
+// Each request in the script is a post. The question that triage derives from it still contains the snippet that
 // identifies the script.
 func TestEveryScriptFindsItsPost(t *testing.T) {
 	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// cells returns the values of the named variables: the IDs of items and properties, the text of literals, and "" for
+// cells returns the values of the named variables: IDs for items and properties, the text of literals, and "" for
 // unbound variables.
 func cells(t *testing.T, table *kg.Table, vars []string) [][]string {
 	t.Helper()
@@ -54,7 +54,7 @@ func TestFinalQueriesReturnWhatIsExpected(t *testing.T) {
 			if !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("got  %v\nwant %v", got, want)
 			}
-			for i, v := range table.Vars { // everything found has a name in the asker's language
+			for i, v := range table.Vars { // everything found has a label in the asker's language
 				if !strings.HasSuffix(v, "Label") {
 					continue
 				}
@@ -69,7 +69,7 @@ func TestFinalQueriesReturnWhatIsExpected(t *testing.T) {
 	}
 }
 
-// These queries find violations of the rules of Wikidata's RDF model.
+// These queries find violations of Wikidata's RDF model.
 func TestSliceKeepsToWikidatasModel(t *testing.T) {
 	g := graph(t)
 	for name, q := range map[string]string{

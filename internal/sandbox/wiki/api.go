@@ -31,7 +31,7 @@ type Handler struct {
 	// QueryURL is the part of a "Try it!" link before the percent-encoded query, such as "/query#" or
 	// "https://query.wikidata.org/#".
 	QueryURL string
-	// SPARQL is the endpoint that the page /query uses. If it is empty, that page does not exist.
+	// SPARQL is the endpoint that the /query page uses. If it is empty, that page does not exist.
 	SPARQL string
 	// Notice is shown at the top of the forum page.
 	Notice string
@@ -39,33 +39,33 @@ type Handler struct {
 	FollowUps []FollowUp
 	// Status returns what the bot is doing, or "" if unknown. It may be nil.
 	Status func() string
-	// Lag is the replication lag in seconds, which is compared with maxlag.
+	// Lag is the replication lag in seconds, to be compared with maxlag.
 	Lag int
 
 	wiki *Wiki
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	formKey  string // key that signs the forms of the pages
+	formKey  string // key that signs the forms on the pages
 }
 
 // FollowUp is a comment that a visitor may try.
 type FollowUp struct {
-	Heading string // of the thread, or its beginning
+	Heading string // the thread's heading, or the start of it
 	Author  string
 	Text    string
 }
 
-// session is a client of the API, identified by its cookie.
+// session is an API client, identified by its cookie.
 type session struct {
 	id      string   // the cookie's value; "" if there is no randomness
 	account *Account // nil if anonymous
-	secret  string   // the source of the API's tokens
+	secret  string   // secret from which the API's tokens are derived
 	used    time.Time
-	once    map[string]bool // forms that were already sent
+	once    map[string]bool // forms that have already been submitted
 }
 
-// maxSessions is the maximum number of sessions kept. Beyond it, the least recently used ones are forgotten.
+// maxSessions is the maximum number of sessions kept. Beyond that, the least recently used ones are forgotten.
 const maxSessions = 1000
 
 // NewHandler returns a handler with the defaults: no extra actions, no endpoint, and the real service for "Try it!".
@@ -106,7 +106,7 @@ func (c *call) get(name string) string {
 	return ""
 }
 
-// list splits a parameter at its pipes, or at U+001F if it begins with one.
+// list splits a parameter at its pipes, or at U+001F if it starts with that character.
 func (c *call) list(name string) []string {
 	v := c.get(name)
 	switch {
@@ -120,7 +120,7 @@ func (c *call) list(name string) []string {
 
 func (c *call) wants(name, value string) bool { return slices.Contains(c.list(name), value) }
 
-// object is a JSON object in an answer.
+// object is a JSON object in a response.
 type object = map[string]any
 
 // failure is an error in MediaWiki's format.
@@ -241,7 +241,7 @@ func (c *call) assert() *failure {
 	return nil
 }
 
-// name returns the user's name; an anonymous user's name is the loopback address.
+// name returns the user's name; for an anonymous user, it is the loopback address.
 func (c *call) name() string {
 	if c.account == nil {
 		return "127.0.0.1"
@@ -249,7 +249,7 @@ func (c *call) name() string {
 	return c.account.Name
 }
 
-// token returns the session's token. Without a login it is the same for everyone.
+// token returns the session's token. Without a login, it is the same for everyone.
 func (c *call) token() string {
 	if c.account == nil {
 		return `+\`

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// extensions lists the extensions that this wiki implements as far as a bot needs them: Echo's notifications of
-// mentions.
+// extensions lists the extensions that this wiki implements, to the extent that a bot needs them: Echo's notifications
+// of mentions.
 var extensions = []object{{"type": "other", "name": "Echo"}}
 
 // userLinks finds links to user pages, without subpages.
@@ -29,7 +29,7 @@ func mentions(text, account string) (n int) {
 }
 
 // notices lists the edits that an account is notified of, newest first: edits that add a link to its user page in
-// signed text, and edits of its talk page. Users are not notified of their own edits (Echo: DiscussionParser,
+// signed text, and edits to its talk page. Users are not notified of their own edits (Echo: DiscussionParser,
 // EditUserTalk).
 func (w *Wiki) notices(account string) (out []*Revision, types []string) {
 	for i := len(w.all) - 1; i >= 0; i-- {
@@ -50,7 +50,7 @@ func (w *Wiki) notices(account string) (out []*Revision, types []string) {
 	return out, types
 }
 
-// notifications implements meta=notifications with notprop=list. Which notifications were read is stored only in
+// notifications implements meta=notifications with notprop=list. The read state of notifications is stored only in
 // memory.
 func (c *call) notifications(q object) *failure {
 	if c.account == nil {
@@ -90,7 +90,7 @@ func (c *call) notifications(q object) *failure {
 	return nil
 }
 
-// markRead implements action=echomarkread with the parameter list.
+// markRead implements action=echomarkread with the list parameter.
 func (c *call) markRead() (object, *failure) {
 	if c.account == nil {
 		return nil, fail("login-required", "You must be logged in.")

@@ -56,7 +56,7 @@ func (c *call) edit() (object, *failure) {
 	return object{"edit": out}, nil
 }
 
-// change reads the parameters of an edit.
+// change parses the parameters of an edit.
 func (c *call) change() (change, *failure) {
 	e := change{title: c.get("title"), section: c.get("section"), heading: c.get("sectiontitle"), text: c.get("text"),
 		user:    c.name(),

@@ -121,8 +121,8 @@ func (c *call) siteInfo(q object) {
 	}
 }
 
-// pages describes the pages with the requested titles, page IDs and revision IDs. The ID of a page is the ID of its
-// first revision.
+// pages describes the pages with the requested titles, page IDs and revision IDs. A page's ID is the ID of its first
+// revision.
 func (c *call) pages(q, answer object) *failure {
 	w := c.h.wiki
 	w.mu.Lock()
@@ -250,7 +250,7 @@ func (c *call) choose(revs []*Revision, only *Revision) (chosen []*Revision, nex
 	return chosen, "", nil
 }
 
-// outside reports whether a time is before start or after end, in the direction of reading.
+// outside reports whether a time is before start or after end, in the listing order.
 func outside(t, start, end time.Time, newer bool) bool {
 	if !newer {
 		start, end = end, start
@@ -258,7 +258,7 @@ func outside(t, start, end time.Time, newer bool) bool {
 	return !start.IsZero() && t.Before(start) || !end.IsZero() && t.After(end)
 }
 
-// window reads the limit, start and end of a list whose parameters have the given prefix.
+// window reads the limit, start and end parameters of a list whose parameters have the given prefix.
 func (c *call) window(prefix string) (limit int, start, end time.Time, f *failure) {
 	limit = 10
 	switch v := c.get(prefix + "limit"); v {
@@ -285,7 +285,7 @@ func (c *call) window(prefix string) (limit int, start, end time.Time, f *failur
 	return limit, start, end, nil
 }
 
-// parseTime reads the time formats that MediaWiki clients send.
+// parseTime parses the time formats that MediaWiki clients send.
 func parseTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -394,7 +394,7 @@ func (c *call) contributions(q, answer object) *failure {
 	return nil
 }
 
-// allPages implements list=allpages. It returns everything in one answer, since this wiki is small.
+// allPages implements list=allpages. It returns everything in one response, since this wiki is small.
 func (c *call) allPages(q object) {
 	ns, _ := strconv.Atoi(c.get("apnamespace"))
 	w := c.h.wiki

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// testNotifications checks who is notified of which edits. A wiki without Echo notifies no one.
+// testNotifications checks which edits each account is notified of. A wiki without Echo notifies no one.
 func testNotifications(t *testing.T, s *site) {
 	ctx := context.Background()
 	c, alice := s.client(t, s.bot), s.client(t, s.alice)

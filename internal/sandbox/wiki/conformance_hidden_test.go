@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// hide makes the administrator remove parts of a revision from public view.
+// hide has the administrator remove parts of a revision from public view.
 func (s *site) hide(t *testing.T, title string, rev int64, what, suppress string) {
 	t.Helper()
 	admin, err := mwclient.New(s.api, "SpinachBotTest/1 (conformance suite)")
@@ -39,7 +39,7 @@ func (s *site) hide(t *testing.T, title string, rev int64, what, suppress string
 	}
 }
 
-// testHidden checks what an account sees of revisions whose author, summary or text was hidden by an administrator.
+// testHidden checks what an account can see in revisions whose author, summary or text an administrator has hidden.
 func testHidden(t *testing.T, s *site) {
 	p := s.page(t, "hidden", "start")
 	bot, bob := s.client(t, s.bot), s.client(t, s.bob)
@@ -56,7 +56,7 @@ func testHidden(t *testing.T, s *site) {
 	type hiding struct {
 		by             *mediawiki.Client
 		what, suppress string
-		want           mediawiki.Revision // as listed among the bot's own edits; without RevID, it is not listed
+		want           mediawiki.Revision // as listed among the bot's own edits; not listed if RevID is 0
 	}
 	hidings := []hiding{
 		{by: bot, want: mediawiki.Revision{RevID: 1, User: "SpinachBot", Summary: "summary 0"}},

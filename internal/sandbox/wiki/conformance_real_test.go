@@ -37,7 +37,7 @@ func TestRealWikiConforms(t *testing.T) {
 		admin: account("REALWIKI_ADMIN")})
 }
 
-// TestRealWikiRefuses provokes refusals that only a wiki with administrators can make.
+// TestRealWikiRefuses provokes rejections that are possible only on a wiki with administrators.
 func TestRealWikiRefuses(t *testing.T) {
 	get := func(key string) string {
 		v := os.Getenv(key)

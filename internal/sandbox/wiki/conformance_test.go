@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
 )
 
-// site is a wiki with the accounts that the suite needs, reached through the product's own client.
+// site is a wiki with the accounts that the suite needs, accessed through the product's own client.
 type site struct {
 	api             string
 	bot, alice, bob login
@@ -29,7 +29,7 @@ type site struct {
 
 type login struct{ name, user, password string }
 
-// TestSandboxConforms runs the suite on the sandbox. With the build tag integration, the same suite runs on a real
+// TestSandboxConforms runs the suite on the sandbox. With the integration build tag, the same suite runs on a real
 // MediaWiki.
 func TestSandboxConforms(t *testing.T) {
 	accounts := []wiki.Account{
@@ -243,7 +243,7 @@ func testSectionNumbers(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Conflict, "nosuchsection")
 }
 
-// headingLine returns the part of the page that starts at the heading with that text.
+// headingLine returns the part of the page that starts at the heading with the given text.
 func headingLine(text, head string) string {
 	for _, l := range strings.Split(text, "\n") {
 		if strings.HasPrefix(l, "=") && strings.Contains(l, head) && len(head) > 0 &&
@@ -254,7 +254,7 @@ func headingLine(text, head string) string {
 	return "no such heading"
 }
 
-// put replaces the whole text of a page.
+// put replaces the entire text of a page.
 func put(c *mediawiki.Client, title, text string) (*mediawiki.Page, error) {
 	p, err := c.Page(context.Background(), title)
 	if err != nil {
@@ -268,7 +268,7 @@ func put(c *mediawiki.Client, title, text string) (*mediawiki.Page, error) {
 }
 
 func testConflicts(t *testing.T, s *site) {
-	without := func(from, to string) string { // four without the lines between
+	without := func(from, to string) string { // four without the text between from and to
 		a, b := strings.Index(four, from), len(four)
 		if to != "" {
 			b = strings.Index(four, to)
@@ -457,14 +457,14 @@ func testList(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Blocked, "anonymous")
 }
 
-// testOddText checks that the page has the text that was sent, except for NFC, line ends, and space at the end.
+// testOddText checks that the page has the text that was sent, except for NFC, line endings and trailing space.
 func testOddText(t *testing.T, s *site) {
 	long := strings.Repeat("0123456789 äöü 漢字 🌱 & + % = ; ' \" < > \\ \n", 500) + "end"
 	for _, c := range []struct{ name, send, want string }{
 		{"long", long, long}, {"crlf", "a\r\nb", "a\nb"}, {"space", "  a \n\n b \n\n", "  a \n\n b"}, {"nfc", "e\u0301", "é"},
 	} {
 		if c.name == "nfc" && strings.Contains(s.api, "/w/api.php") {
-			continue // the sandbox keeps the text unchanged
+			continue // the sandbox stores the text unchanged
 		}
 		if p := s.page(t, "odd "+c.name, c.send); p.Text != c.want {
 			t.Errorf("%s: page is %.200q, want %.200q", c.name, p.Text, c.want)

@@ -12,17 +12,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Limits of what a visitor may post, in characters.
+// Limits on what a visitor may post, in characters.
 const (
 	maxPost    = 20_000
 	maxWhole   = 300_000 // of a whole page
 	maxHeading = 200
 )
 
-// maxOnce is the maximum number of form numbers that a session remembers.
+// maxOnce is the maximum number of submitted forms that a session remembers.
 const maxOnce = 200
 
-// post handles the forms: action reply, new or save.
+// post handles the forms, whose action is reply, new or save.
 func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action string) {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {
@@ -59,7 +59,7 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 	before := h.wiki.Page(title)
 	if err := h.apply(r.PostForm, title, action, name, text); err != nil {
 		h.mu.Lock()
-		delete(s.once, once) // the same form may be sent again
+		delete(s.once, once) // the same form may be submitted again
 		h.mu.Unlock()
 		h.postFailed(rw, r, title, f, err)
 		return
@@ -90,7 +90,7 @@ func (h *Handler) posted(title string, before *Revision, name string) string {
 	return newest
 }
 
-// again shows a refused form at its original position on the page, with the message and the text that was typed.
+// again shows a rejected form at its original position on the page, with the message and the text that was typed.
 func (h *Handler) again(rw http.ResponseWriter, r *http.Request, title string, f *failedForm) {
 	v := h.view(title, rw, r)
 	v.Failed, v.Page = f, h.wiki.Page(title)
@@ -118,7 +118,7 @@ func (h *Handler) again(rw http.ResponseWriter, r *http.Request, title string, f
 	h.read(rw, r, v)
 }
 
-// sameOffset finds the comment of an old revision in the newest one.
+// sameOffset finds a comment from an old revision in the newest one.
 func (h *Handler) sameOffset(title string, base int64, offset string, newest *Revision) (int, bool) {
 	at, err := strconv.Atoi(offset)
 	if err != nil {
@@ -132,7 +132,7 @@ func (h *Handler) sameOffset(title string, base int64, offset string, newest *Re
 }
 
 // onceKey returns a key that distinguishes a second click from a different post. It is a digest of the form's number
-// and the text.
+// and contents.
 func onceKey(form url.Values) string {
 	parts := []string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -156,13 +156,13 @@ func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, title stri
 	}
 }
 
-// badPost is an error that describes what the visitor must change.
+// badPost is an error that tells the visitor what to change.
 type badPost string
 
-// Error returns the sentence that the visitor reads.
+// Error returns the sentence shown to the visitor.
 func (b badPost) Error() string { return string(b) }
 
-// firstTime reports whether a form is sent for the first time, so that a second click does not post twice.
+// firstTime reports whether a form is being submitted for the first time, so that a second click does not post twice.
 func (h *Handler) firstTime(s *session, once string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -242,7 +242,7 @@ func (w *Wiki) reply(title string, base int64, at int, text, user string) error 
 	return errConflict
 }
 
-// revision returns the page's revision with that number, or nil if there is none.
+// revision returns the page's revision with the given number, or nil if there is none.
 func (w *Wiki) revision(title string, id int64) *Revision {
 	for _, rev := range w.History(title) {
 		if rev.ID == id {
@@ -271,7 +271,7 @@ func commentAt(text string, at int) (commentEnd, bool) {
 	return commentEnd{}, false
 }
 
-// sameComment finds the comment of an old revision in a newer text by its last line.
+// sameComment finds a comment from an old revision in a newer text by its last line.
 func sameComment(old *Revision, at int, text string) (commentEnd, bool) {
 	if old == nil || at < 0 || at > len(old.Text) {
 		return commentEnd{}, false
@@ -290,7 +290,7 @@ func sameComment(old *Revision, at int, text string) (commentEnd, bool) {
 
 func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
 
-// place returns the text of the page with a reply below a comment, and the heading of its section.
+// place returns the text of the page with a reply added below a comment, and the heading of that section.
 func place(page string, c commentEnd, text string) (out, heading string) {
 	r := &renderer{anchors: map[string]int{}}
 	ls := r.split(r.prepare(page, 0), r.ends)

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// token matches the next token of a SPARQL query. Each capture group matches one kind of token, in the order of
+// token matches the next token in a SPARQL query. Each capture group matches one kind of token, in the order of
 // tokenClass.
 var token = regexp.MustCompile(`(?s)(#[^\n]*)|("""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)?|(<[^<>"{}|^\x60\\\x00-\x20]*>)|([?$][\pL\pN_]+)|([\pL][\pL\pN_.-]*:(?:[\pL\pN_][\pL\pN_-]*)?|:[\pL\pN_]+)|([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(@?[a-zA-Z][a-zA-Z_]*)`)
 
 var tokenClass = []string{"", "c", "s", "u", "v", "n", "m", "k"}
 
-// keywords are the keywords of SPARQL 1.1 and of the query service. Other bare words are not colored.
+// keywords lists the keywords of SPARQL 1.1 and of the query service. Other bare words are not colored.
 var keywords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, k := range strings.Fields(`select distinct reduced where order by group having limit offset asc desc optional union minus filter exists not in as bind values
@@ -25,8 +25,8 @@ var keywords = func() map[string]bool {
 	return m
 }()
 
-// highlight returns a SPARQL query as HTML with a span for each token. It drops nothing: if tags are removed and
-// entities decoded, the HTML is the query.
+// highlight returns a SPARQL query as HTML with a span for each token. It drops nothing: if the tags are removed and
+// the entities decoded, the HTML is the query.
 func highlight(query string) string {
 	var b strings.Builder
 	at := 0

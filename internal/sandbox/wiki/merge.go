@@ -2,10 +2,10 @@ package wiki
 
 import "strings"
 
-// maxEdits limits the cost of a comparison. Texts that differ in more lines count as completely different.
+// maxEdits limits the cost of a comparison. Texts that differ in more lines are treated as completely different.
 const maxEdits = 2000
 
-// merge3 merges two versions of a text line by line, as diff3 does. ok is false if both changed the same lines, or
+// merge3 merges two versions of a text line by line, like diff3. ok is false if both changed the same lines, or
 // adjacent lines.
 func merge3(base, mine, theirs string) (merged string, ok bool) {
 	b, m, t := lines(base), lines(mine), lines(theirs)
@@ -43,8 +43,8 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 }
 
-// lines splits text after each newline. The last line gets one too, so that adding a line after it does not count as
-// changing it.
+// lines splits text after each newline. If the last line has no newline, one is added, so that adding a line after it
+// does not count as changing it.
 func lines(s string) []string {
 	if s == "" {
 		return nil
@@ -89,7 +89,7 @@ func match(a, b []string) []int {
 	return out
 }
 
-// middle returns the matched pairs of two texts without a common beginning or end.
+// middle calls pair for each pair of matching lines in two texts without a common prefix or suffix.
 func middle(a, b []string, pair func(i, j int)) {
 	n, m := len(a), len(b)
 	if n == 0 || m == 0 {

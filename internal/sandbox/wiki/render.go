@@ -9,15 +9,15 @@ import (
 
 // renderOptions contains the information that the renderer needs from the wiki.
 type renderOptions struct {
-	queryURL string                    // the part of a "Try it!" link before the encoded query
-	exists   func(title string) bool   // reports whether a page exists; if nil, all exist
+	queryURL string                    // the part of a "Try it!" link before the percent-encoded query
+	exists   func(title string) bool   // reports whether a page exists; if nil, all pages exist
 	isBot    func(user string) bool    // reports whether to mark a user's signatures; if nil, none are marked
 	reply    func(c commentEnd) string // returns HTML to add after each signed comment; may be nil
 }
 
 // commentEnd is the end of a signed comment.
 type commentEnd struct {
-	offset  int    // in the page's wikitext: after the comment's last line
+	offset  int    // in the page's wikitext, after the comment's last line
 	prefix  string // the list characters before that line
 	user    string // who signed it; "" if the signature has no valid name
 	heading string // of the thread, without markup; "" before the first one
@@ -33,13 +33,13 @@ type document struct {
 // maxDepth limits the nesting of templates, tables, lists, and links in labels.
 const maxDepth = 20
 
-// render returns wikitext as HTML. All text is escaped, except the HTML that is built here. Wikitext that render does
-// not understand is shown as text.
+// render returns wikitext as HTML. All text is escaped, except for the HTML built here. Wikitext that render does not
+// understand is shown as text.
 //
 // Like MediaWiki's old parser, it works in two passes. The first replaces templates and literal tags with markers, each
-// a number between two DEL characters (U+007F, which the text itself cannot contain). After that, every line is a line
-// of the page's structure. The second pass reads lines and the links and quotes within them, and replaces the markers
-// with their HTML.
+// a number between two DEL characters (U+007F, which the text itself cannot contain). After that, each line break is
+// part of the page's structure. The second pass reads lines and the links and quotes within them, and replaces the
+// markers with their HTML.
 func render(text string, o renderOptions) document {
 	r := &renderer{o: o, anchors: map[string]int{}}
 	prepared := r.prepare(text, 0)
@@ -53,15 +53,15 @@ func render(text string, o renderOptions) document {
 type renderer struct {
 	o         renderOptions
 	markers   []marker
-	ends      []int // offset in the source of each newline that the first pass wrote, and of the end
+	ends      []int // source offset of each newline that the first pass wrote, and of the end
 	templates []string
 	links     []string
 	anchors   map[string]int
 	inThread  bool
-	thread    string // heading of the thread, without markup
+	thread    string // the thread's heading, without markup
 }
 
-// marker is finished HTML that a marker represents.
+// marker is the finished HTML that a marker represents.
 type marker struct {
 	html  string
 	block bool // whether it must be outside paragraphs
@@ -73,7 +73,7 @@ func (r *renderer) mark(html string, block bool) string {
 	return "\x7f" + strconv.Itoa(len(r.markers)-1) + "\x7f"
 }
 
-// prepare is the first pass. At depth 0 it records where in the source each line ends.
+// prepare is the first pass. At depth 0, it records where each line ends in the source.
 func (r *renderer) prepare(text string, depth int) string {
 	masked := blank(text)
 	spans := braceSpans(masked)
@@ -107,8 +107,7 @@ func (r *renderer) prepare(text string, depth int) string {
 	return b.String()
 }
 
-// invisibleTag matches the tags for transclusion and translation in a page's header, which the page itself does not
-// show.
+// invisibleTag matches the transclusion and translation tags in a page's header, which the page itself does not show.
 var invisibleTag = regexp.MustCompile(`(?i)^</?(?:noinclude|onlyinclude|languages|translate)\s*/?>`)
 
 // longestInvisible is greater than the length of any such tag.
@@ -146,13 +145,13 @@ func (r *renderer) literal(src string) string {
 // escapeKeepingEntities escapes text but keeps character entities.
 func escapeKeepingEntities(s string) string { return html.EscapeString(html.UnescapeString(s)) }
 
-// line is a line of the second pass.
+// line is a line in the second pass.
 type line struct {
 	text string
 	end  int // offset of its end in the source; -1 inside tables and templates
 }
 
-// split splits prepared text into lines. Without offsets, the lines have none.
+// split splits prepared text into lines. If ends is nil, the lines have no offsets.
 func (r *renderer) split(s string, ends []int) []line {
 	parts := strings.Split(s, "\n")
 	out := make([]line, len(parts))
@@ -214,7 +213,7 @@ func headingAt(text string) (level, from, to int) {
 
 func listPrefix(s string) string { return s[:len(s)-len(strings.TrimLeft(s, ":*#;"))] }
 
-// preformatted returns the number of lines at the start that begin with a space.
+// preformatted returns the number of leading lines that start with a space.
 func preformatted(ls []line) int {
 	n := 0
 	for n < len(ls) && strings.HasPrefix(ls[n].text, " ") && strings.TrimSpace(ls[n].text) != "" {
@@ -223,7 +222,7 @@ func preformatted(ls []line) int {
 	return n
 }
 
-// paragraph returns the number of lines in the paragraph at the start.
+// paragraph returns the number of lines in the first paragraph.
 func paragraph(ls []line) int {
 	n := 1
 	for n < len(ls) {
@@ -265,7 +264,7 @@ func (r *renderer) hasBlock(text string) bool {
 // trailingSignature matches a signature with its time at the end of a line: links to the author's pages, then the time.
 var trailingSignature = regexp.MustCompile(`(?i)(?:(?:--|–|—)\s*)?\[\[(?:user|user talk|special:contributions/):?([^\[\]|/]*)[^\[\]]*\]\](?:[^\[\]\n\pL]{0,20}\[\[[^\[\]\n]*\]\])*[^\[\]\n\pL]{0,20}\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n\[]{0,20}$`)
 
-// signedLine renders a line of running text. A signature at its end gets its own class.
+// signedLine renders a line of running text. A signature at the end of the line gets a class of its own.
 func (r *renderer) signedLine(text string) string {
 	m := trailingSignature.FindStringSubmatchIndex(text)
 	if m == nil || strings.Contains(text[m[0]:], "\x7f") {
@@ -295,7 +294,7 @@ func (r *renderer) afterComment(l line, prefix string) string {
 	return r.o.reply(c)
 }
 
-// heading renders a heading. A heading of level 2 on the page itself starts a thread.
+// heading renders a heading. A level-2 heading on the page itself starts a thread.
 func (r *renderer) heading(level int, text string, depth int) string {
 	inner := r.inline(text, 0)
 	id := strings.Join(strings.Fields(stripTags.ReplaceAllString(inner, "")), "_")

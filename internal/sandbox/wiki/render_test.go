@@ -15,7 +15,7 @@ import (
 func toHTML(text string) string { return render(text, renderOptions{queryURL: "/query#"}).html }
 
 // The expected HTML was written by hand to match MediaWiki's, except for classes and white space. The whole seeded page
-// was compared with that of MediaWiki 1.39 by eye, but not each row.
+// was compared by eye with MediaWiki 1.39's rendering, but not every row.
 func TestRender(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>\n"},
@@ -80,7 +80,7 @@ func TestCollapsible(t *testing.T) {
 	}
 }
 
-// In a reply of one line, the steps are HTML.
+// In a one-line reply, the steps are HTML.
 func TestCollapsibleHTML(t *testing.T) {
 	const list = `<table class="wikitable mw-collapsible mw-collapsed"><tr><th>What I tried (2 steps)</th></tr><tr><td><ol>` +
 		`<li>Looked up [[Q30|a <b>country</b>]]</li><li>Ran <script>a query</script></li></ol>[https://x.example/ all]</td></tr></table>`
@@ -98,7 +98,7 @@ func TestCollapsibleHTML(t *testing.T) {
 	}
 }
 
-// TestQueryShown checks that the shown query is the posted query, and that its link runs the same query.
+// TestQueryShown checks that the query shown is the query posted, and that its link runs the same query.
 func TestQueryShown(t *testing.T) {
 	for _, q := range []string{
 		"SELECT ?a WHERE { ?a wdt:P31|wdt:P279 wd:Q5 . }",
@@ -131,7 +131,7 @@ var (
 	safeHref   = regexp.MustCompile(`^(?:/wiki/|/query#|#|https?://)`)
 )
 
-// checkSafe parses the HTML as a browser does and fails on anything that wikitext must not be able to create.
+// checkSafe parses the HTML as a browser does and fails on anything that wikitext must not be able to produce.
 func checkSafe(t *testing.T, text string) {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(`<div id="outer">` + toHTML(text) +
@@ -204,7 +204,7 @@ func FuzzHighlight(f *testing.F) {
 	})
 }
 
-// TestRendersInTime checks that wikitext designed to be slow is rendered fast. Each case takes well under a second; the
+// TestRendersInTime checks that wikitext designed to be slow renders quickly. Each case takes well under a second; the
 // limit only catches hangs.
 func TestRendersInTime(t *testing.T) {
 	for _, unit := range []string{"{{", "[[", "<nowiki>", "<!--", "{|\n", "''", "<b>", "[http://x ", "{{a|", "<pre", "]]",

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// inline renders inline text: quotes, links, the few HTML tags that are allowed, entities and markers. It escapes
-// everything else.
+// inline renders inline text: quotes, links, the few allowed HTML tags, entities and markers. It escapes everything
+// else.
 func (r *renderer) inline(s string, depth int) string {
 	if depth > maxDepth {
 		return html.EscapeString(strings.ReplaceAll(s, "\x7f", ""))
@@ -47,7 +47,7 @@ func (r *renderer) inline(s string, depth int) string {
 	return w.b.String()
 }
 
-// foldedTable matches a list in a collapsed HTML table with a title, which the bot writes in a reply of one line.
+// foldedTable matches a list in a collapsed HTML table with a title, which the bot writes in a one-line reply.
 var foldedTable = regexp.MustCompile(`^<table class="wikitable mw-collapsible mw-collapsed"[^<>]*><tr><th>([^\n]*?)</th></tr><tr><td><ol><li>([^\n]*?)</li></ol>([^\n]*?)</td></tr></table>`)
 
 // foldedList renders such a list and returns its length, or 0 if there is none.
@@ -67,7 +67,7 @@ func (r *renderer) foldedList(w *inlineWriter, s string, depth int) int {
 	return len(m[0])
 }
 
-// marker returns the HTML of a marker.
+// marker returns the HTML for a marker.
 func (r *renderer) marker(w *inlineWriter, s string) int {
 	end := strings.IndexByte(s[1:], '\x7f')
 	if end < 0 {
@@ -81,17 +81,17 @@ func (r *renderer) marker(w *inlineWriter, s string) int {
 
 var itemTitle = regexp.MustCompile(`^(?:d:|:d:|:)?(?:Special:EntityPage/)?((?:Property:)?[PQL][1-9]\d{0,11})$`)
 
-// maxLink is the maximum length of a link's wikitext, so that unclosed brackets cost little.
+// maxLink is the maximum length of a link's wikitext. It limits the cost of unclosed brackets.
 const maxLink = 2000
 
 // wikilink renders [[target|label]] and returns its length, or 0 if it is not a link. Links to items and properties
-// lead to Wikidata.
+// point to Wikidata.
 func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
 	end := strings.Index(s[:min(len(s), maxLink)], "]]")
 	if end < 0 || strings.Contains(s[2:end], "[[") {
 		return 0
 	}
-	for strings.HasPrefix(s[end:], "]]]") { // a bracket that belongs to the label
+	for strings.HasPrefix(s[end:], "]]]") { // the bracket belongs to the label
 		end++
 	}
 	target, label, piped := strings.Cut(s[2:end], "|")
@@ -210,7 +210,7 @@ func (w *inlineWriter) quotes(n int) {
 		w.toggle("i")
 	case n == 3:
 		w.toggle("b")
-	case slices.Index(w.open, "b") > slices.Index(w.open, "i"): // the inner one ends first
+	case slices.Index(w.open, "b") > slices.Index(w.open, "i"): // the inner element ends first
 		w.toggle("b")
 		w.toggle("i")
 	default:
@@ -230,7 +230,7 @@ func (w *inlineWriter) start(tag, attrs string) {
 	w.b.WriteString("<" + tag + attrs + ">")
 }
 
-// close ends the innermost element with that name. Elements inside it are closed and reopened.
+// close ends the innermost element with the given name. Elements inside it are closed and reopened.
 func (w *inlineWriter) close(tag string) bool {
 	at := len(w.open) - 1
 	for at >= 0 && w.open[at] != tag {
@@ -262,7 +262,7 @@ var (
 	classAttr  = regexp.MustCompile(`(?i)\bclass\s*=\s*"([a-z0-9 _-]{1,100})"`)
 )
 
-// allowed contains the tags that text may use; the value is true for tags without an end tag.
+// allowed contains the tags that text may use; the value is true for void elements.
 var allowed = map[string]bool{
 	"b": false, "i": false, "u": false, "s": false, "del": false, "ins": false, "small": false, "big": false, "sub": false,
 	"sup": false, "code": false,
@@ -306,7 +306,7 @@ func (w *inlineWriter) tag(s string) int {
 
 var entityPattern = regexp.MustCompile(`^&(?:[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});`)
 
-// entity writes the character that an entity represents, escaped again.
+// entity writes the character that an entity represents, re-escaped.
 func (w *inlineWriter) entity(s string) int {
 	m := entityPattern.FindString(s)
 	if m == "" {

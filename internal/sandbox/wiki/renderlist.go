@@ -12,7 +12,7 @@ type item struct {
 	html   string
 }
 
-// items returns the lines of a list, with all lines of tables that begin after list characters.
+// items returns the lines of a list, with all lines of the tables that start after list characters.
 func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	for n < len(ls) {
 		l := ls[n]
@@ -43,7 +43,7 @@ func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 }
 
 // list renders items whose first depth characters are the same. As in MediaWiki, a more deeply nested line belongs to
-// the item before it.
+// the preceding item.
 func (r *renderer) list(items []item, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(items); {
@@ -93,8 +93,8 @@ func listTags(c byte) (open, close, li string) {
 // maxTable is the maximum number of lines in a table.
 const maxTable = 1000
 
-// tableEnd returns the number of lines in the table at the start, including its closing line, or 0 if it is never
-// closed.
+// tableEnd returns the number of lines in the table that starts at the first line, including its closing line, or 0 if
+// the table is never closed.
 func tableEnd(ls []line) int {
 	depth := 0
 	for i, l := range ls[:min(len(ls), maxTable)] {
@@ -111,7 +111,7 @@ func tableEnd(ls []line) int {
 	return 0
 }
 
-// row is a row of a table that is being read.
+// row is a row in a table that is being parsed.
 type row struct {
 	cells []cell
 }
@@ -124,7 +124,8 @@ type cell struct {
 
 var spanAttr = regexp.MustCompile(`(?i)\b(colspan|rowspan)\s*=\s*"?(\d{1,2})"?`)
 
-// table renders {| … |}. A table of class mw-collapsible becomes a disclosure whose summary is the first header row.
+// table renders {| … |}. A table with the mw-collapsible class becomes a <details> element whose summary is the first
+// header row.
 func (r *renderer) table(ls []line, depth int) string {
 	if depth > maxDepth {
 		return "<p>" + html.EscapeString(ls[0].text) + "</p>\n"
@@ -159,7 +160,7 @@ func (r *renderer) table(ls []line, depth int) string {
 		summary, rows = r.summary(rows)
 	}
 	out := r.rows(rows, caption, depth)
-	if strings.Contains(class, "word-break:normal") { // the only style of a table that is kept
+	if strings.Contains(class, "word-break:normal") { // the only table style that is kept
 		out = strings.Replace(out, `<table class="wikitable">`, `<table class="wikitable whole">`, 1)
 	}
 	if summary == "" {
@@ -172,7 +173,7 @@ func (r *renderer) table(ls []line, depth int) string {
 	return `<details class="steps"` + open + "><summary>" + summary + "</summary>" + out + "</details>\n"
 }
 
-// summary removes the first row if it contains headers, and returns it for the disclosure.
+// summary removes the first row if it contains headers, and returns it for use as the <details> summary.
 func (r *renderer) summary(rows []row) (string, []row) {
 	for i, row := range rows {
 		if len(row.cells) == 0 {
@@ -198,7 +199,7 @@ func (c cell) text() string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// cells reads the cells of one line. It drops attributes before a single pipe, except colspan and rowspan.
+// cells parses the cells on one line. It drops attributes before a single pipe, except colspan and rowspan.
 func cells(s string, header bool) []cell {
 	parts := splitOutside(s, "||")
 	if header {
@@ -279,7 +280,7 @@ func (r *renderer) rows(rows []row, caption string, depth int) string {
 	return b.String()
 }
 
-// cell renders the content of a cell: as running text if it is one line, otherwise as blocks.
+// cell renders the content of a cell, as running text if it is one line, otherwise as blocks.
 func (r *renderer) cell(c cell, depth int) string {
 	if len(c.lines) == 1 {
 		return r.inline(c.lines[0].text, 0)

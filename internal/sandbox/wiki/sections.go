@@ -11,7 +11,7 @@ type heading struct {
 	level      int
 	text       string // between the equals signs
 	start, end int    // byte offsets of the heading's line, without the newline
-	hidden     bool   // in a template's parameter: it has a number, but is not a section of this page
+	hidden     bool   // in a template's parameter: it has a number, but does not start a section of this page
 }
 
 // blank replaces opaque parts, including newlines, with spaces of the same length, so that offsets stay valid.
@@ -29,7 +29,7 @@ func blank(text string) string {
 // unclosed tag is not a tag.
 func literals(text string) [][2]int {
 	var out [][2]int
-	unclosed := map[string]bool{} // tags without a closing tag in the rest of the text
+	unclosed := map[string]bool{} // tags that are not closed in the rest of the text
 	for i := 0; i < len(text); {
 		n := strings.IndexByte(text[i:], '<')
 		if n < 0 {
@@ -50,7 +50,7 @@ func literals(text string) [][2]int {
 // literalTags are the tags whose content is not wikitext.
 var literalTags = []string{"nowiki", "pre", "source", "syntaxhighlight", "math"}
 
-// literalEnd returns the end of the comment or literal element that starts at i, or i if none does.
+// literalEnd returns the end of the comment or literal element that starts at i, or i if there is none.
 func literalEnd(text string, i int, unclosed map[string]bool) int {
 	if strings.HasPrefix(text[i:], "<!--") {
 		if n := strings.Index(text[i+4:], "-->"); n >= 0 {
@@ -79,7 +79,7 @@ func literalEnd(text string, i int, unclosed map[string]bool) int {
 	return i
 }
 
-// tagEnd returns the end of the opening tag with that name at i, or i if there is none.
+// tagEnd returns the end of the opening tag with the given name at i, or i if there is none.
 func tagEnd(text string, i int, name string) int {
 	j := i + 1 + len(name)
 	if j >= len(text) || !strings.EqualFold(text[i+1:j], name) || isNameByte(text[j]) {
@@ -108,8 +108,8 @@ func indexFold(s, needle string) int {
 	return -1
 }
 
-// headings returns the headings of a page in order. Section n of MediaWiki begins at headings(text)[n-1]. Headings
-// inside templates are counted too.
+// headings returns the headings on a page, in order. MediaWiki's section n starts at headings(text)[n-1]. Headings
+// inside templates also count.
 func headings(text string) []heading {
 	masked := blank(text)
 	braces := braceSpans(masked)
@@ -130,13 +130,13 @@ func headings(text string) []heading {
 	return out
 }
 
-// headingLine reads "== text ==". It returns the level and the range of the text; the level is 0 if the line is not a
-// heading.
+// headingLine parses a "== text ==" line. It returns the level and the range of the text; the level is 0 if the line is
+// not a heading.
 func headingLine(line string) (level, from, to int) {
 	line = strings.TrimRight(line, " \t")
 	left := len(line) - len(strings.TrimLeft(line, "="))
 	right := len(line) - len(strings.TrimRight(line, "="))
-	if left == len(line) { // only equals signs: the middle ones are the text
+	if left == len(line) { // only equals signs: the ones in the middle are the text
 		if left < 3 {
 			return 0, 0, 0
 		}
@@ -171,8 +171,8 @@ func sectionRange(text string, number int) (start, end int, ok bool) {
 	return h.start, len(text), true
 }
 
-// replaceSection replaces a section with text; section "" is the whole page. As in MediaWiki, a blank line follows a
-// section that is not the last.
+// replaceSection replaces a section with text; section "" is the whole page. As in MediaWiki, every section except the
+// last is followed by a blank line.
 func replaceSection(page, section, text string) (string, error) {
 	if section == "" {
 		return text, nil

@@ -7,7 +7,7 @@ import (
 )
 
 // expandSignatures expands signatures as MediaWiki does before saving: three tildes become the signature, four the
-// signature and the time, and five the time. Comments and literal tags do not change.
+// signature and the time, and five the time. Comments and literal tags are left unchanged.
 func expandSignatures(text, user string, now time.Time) string {
 	if !strings.Contains(text, "~~~") {
 		return text
@@ -22,8 +22,8 @@ func expandSignatures(text, user string, now time.Time) string {
 	return b.String()
 }
 
-// expandTildes replaces runs of three to five tildes. In a longer run, the first five are replaced first, and then the
-// rest.
+// expandTildes replaces runs of three to five tildes. In a longer run, the first five tildes are replaced first, and
+// then the rest.
 func expandTildes(b *strings.Builder, s, user string, now time.Time) {
 	stamp := now.UTC().Format("15:04, 2 January 2006") + " (UTC)"
 	for {

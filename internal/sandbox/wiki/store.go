@@ -26,16 +26,16 @@ type Account struct {
 type Config struct {
 	File     string           // append-only file of revisions; if empty, everything is in memory
 	SiteName string           // "Sandbox"
-	Accounts []Account        // who can log in; visitors cannot use their names
+	Accounts []Account        // accounts that can log in; visitors cannot use their names
 	Now      func() time.Time // the clock
-	Random   io.Reader        // for session ids and tokens: crypto/rand.Reader
+	Random   io.Reader        // source for session IDs and tokens, such as crypto/rand.Reader
 }
 
 // Revision is one version of a page.
 type Revision struct {
 	ID      int64     `json:"id"`
 	Page    string    `json:"page"`
-	Parent  int64     `json:"parent"` // 0 if the revision created the page
+	Parent  int64     `json:"parent"` // 0 if this revision created the page
 	Time    time.Time `json:"time"`   // to the second, UTC
 	User    string    `json:"user"`
 	Summary string    `json:"summary"`
@@ -45,7 +45,8 @@ type Revision struct {
 	Hidden Hidden `json:"-"` // stored on a separate line: see [Wiki.Hide]
 }
 
-// Hidden describes which parts an administrator removed from public view, as with MediaWiki's revision deletion.
+// Hidden describes which parts of a revision an administrator removed from public view, as with MediaWiki's revision
+// deletion.
 type Hidden struct {
 	User       bool `json:"user,omitempty"`
 	Summary    bool `json:"summary,omitempty"`
@@ -72,11 +73,11 @@ type Wiki struct {
 	file  *os.File
 	size  int64 // size of the valid part of the file
 	all   []*Revision
-	pages map[string][]*Revision    // by canonical title, oldest first
-	heard map[string]map[int64]bool // notifications that accounts have read, by revision ID
+	pages map[string][]*Revision    // keyed by canonical title, oldest first
+	heard map[string]map[int64]bool // notifications that accounts have read, keyed by revision ID
 }
 
-// The reasons why a save can fail. The API turns them into MediaWiki's codes of the same names.
+// The reasons why a save can fail. The API turns them into MediaWiki's error codes with the same names.
 var (
 	errConflict     = errors.New("editconflict")
 	errNoSection    = errors.New("nosuchsection")
@@ -137,7 +138,7 @@ func (w *Wiki) load(f *os.File) error {
 	return err
 }
 
-// read reads one line of the file. It returns false if the line is not valid.
+// read reads one line from the file. It returns false if the line is not valid.
 func (w *Wiki) read(text []byte) bool {
 	var l fileLine
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -177,7 +178,7 @@ func (w *Wiki) commit(rev *Revision) error {
 	rev.ID = int64(len(w.all)) + 1
 	rev.Time = w.cfg.Now().UTC().Truncate(time.Second)
 	if n := len(w.all); n > 0 && rev.Time.Before(w.all[n-1].Time) {
-		rev.Time = w.all[n-1].Time // a clock set back must not reverse the history
+		rev.Time = w.all[n-1].Time // setting the clock back must not reverse the history
 	}
 	if err := w.write(rev); err != nil {
 		return err
@@ -230,7 +231,7 @@ func (w *Wiki) Hide(id int64, h Hidden) error {
 	if err := w.write(hiding{id, h}); err != nil {
 		return err
 	}
-	changed := *rev // readers may still use the old one
+	changed := *rev // readers may still be using the old one
 	changed.Hidden = h
 	w.all[id-1] = &changed
 	for i, r := range w.pages[rev.Page] {
@@ -250,7 +251,7 @@ func (w *Wiki) current(page string) *Revision {
 	return revs[len(revs)-1]
 }
 
-// Page returns the newest revision of a page, or nil if there is no such page.
+// Page returns the newest revision of a page, or nil if the page does not exist.
 func (w *Wiki) Page(title string) *Revision {
 	t, err := normalize(title)
 	if err != nil {
@@ -291,8 +292,8 @@ type change struct {
 	user    string
 	summary string
 	base    int64 // revision that the text is based on; if 0, conflicts are not checked
-	create  bool  // the page may be missing
-	only    bool  // the page must be missing
+	create  bool  // the page may not exist yet
+	only    bool  // the page must not exist yet
 	bot     bool
 }
 
@@ -341,7 +342,7 @@ func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) 
 		return "", errConflict
 	}
 	if _, err := replaceSection(old, c.section, text); err != nil {
-		return "", err // the section's number does not exist in the current page
+		return "", err // the current page has no section with this number
 	}
 	base := w.all[c.base-1].Text
 	mine, err := replaceSection(base, c.section, text)

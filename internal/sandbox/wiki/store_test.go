@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// counter is a source of bytes for tests.
+// counter is a deterministic source of bytes for tests.
 type counter struct{ n atomic.Int64 }
 
 func (c *counter) Read(p []byte) (int, error) {
@@ -47,8 +47,8 @@ func openTest(t *testing.T, file string) *Wiki {
 	return w
 }
 
-// TestSurvivesCrash truncates the file at every byte, as a crash during a write would. Complete revisions must still
-// exist, and saving must work.
+// TestSurvivesCrash truncates the file at every byte offset, as a crash during a write could. Complete revisions must
+// still exist, and saving must still work.
 func TestSurvivesCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wiki.jsonl")
 	w := openTest(t, file)
@@ -121,7 +121,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// The laws of merging: if one side is unchanged, the other wins; the order of the sides does not matter; and changes
+// Properties of a merge: if one side is unchanged, the other wins; the order of the sides does not matter; and changes
 // that are far apart are both kept.
 func TestMergeLaws(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -179,7 +179,7 @@ func TestMergeLaws(t *testing.T) {
 	}
 }
 
-// match returns a common subsequence. For short texts, trying all subsequences shows that it is one of the longest.
+// match returns a common subsequence. For short texts, a brute-force search confirms that it is one of the longest.
 func TestMatchIsLongest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {

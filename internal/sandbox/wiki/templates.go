@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// args are a template's parameters: named ones by name, and the others as "1", "2", …
+// args contains a template's parameters: named ones under their names, the others under "1", "2", …
 type args map[string]string
 
-// template expands one {{…}} to prepared text. It supports the templates that the forum uses, and shows others as they
-// were typed.
+// template expands one {{…}} to prepared text. It supports the templates that the forum uses, and shows others as
+// typed.
 func (r *renderer) template(src string, depth int) string {
 	if depth > maxDepth {
 		return r.mark("<code>"+html.EscapeString(src)+"</code>", false)
@@ -73,7 +73,7 @@ func encodeComponent(s string) string { return strings.ReplaceAll(url.QueryEscap
 
 var entityNumber = regexp.MustCompile(`^[QPqp]?([1-9]\d{0,11})$`)
 
-// entity returns a link to the item or property with that ID.
+// entity returns a link to the item or property with the given ID.
 func (r *renderer) entity(kind, id string) string {
 	m := entityNumber.FindStringSubmatch(strings.TrimSpace(id))
 	if m == nil {
@@ -87,7 +87,7 @@ func (r *renderer) entity(kind, id string) string {
 		kind+m[1]+"</a>", false)
 }
 
-// ping renders the names of the users that it addresses.
+// ping renders the names of the users it mentions.
 func (r *renderer) ping(a args) string {
 	var names []string
 	for _, k := range []string{"1", "2", "3", "4", "5"} {
@@ -154,7 +154,7 @@ func maskNested(s string) string {
 	}
 }
 
-// cutAt splits s at each position at which the mask has the byte.
+// cutAt splits s at each position where the mask contains the byte.
 func cutAt(s, mask string, sep byte) []string {
 	var out []string
 	start := 0

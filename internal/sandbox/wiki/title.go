@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// namespaces are the prefixes that this wiki recognizes, by lower-case name.
+// namespaces contains the prefixes that this wiki recognizes, keyed by lower-case name.
 var namespaces = map[string]struct {
 	id   int
 	name string
@@ -55,7 +55,7 @@ func upperFirst(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// visitorName returns a visitor's name in its normal form. It follows MediaWiki's rules for user names, and refuses the
+// visitorName returns a visitor's name in normalized form. It follows MediaWiki's rules for user names, and rejects the
 // names of accounts and network addresses.
 func (w *Wiki) visitorName(s string) (string, error) {
 	name := upperFirst(strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " "))

@@ -28,7 +28,7 @@ var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 }).ParseFS(webFiles, "web/*.html"))
 
 // security is the Content Security Policy for all pages. It allows nothing from other sites, no inline scripts or
-// styles, and forms only for this site.
+// styles, and only forms that submit to this site.
 const security = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -82,10 +82,10 @@ type view struct {
 	Name, Token, Once                    string
 	Message, Lead                        string
 	Notice                               string
-	Failed                               *failedForm // nil if no form was refused
+	Failed                               *failedForm // nil if no form was rejected
 }
 
-// failedForm is a form that was refused. It is shown again, with what was typed.
+// failedForm is a form that was rejected. It is shown again, with the text that was typed.
 type failedForm struct {
 	status              int
 	Action              string // reply, new or save
@@ -106,7 +106,7 @@ type historyLine struct {
 	Delta int
 }
 
-// view returns the data that all pages need. It starts a session for the tokens of the forms.
+// view returns the data that all pages need. It starts a session for the form tokens.
 func (h *Handler) view(title string, rw http.ResponseWriter, r *http.Request) *view {
 	v := &view{Site: h.wiki.cfg.SiteName, Title: title, Forum: h.Forum, SPARQL: h.SPARQL, Endpoint: h.SPARQL}
 	if title == h.Forum {
@@ -157,7 +157,7 @@ func (h *Handler) problem(rw http.ResponseWriter, r *http.Request, status int, l
 	h.show(rw, status, "problem.html", v)
 }
 
-// page serves /wiki/TITLE: the page, its history and its wikitext. It also handles the forms that are sent to it.
+// page serves /wiki/TITLE: the page, its history and its wikitext. It also handles the forms submitted to it.
 func (h *Handler) page(rw http.ResponseWriter, r *http.Request) {
 	title, err := normalize(strings.TrimPrefix(r.URL.Path, "/wiki/"))
 	if err != nil {
@@ -268,7 +268,7 @@ func (h *Handler) isBot(user string) bool {
 	return false
 }
 
-// replyForm returns the form below a comment, and a follow-up to try.
+// replyForm returns the form below a comment, with a follow-up to try.
 func (h *Handler) replyForm(v *view, c commentEnd) string {
 	form := struct {
 		*view
@@ -303,13 +303,13 @@ func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	return nil
 }
 
-// anchor returns a comment's anchor. It does not change as long as the last line of the comment does not change.
+// anchor returns a comment's anchor. It stays the same as long as the last line of the comment does.
 func anchor(page string, at int) string {
 	sum := sha256.Sum256([]byte(lastLine(page[:at])))
 	return "c-" + hex.EncodeToString(sum[:6])
 }
 
-// rest serves a page as HTML at the URL at which MediaWiki's REST API serves Parsoid's HTML.
+// rest serves a page as HTML at the URL where MediaWiki's REST API serves Parsoid's HTML.
 func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 	part := strings.TrimPrefix(r.URL.EscapedPath(), "/w/rest.php/v1/page/")
 	name, ok := strings.CutSuffix(part, "/html")

@@ -14,7 +14,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// visitor is a browser without scripts.
+// visitor simulates a browser without JavaScript.
 type visitor struct {
 	t    *testing.T
 	base string
@@ -46,7 +46,7 @@ func (v *visitor) get(path string) *goquery.Document {
 	return doc
 }
 
-// submit fills in a form and sends it.
+// submit fills in and submits a form.
 func (v *visitor) submit(form *goquery.Selection, fill map[string]string) (status int, body string) {
 	v.t.Helper()
 	if form.Length() != 1 {
@@ -116,7 +116,7 @@ func sig(name string) string {
 
 func TestReplies(t *testing.T) {
 	for n, c := range []struct{ at, after string }{
-		{"under the request", "08:03, 1 March 2026 (UTC)\n:"},  // after all answers
+		{"under the request", "08:03, 1 March 2026 (UTC)\n:"},  // after all replies
 		{"under the answer", "08:02, 1 March 2026 (UTC)\n::"},  // after its reply
 		{"under the thanks", "08:02, 1 March 2026 (UTC)\n:::"}, //
 		{"under the other", "08:03, 1 March 2026 (UTC)\n::"},   //
@@ -147,7 +147,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A reply that was written while other people posted is placed below its comment.
+// A reply written while other people were posting is placed below the comment that it replies to.
 func TestReplyToAnOldPage(t *testing.T) {
 	w, _, v := openForum(t)
 	forms := v.get("/wiki/Wikidata:Request_a_query").Find("details.reply form")
@@ -243,7 +243,7 @@ func TestFormsRefuse(t *testing.T) {
 	}
 }
 
-// A refused form is shown again at the same position, with a message, the typed text, and a valid token.
+// A rejected form is shown again at the same position, with a message, the typed text, and a valid token.
 func TestRefusedFormsComeBack(t *testing.T) {
 	w, _, v := openForum(t)
 	path := "/wiki/Wikidata:Request_a_query"
@@ -293,7 +293,7 @@ func TestRefusedFormsComeBack(t *testing.T) {
 	}
 }
 
-// After a post, the page is shown at the visitor's comment, which keeps its anchor.
+// After posting, the visitor lands on their own comment, whose anchor does not change.
 func TestPageStaysAtMyComment(t *testing.T) {
 	_, _, v := openForum(t)
 	v.hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -465,7 +465,7 @@ func TestExtraActions(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce posts from many visitors at the same time. Nothing is lost, and the race detector has a chance to find
+// TestManyAtOnce has many visitors post concurrently. No post is lost, and the race detector has a chance to find
 // races.
 func TestManyAtOnce(t *testing.T) {
 	w, h, _ := openForum(t)

@@ -4,8 +4,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// cartesian reports parts of a group that share no variable, directly or through other parts. Each row of one is then
-// combined with each row of the other.
+// cartesian reports parts of a group that share no variables, directly or through other parts. Each row of one part is
+// then combined with each row of the other.
 func (c *checker) cartesian(g *sparql.Group) {
 	var parts []map[string]bool
 	var spans []sparql.Span
@@ -69,7 +69,7 @@ func merged(parts []map[string]bool, filtered map[string]bool) []int {
 	return parent
 }
 
-// patternVars returns the variables of a pattern that can connect it to others.
+// patternVars returns the variables in a pattern that can connect it to other patterns.
 func (c *checker) patternVars(p sparql.Pattern) map[string]bool {
 	out := map[string]bool{}
 	switch x := p.(type) {

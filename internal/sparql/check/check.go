@@ -1,5 +1,5 @@
-// Package check finds probable mistakes in queries that parse: variables that nothing binds, parts that share no
-// variable, prefixes that do not fit.
+// Package check finds probable mistakes in queries that parse: unbound variables, parts that share no variables, and
+// prefixes that do not fit.
 package check
 
 import (
@@ -14,10 +14,10 @@ import (
 // Problem is something in a query that parses but is probably not what the author meant. Kind is one of: unbound (a
 // variable is used but never bound), unused (bound but never used), values-grouping (VALUES at the end of a grouped
 // query), grouping (a key occurs twice, or HAVING uses a variable that the groups do not have), cartesian (parts that
-// share no variable), label-service (no label variable is projected), labels-only (nothing but labels is projected),
-// limit (a LIMIT without ORDER BY keeps arbitrary rows), optional-order (an OPTIONAL comes before the statements that
-// bind its variables), prefix (a namespace or ID that does not fit its position), quoted (an entity in quotation
-// marks), update and service (what [sparql.Guard] refuses).
+// share no variables), label-service (no label variable is projected), labels-only (only labels are projected), limit
+// (a LIMIT without ORDER BY keeps arbitrary rows), optional-order (an OPTIONAL comes before the statements that bind
+// its variables), prefix (a namespace or ID that does not fit its position), quoted (an entity in quotation marks),
+// update and service (what [sparql.Guard] rejects).
 type Problem struct {
 	Kind    string `json:"kind"`
 	Line    int    `json:"line"`
@@ -26,8 +26,8 @@ type Problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Query returns probable mistakes, in textual order. allow is as for [sparql.Guard]; if it is nil, endpoints are not
-// checked, but updates are.
+// Query returns probable mistakes, in textual order. The allow argument is as for [sparql.Guard]; if it is nil, updates
+// are checked but endpoints are not.
 func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
 	if q.Form == sparql.Update || allow != nil {
@@ -80,7 +80,7 @@ func (c *checker) add(kind string, s sparql.Span, message, hint string) {
 	c.out = append(c.out, Problem{kind, p.Line, p.Column, message, hint})
 }
 
-// visible returns every variable that the pattern of a SELECT can bind, including those of included subqueries.
+// visible returns every variable that the pattern of a SELECT can bind, including variables from included subqueries.
 func (c *checker) visible(g *sparql.Group) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range g.Visible() {
@@ -96,7 +96,7 @@ func (c *checker) visible(g *sparql.Group) map[string]bool {
 					}
 				}
 			case *sparql.Service:
-				// these services bind variables in other ways
+				// these services bind variables in a different way
 				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService {
 					for _, v := range x.Group.Visible() {
 						out[v] = true
@@ -158,7 +158,7 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 	c.grouping(s)
 }
 
-// grouping reports a variable that occurs twice in GROUP BY, which Blazegraph refuses, and variables in HAVING that the
+// grouping reports a variable that occurs twice in GROUP BY, which Blazegraph rejects, and variables in HAVING that the
 // groups do not have: a condition on them is never true.
 func (c *checker) grouping(s *sparql.SelectQuery) {
 	has := map[string]bool{}
@@ -196,9 +196,9 @@ func (c *checker) grouping(s *sparql.SelectQuery) {
 	}
 }
 
-// trailingValues reports VALUES at the end of a grouped query if it restricts a variable that is not a key of the
-// groups. SPARQL 1.1 (section 18.2.4.3) joins such VALUES with the finished groups; Blazegraph restricts the pattern
-// before grouping.
+// trailingValues reports VALUES at the end of a grouped query if it restricts a variable that is not a grouping key.
+// SPARQL 1.1 (section 18.2.4.3) joins such VALUES with the finished groups; Blazegraph restricts the pattern before
+// grouping.
 func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	if s.Values == nil || !s.Grouped() {
 		return
@@ -222,7 +222,7 @@ func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	}
 }
 
-// labelService returns the label service of a SELECT's own pattern, and reports whether it works automatically.
+// labelService returns the label service in a SELECT's own pattern, and reports whether it is in automatic mode.
 func (c *checker) labelService(s *sparql.SelectQuery) (*sparql.Service, bool) {
 	var found *sparql.Service
 	automatic := false
@@ -237,7 +237,7 @@ func (c *checker) labelService(s *sparql.SelectQuery) (*sparql.Service, bool) {
 	return found, automatic
 }
 
-// projection reports a projection that consists of labels only.
+// projection reports a projection that consists only of labels.
 func (c *checker) projection(s *sparql.SelectQuery, bound map[string]bool, labels int) {
 	if labels == 0 || labels < len(s.Items) {
 		return
@@ -264,7 +264,7 @@ func (c *checker) modifiers(s *sparql.SelectQuery, bound map[string]bool, automa
 	}
 }
 
-// expr reports variables in an expression that nothing binds. ORDER BY may use the labels that the service adds.
+// expr reports unbound variables in an expression. ORDER BY may use the labels that the service adds.
 func (c *checker) expr(e *sparql.Expr, bound map[string]bool, automatic bool) {
 	if v := e.Variable(); v != "" && !bound[v] {
 		base, isLabel := sparql.LabelBase(v)
@@ -352,7 +352,7 @@ func exprVars(e *sparql.Expr) []string {
 	return v.Names()
 }
 
-// unused reports variables that BIND or VALUES bind and nothing uses.
+// unused reports variables that are bound by BIND or VALUES but never used.
 func (c *checker) unused(g *sparql.Group) {
 	for _, p := range g.Patterns {
 		var names []string
@@ -372,7 +372,7 @@ func (c *checker) unused(g *sparql.Group) {
 
 // optionalOrder reports an OPTIONAL before the statements that bind its variables.
 func (c *checker) optionalOrder(g *sparql.Group) {
-	last := map[string]sparql.Span{} // the last statement that names each variable
+	last := map[string]sparql.Span{} // the last statement that mentions each variable
 	for _, p := range g.Patterns {
 		if t, ok := p.(*sparql.Triples); ok {
 			v := sparql.VarSet{}

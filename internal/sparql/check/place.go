@@ -7,9 +7,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// prefixes reports namespaces that do not fit their position in Wikidata's model.
+// prefixes reports namespaces that do not fit their position in Wikidata's data model.
 func (c *checker) prefixes() {
-	// variables whose values are statement nodes, and variables whose values are those of a property
+	// variables whose values are statement nodes, and variables whose values are values of a property
 	statements, values := map[string]bool{}, map[string]string{}
 	var all []sparql.Triple
 	sparql.Inspect(c.q, func(n sparql.Node) bool {
@@ -74,7 +74,7 @@ func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values 
 	}
 }
 
-// propertyValued are properties whose values are properties: subproperty of, related property, Wikidata
+// propertyValued contains the properties whose values are properties: subproperty of, related property, Wikidata
 // property, inverse property, property, properties for this type, Wikidata property example, inverse label
 // item's.
 var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true, "P1696": true, "P2306": true,

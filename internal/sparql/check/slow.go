@@ -7,10 +7,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Slow returns the parts of a query that make query services time out, in textual order. Kind is one of: path (a path
-// of any length with neither end known), scan (a pattern in which nothing is known), text (a search in the labels of
-// everything), label-inside (the label service in a subquery), order (an ORDER BY in a subquery without LIMIT or
-// OFFSET), cartesian (as for [Query]).
+// Slow returns the parts of a query that make query services time out, in textual order. Kind is one of: path (an
+// arbitrary-length path with neither end known), scan (a pattern in which nothing is known), text (a search through all
+// labels), label-inside (the label service in a subquery), order (an ORDER BY in a subquery without LIMIT or OFFSET),
+// cartesian (as for [Query]).
 func Slow(q *sparql.Query) []Problem {
 	if q.Form == sparql.Update || q.Body == nil {
 		return nil
@@ -82,7 +82,7 @@ func (c *checker) isKnown(t *sparql.Term, known map[string]bool) bool {
 	return t.Kind == sparql.Const || t.Kind == sparql.Var && known[t.Name]
 }
 
-// known returns the variables that can be reached from a constant in a group, in addition to those in outer.
+// known returns the variables reachable from a constant in a group, in addition to those in outer.
 func (c *checker) known(g *sparql.Group, outer map[string]bool) map[string]bool {
 	out := map[string]bool{}
 	for v := range outer {
@@ -114,12 +114,12 @@ func (c *checker) known(g *sparql.Group, outer map[string]bool) map[string]bool 
 	return out
 }
 
-// endless reports whether a path may be of any length.
+// endless reports whether a path can have arbitrary length.
 func endless(p *sparql.Path) bool {
 	return p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus || slices.ContainsFunc(p.Args, endless)
 }
 
-// textSearch reports filters that search the labels of things about which nothing else is known.
+// textSearch reports filters that search the labels of entities about which nothing else is known.
 func (c *checker) textSearch(g *sparql.Group, triples []sparql.Triple, known map[string]bool) {
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)

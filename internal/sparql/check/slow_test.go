@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/check"
 )
 
-// TestSlow has queries that make services time out, and the kinds of the reported problems.
+// TestSlow checks queries that make services time out, with the kinds of problems that must be reported.
 func TestSlow(t *testing.T) {
 	for query, want := range map[string]string{
 		`SELECT ?x { ?x wdt:P31/wdt:P279* ?c . ?c rdfs:label ?l }`:                                                                               "scan path",

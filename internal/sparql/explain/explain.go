@@ -1,4 +1,4 @@
-// Package explain describes in plain English what a query asks.
+// Package explain describes in plain English what a query asks for.
 package explain
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Query explains in plain English, part by part, what a query asks: what it lists, under which conditions, and in which
-// order. label returns the label of a Q or P ID, or ""; labels are untrusted and cleaned. The text has one statement
-// per line; nested ones are indented by two spaces.
+// Query explains in plain English, part by part, what a query asks for: what it lists, under which conditions, and in
+// which order. label returns the label of a Q or P ID, or ""; labels are untrusted and cleaned. The text has one
+// statement per line; nested statements are indented by two spaces.
 func Query(q *sparql.Query, label func(id string) string) string {
 	e := &explainer{label: label}
 	if label == nil {
@@ -243,7 +243,7 @@ func (e *explainer) service(x *sparql.Service, level int) {
 	}
 }
 
-// boxCorners names the corners of a box, west and east or south-west and north-east.
+// boxCorners names the corners of a box, west and east or southwest and northeast.
 func boxCorners(x *sparql.Service, e *explainer) string {
 	var corners []string
 	for _, p := range x.Params() {

@@ -48,7 +48,7 @@ At most 3 rows.
 	}
 }
 
-// TestExplainModel checks the words for Wikidata's data model.
+// TestExplainModel checks how terms from Wikidata's data model are explained.
 func TestExplainModel(t *testing.T) {
 	q, err := sparql.Parse(`SELECT ?p { ?p schema:about ?x ; schema:isPartOf <https://en.wikisource.org/> . ?x ^schema:about ?o ; wikibase:sitelinks ?n ; p:P39 ?s . ?s wikibase:rank ?r ; prov:wasDerivedFrom/pr:P248 <https://a.example/b>
 		FILTER(?r != wikibase:DeprecatedRank) ?l a ontolex:LexicalEntry ; dct:language wd:Q1860 ; foaf:name ?f }`)

@@ -6,7 +6,7 @@ var operatorWords = map[string]string{"||": " or ", "&&": " and ", "=": " is ", 
 	"<": " is less than ", ">": " is more than ",
 	"<=": " is at most ", ">=": " is at least ", "+": " + ", "-": " − ", "*": " × ", "/": " ÷ "}
 
-// functionWords describe the results of functions; %1 and %2 are the arguments.
+// functionWords describes the results of functions; %1 and %2 are the arguments.
 var functionWords = map[string]string{
 	"LANG": "the language of %1", "STR": "the text of %1", "YEAR": "the year of %1", "MONTH": "the month of %1",
 	"DAY":      "the day of %1",
@@ -21,7 +21,7 @@ var functionWords = map[string]string{
 	"SAMPLE": "any one of %1", "GROUP_CONCAT": "all %1 in one text",
 }
 
-// ontologyWords explain the terms of Wikidata's data model in plain words
+// ontologyWords explains the terms of Wikidata's data model in plain words
 // (https://www.mediawiki.org/wiki/Wikibase/Indexing/RDF_Dump_Format).
 var ontologyWords = map[string]string{
 	"schema:about": "page about", "schema:isPartOf": "on the site", "schema:inLanguage": "in the language",
@@ -51,7 +51,8 @@ var ontologyWords = map[string]string{
 	"ontolex:LexicalSense": "sense", "skos:definition": "definition",
 }
 
-// site returns the host of a URL without a path, as the query service names wikis: https://en.wikipedia.org/.
+// site returns the host of a URL that has no path, which is how the query service identifies wikis:
+// https://en.wikipedia.org/.
 func site(iri string) (string, bool) {
 	host, ok := strings.CutPrefix(iri, "https://")
 	host, slash := strings.CutSuffix(host, "/")

@@ -1,5 +1,5 @@
-// Package measure describes how complex a query is: by the counts of SPINACH's Table 1 (on the tree, and the way the
-// paper's notebook counts), by the features of SPARQL that it uses, and by its shape.
+// Package measure describes how complex a query is: by the counts in SPINACH's Table 1 (on the tree, and the way the
+// paper's notebook counts), by the SPARQL features it uses, and by its shape.
 package measure
 
 import (
@@ -9,20 +9,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions (section 3.3
-// of the paper): every node counts once, whatever the layout. [Notebook] counts the way the paper's published program
+// Metrics contains the complexity figures from SPINACH's Table 1, counted on the tree by the paper's definitions
+// (section 3.3): every node counts once, regardless of layout. [Notebook] counts the way the paper's published program
 // does.
 type Metrics struct {
 	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and similar
 	Projections int `json:"projections"` // columns of the final SELECT, without labels and descriptions
 	Relations   int `json:"relations"`   // triples
 	Subjects    int `json:"subjects"`    // distinct subjects
-	Predicates  int `json:"predicates"`  // distinct predicates: variables and IRIs, those inside paths one by one
+	Predicates  int `json:"predicates"`  // distinct predicates: variables and IRIs, each counted separately inside paths
 	Objects     int `json:"objects"`     // distinct objects of triples and members of VALUES
-	Literals    int `json:"literals"`    // distinct strings, numbers and truth values
+	Literals    int `json:"literals"`    // distinct strings, numbers and booleans
 }
 
-// Query returns the figures of a query. Settings of services (bd:serviceParam), the body of the label service and
+// Query returns the figures for a query. Service settings (bd:serviceParam), the body of the label service and
 // optimizer hints do not count as triples; the service itself is a clause.
 func Query(q *sparql.Query) Metrics {
 	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{},
@@ -114,7 +114,7 @@ func (m *measurer) path(p *sparql.Path) {
 	}
 }
 
-// key returns a string that differs for different terms.
+// key returns a string that is different for different terms.
 func key(t *sparql.Term) string {
 	switch t.Kind {
 	case sparql.Var:
@@ -125,10 +125,11 @@ func key(t *sparql.Term) string {
 	return "_:" + t.Name
 }
 
-// Features returns the names of the features that the query uses, in this order: ask, construct, describe, update,
-// distinct, label-service, optional, filter, exists, group-by, having, aggregate, order-by, limit, statement (p:, ps:,
-// pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path with * or +), sub-select,
-// named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas, slice, sample, federation, lexeme.
+// Features returns the names of the features that the query uses, in the following order: ask, construct, describe,
+// update, distinct, label-service, optional, filter, exists, group-by, having, aggregate, order-by, limit, statement
+// (p:, ps:, pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path with * or +),
+// sub-select, named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas, slice, sample,
+// federation, lexeme.
 func Features(q *sparql.Query) []string {
 	have := map[string]bool{}
 	if q.Form != sparql.Select {
@@ -223,8 +224,8 @@ func termFeature(t *sparql.Term, have map[string]bool) {
 }
 
 // Shape returns the normalized pattern of a query: variables, Q and P IDs, numbers and strings are replaced by
-// placeholders, and white space and comments are removed. Two queries have the same shape if and only if they do not
-// differ in anything else (SPINACH, Table 6).
+// placeholders, and white space and comments are removed. Two queries have the same shape if and only if they differ in
+// nothing else (SPINACH, Table 6).
 func Shape(q *sparql.Query) string {
 	var b strings.Builder
 	for t := range sparql.Tokens(q.Text) {

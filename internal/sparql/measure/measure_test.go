@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestMeasure compares the figures with those counted by hand.
+// TestMeasure compares the figures with counts made by hand.
 func TestMeasure(t *testing.T) {
 	tests := []struct {
 		query string

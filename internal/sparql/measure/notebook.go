@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// This file counts the way the notebook behind SPINACH's Table 1 does: with regular expressions on the text of the
-// query, including the notebook's mistakes. There is no other way to reproduce the published figures. It is the only
-// file in this package that reads queries with regular expressions; [Query] counts on the tree.
+// This file counts the way the notebook behind SPINACH's Table 1 does: with regular expressions on the query's text,
+// including the notebook's mistakes. There is no other way to reproduce the published figures. It is the only file in
+// this package that analyzes queries with regular expressions; [Query] counts on the tree.
 //
-// The patterns are written as in Python, in which the notebook is written; see [python]. What looks like a mistake in
-// them is the notebook's.
+// The patterns are written in Python's syntax, as in the notebook; see [python]. What looks like a mistake in them is
+// the notebook's.
 const (
 	nbVariable  = `\?\w+`
 	nbIRI       = `<[^>]+>`
@@ -39,8 +39,8 @@ var (
 	nbNumber    = python(`^\d+$`)
 )
 
-// python compiles a pattern in which \s, \S, \w and \d mean what they mean in Python: characters of all scripts, while
-// Go's match only ASCII.
+// python compiles a pattern in which \s, \S, \w and \d have their Python meaning: they match characters of all scripts,
+// whereas Go's match only ASCII.
 func python(pattern string) *regexp.Regexp {
 	const space = `\s\v\x1c-\x1f\x85\p{Z}`
 	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`,
@@ -58,22 +58,22 @@ func python(pattern string) *regexp.Regexp {
 //   - The body of the first WHERE is counted. The first WHERE inside it, that of a sub-query, is counted separately,
 //     and its text is deleted from the body wherever it occurs. An empty body adds nothing to the counts, and neither
 //     does a query without WHERE.
-//   - A body counts as one clause. Each triple in it is one more: subject, predicate and object with white space
+//   - A body counts as one clause. Each triple in it counts as one more: subject, predicate and object with white space
 //     between them. Variables, IRIs and wd: names may be subjects and objects; double-quoted strings, digits and [] may
 //     only be objects. Predicates are variables, IRIs and names with the prefixes wdt, p… (p, ps, pq and so on), rdfs
 //     and schema. They include everything up to the next white space, and a second step after a slash between spaces.
-//   - A subject that starts an indented line and the first semicolon on that line that is followed by
-//     predicate and object are a triple as well. Since white space after semicolons is gone, a statement over
-//     several lines counts its first continuation.
+//   - A subject that starts an indented line also forms a triple with the first predicate and object on that line that
+//     directly follow a semicolon. Since white space after semicolons is gone, the first continuation of a multi-line
+//     statement counts.
 //   - A wd: name extends to the next white space. So wd:Q5. and wd:Q5 are two objects, and in ?a wdt:P1
 //     wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?b the third part is a triple with the subject "wd:Q2;" (the first wd:Q1;
 //     belongs to the first triple).
 //   - Relations are distinct triples; clauses count every one.
-//   - VALUES of one variable is a clause. Its words that start with wd: are objects; those that start with a quotation
-//     mark or are digits are literals.
+//   - VALUES with one variable is a clause. Its words that start with wd: are objects; those that start with a
+//     quotation mark or are digits are literals.
 //   - For each FILTER with a parenthesis, the text is read from the first occurrence of the same spelling to the end of
-//     the body. Each position at which the parentheses are balanced is one more clause. The variables up to the last
-//     such position are objects; double-quoted strings and numbers are literals.
+//     the body. Each position at which the parentheses are balanced counts as one more clause. The variables up to the
+//     last such position are objects; double-quoted strings and numbers are literals.
 //   - The bodies of OPTIONAL and MINUS, up to the first closing brace, are counted again as separate bodies.
 //   - LIMIT, GROUP BY, ORDER BY and HAVING are one clause each, anywhere in the text, even as part of another word.
 func Notebook(query string) Metrics {
@@ -120,7 +120,7 @@ func (n *notebook) query(text string) {
 	})
 	_, body, after, found := nbBraces(nbWhere, text)
 	if !found {
-		body = after // the brace is not closed: take all the rest
+		body = after // the brace is not closed: use all the remaining text
 	}
 	if strings.TrimSpace(body) == "" {
 		return
@@ -178,9 +178,9 @@ func (n *notebook) body(text string) {
 	}
 }
 
-// nbBraces finds the first match of a pattern that ends in a brace. It returns the text before the match, inside the
-// braces, and after them (with the closing brace). found is false if there is no match or the brace is not closed; in
-// the latter case, after is the text that follows the opening brace.
+// nbBraces finds the first match of a pattern that ends in an opening brace. It returns the text before the match,
+// inside the braces, and after them (with the closing brace). found is false if there is no match or the brace is not
+// closed; in the latter case, after is the text that follows the opening brace.
 func nbBraces(open *regexp.Regexp, text string) (before, inside, after string, found bool) {
 	m := open.FindStringIndex(text)
 	if m == nil {
@@ -231,13 +231,13 @@ var (
 	}
 )
 
-// NotebookProperties returns the P IDs in the text, in order, with repetitions (SPINACH's Table 7 counts the
-// distinct ones of a benchmark).
+// NotebookProperties returns the P IDs in the text, in order, with duplicates (SPINACH's Table 7 counts the distinct
+// ones in a benchmark).
 func NotebookProperties(query string) []string { return nbProperty.FindAllString(query, -1) }
 
 // NotebookPattern returns the text with strings, variables, P IDs, Q IDs and numbers replaced, in this order, and
-// without white space. Two queries have the same pattern by SPINACH's Table 6 if these strings are equal. [Shape] does
-// the same on tokens.
+// without white space. According to SPINACH's Table 6, two queries have the same pattern if these strings are equal.
+// [Shape] does the same on tokens.
 func NotebookPattern(query string) string {
 	for _, p := range nbPattern {
 		query = p.re.ReplaceAllString(query, p.with)

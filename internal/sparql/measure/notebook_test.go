@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Each rule of the notebook, counted by hand: clauses, relations, subjects, predicates, objects, literals.
+// A case for each of the notebook's rules, counted by hand: clauses, relations, subjects, predicates, objects,
+// literals.
 func TestNotebookMetrics(t *testing.T) {
 	for _, c := range []struct {
 		rule, query string
@@ -186,7 +187,8 @@ func TestNotebookQueryByQuery(t *testing.T) {
 	}
 }
 
-// No text takes more than a few passes, plus one for each way to write white space between FILTER and its parenthesis.
+// No text takes more than a few passes, plus one for each different spelling of the white space between FILTER and its
+// parenthesis.
 func BenchmarkNotebookHostile(b *testing.B) {
 	for name, q := range map[string]string{
 		"filters": "SELECT ?a WHERE { " + strings.Repeat("FILTER(?a) ", 20_000) + "}",
@@ -203,7 +205,7 @@ func BenchmarkNotebookHostile(b *testing.B) {
 	}
 }
 
-// shared returns the path of a file of the reference data, or skips the test if there is none.
+// shared returns the path of a file in the reference data, or skips the test if there is none.
 func shared(t *testing.T, name string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")

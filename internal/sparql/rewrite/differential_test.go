@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestRewritesKeepTheRows runs the slice's gold queries and the forum's queries on the embedded graph: as they are,
+// TestRewritesKeepTheRows runs the slice's gold queries and the forum's queries on the embedded graph: unchanged,
 // printed, in posting form and rewritten. It takes a long time, so it runs only with SPINACHBOT_SLICE=1.
 func TestRewritesKeepTheRows(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -85,7 +85,7 @@ func TestRewritesKeepTheRows(t *testing.T) {
 	}
 }
 
-// compare runs another form of a query and counts whether it returns the wanted rows.
+// compare runs a different form of a query and counts whether it returns the expected rows.
 func compare(t *testing.T, g *embedded.Graph, q *sparql.Query, query string, want []string, name, text string,
 	count map[string]int) {
 	t.Helper()
@@ -134,8 +134,8 @@ func read(t *testing.T, path, field string) []string {
 	return out
 }
 
-// rows runs a query and returns its rows as sorted lines, with columns in order of their names. Values whose choice or
-// order the engine may decide are masked.
+// rows runs a query and returns its rows as sorted lines, with columns sorted by name. Values whose choice or order is
+// up to the engine are masked.
 func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -153,7 +153,7 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 			free[it.Var] = true
 		}
 	}
-	order := make([]int, len(t.Vars)) // columns by name: with SELECT *, the engine decides their order
+	order := make([]int, len(t.Vars)) // sort columns by name: with SELECT *, their order is up to the engine
 	for i := range order {
 		order[i] = i
 	}
@@ -178,8 +178,8 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	return out, nil
 }
 
-// unlabeled returns the distinct rows without label columns: some items of the slice have two labels in one language,
-// and the label service uses only one.
+// unlabeled returns the distinct rows without label columns: some items in the slice have two labels in the same
+// language, and the label service uses only one.
 func unlabeled(rows []string, q *sparql.Query) []string {
 	if q.Form != sparql.Select || len(rows) == 0 {
 		return rows

@@ -9,15 +9,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Slow describes the engine and the graph that [Faster] writes for.
+// Slow describes the engine and the graph for which [Faster] writes queries.
 type Slow struct {
 	Prefixes   map[string]string // the graph's prefixes, in addition to Wikidata's
-	Blazegraph bool              // the engine supports named subqueries, and a hint to keep the textual order
+	Blazegraph bool              // whether the engine supports named subqueries, and a hint to keep the textual order
 }
 
-// Faster returns faster forms of a query that took too long, the best guess first: patterns with known ends come first
-// or in a subquery of their own, and labels are looked up only for the rows of the result. The rows are the same,
-// except that other rows may be cut off if there is a LIMIT and no order, or if ORDER BY has ties. Faster returns
+// Faster returns faster forms of a query that took too long, with the best guess first: patterns with known ends come
+// first or in a separate subquery, and labels are looked up only for the rows of the result. The rows are the same,
+// except that different rows may be cut off if there is a LIMIT and no order, or if ORDER BY has ties. Faster returns
 // nothing if nothing can be done.
 func Faster(query string, o Slow) ([]Result, error) {
 	var out []Result
@@ -51,7 +51,7 @@ func Faster(query string, o Slow) ([]Result, error) {
 type faster struct {
 	rewriter
 	o    Slow
-	core *sparql.SelectQuery // the SELECT with the pattern, once labels are outside
+	core *sparql.SelectQuery // the SELECT with the pattern, once labels have been moved outside
 }
 
 // labelsLast looks up labels only for the rows of the result: the rest of the query becomes a sub-select.
@@ -78,14 +78,14 @@ func (f *faster) labelsLast() {
 		inner.OrderBy = nil
 	}
 	outer.Items = nil
-	for _, it := range b.Items { // computed columns are computed inside
+	for _, it := range b.Items { // computed columns are computed in the sub-select
 		outer.Items = append(outer.Items, &sparql.SelectItem{Var: it.Var})
 	}
 	f.q.Body, f.core = &outer, inner
 	f.note("labels are looked up for the rows of the result only")
 }
 
-// labelParts is the inner part of a query that gets its labels last.
+// labelParts is the inner part of a query whose labels are looked up last.
 type labelParts struct {
 	items   []*sparql.SelectItem
 	groups  *sparql.GroupBy
@@ -135,7 +135,7 @@ func (f *faster) labelParts(service *sparql.Service) (p labelParts, ok bool) {
 	return p, ok
 }
 
-// usesLabels reports whether the query computes with labels, or names them in its pattern.
+// usesLabels reports whether the query uses labels in an expression or refers to them in its pattern.
 func (f *faster) usesLabels(labels []string) bool {
 	b := f.q.Body
 	found := false
@@ -174,7 +174,7 @@ func withoutLabels(g *sparql.GroupBy, labels []string) (out *sparql.GroupBy, ok 
 }
 
 // orderedBy reports whether the query is ordered by labels. ok is false if it also has a limit, so that the labels
-// decide which rows are kept, or if its order does not follow from the columns.
+// determine which rows are kept, or if its order does not depend only on the columns.
 func orderedBy(b *sparql.SelectQuery, labels []string, shown map[string]bool) (byLabel, ok bool) {
 	if b.OrderBy == nil {
 		return false, true
@@ -205,8 +205,8 @@ func isLabelService(p sparql.Pattern) bool {
 	return ok && s.Kind() == sparql.LabelService
 }
 
-// joined returns how many patterns at the beginning of a group may be reordered: a join does not depend on the order,
-// but OPTIONAL, MINUS and BIND depend on what comes before them.
+// joined returns how many patterns at the start of a group may be reordered: joins do not depend on the order, but
+// OPTIONAL, MINUS and BIND depend on what comes before them.
 func joined(g *sparql.Group) int {
 	for i, p := range g.Patterns {
 		switch x := p.(type) {
@@ -262,7 +262,7 @@ func (f *faster) anchorsApart() {
 	f.note("what is known is looked up first, in a subquery")
 }
 
-// freshSubquery returns a name that no named subquery uses.
+// freshSubquery returns a name that no named subquery has yet.
 func (f *faster) freshSubquery(name string) string {
 	for f.q.NamedByName()[name] != nil {
 		name += "_"
@@ -270,8 +270,8 @@ func (f *faster) freshSubquery(name string) string {
 	return name
 }
 
-// anchored reports whether each triple of a statement has a constant end, a plain predicate, and no blank node that
-// others may name.
+// anchored reports whether each triple in a statement has a constant end, a plain predicate, and no blank node that
+// other statements may refer to.
 func anchored(t *sparql.Triples) bool {
 	for _, x := range t.Triples() {
 		if x.Subject.Kind != sparql.Const && x.Object.Kind != sparql.Const || x.Path.Kind != sparql.PathTerm ||
@@ -282,12 +282,13 @@ func anchored(t *sparql.Triples) bool {
 	return true
 }
 
-// labeled reports whether a term is a blank node with a label, _:b.
+// labeled reports whether a term is a labeled blank node, such as _:b.
 func labeled(t *sparql.Term) bool {
 	return t.Kind == sparql.BlankNode && !strings.HasPrefix(t.Name, ".")
 }
 
-// inOrder writes the triples in an order in which as much as possible of each is known, and makes Blazegraph keep it.
+// inOrder orders the triples so that as much as possible of each is already known, and makes Blazegraph keep that
+// order.
 func (f *faster) inOrder() {
 	g := f.core.Where
 	known := map[string]bool{}
@@ -321,7 +322,7 @@ func (f *faster) inOrder() {
 	}
 }
 
-// sorted returns statements in an order in which as much as possible of each is known.
+// sorted orders statements so that as much as possible of each is already known.
 func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	left := slices.Clone(patterns)
 	var out []sparql.Pattern
@@ -340,8 +341,8 @@ func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	return out
 }
 
-// cost estimates how much the engine must read for a statement, by the best of its triples: less for known ends, more
-// for classes, which have many members, and for paths.
+// cost estimates how much the engine must read for a statement, based on the cheapest of its triples: less for known
+// ends, more for classes, which have many members, and for paths.
 func cost(t *sparql.Triples, known map[string]bool) int {
 	isKnown := func(x *sparql.Term) bool { return x.Kind == sparql.Const || x.Kind == sparql.Var && known[x.Name] }
 	least := 0
@@ -355,7 +356,7 @@ func cost(t *sparql.Triples, known map[string]bool) int {
 		}
 		c := [...]int{1000, 100, 1}[ends]
 		if isKnown(x.Subject) && ends == 1 {
-			c = 10 // a thing has few values
+			c = 10 // an entity has few values
 		}
 		class := x.Path.IRI() == rdf.Direct+"P31" || x.Path.IRI() == rdf.RDFType
 		if class && ends == 1 && !isKnown(x.Subject) {

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// FuzzRewrite checks that a rewritten query parses, contains nothing that the target lacks, and does not change when it
-// is rewritten again.
+// FuzzRewrite checks that a rewritten query parses, contains nothing that the target does not support, and does not
+// change when it is rewritten again.
 func FuzzRewrite(f *testing.F) {
 	text, err := os.ReadFile(filepath.FromSlash("../testdata/seeds.json"))
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 )
 
 // QLever evaluates the group of an OPTIONAL or EXISTS separately, with its filters. The filters do not see the
-// variables of the outer pattern, although the standard requires it (SPARQL 1.1, sections 6.3 and 18.6). If a filter
-// uses such a variable, the outer pattern is repeated in the group, as a sub-select of distinct rows. If all variables
-// of the sub-select always have values, each outer row matches exactly one of its rows, so that the rows and their
-// number stay the same.
+// variables in the outer pattern, although the standard says that they do (SPARQL 1.1, sections 6.3 and 18.6). If a
+// filter uses such a variable, the outer pattern is repeated in the group, as a sub-select of distinct rows. If all
+// variables in the sub-select always have values, each outer row matches exactly one of its rows, so that neither the
+// rows nor their number change.
 
 // outside repeats the outer patterns that filters in OPTIONAL and EXISTS need.
 func (r *rewriter) outside(s *sparql.SelectQuery) {
@@ -29,7 +29,7 @@ func (r *rewriter) outside(s *sparql.SelectQuery) {
 	})
 }
 
-// bring adds to a group the patterns that bind the variables that its filters lack.
+// bring adds to a group the patterns that bind the variables that its filters use but the group does not contain.
 func (r *rewriter) bring(from []sparql.Pattern, into *sparql.Group) {
 	outer, inner := sparql.VarSet{}, sparql.VarSet{}
 	outer.AddGroup(&sparql.Group{Patterns: from})
@@ -68,7 +68,7 @@ func (r *rewriter) bring(from []sparql.Pattern, into *sparql.Group) {
 	into.Patterns = append([]sparql.Pattern{sub}, into.Patterns...)
 }
 
-// variables returns the variables of an expression, including those of groups in it.
+// variables returns the variables in an expression, including those in its groups.
 func variables(e *sparql.Expr) []string {
 	v := sparql.VarSet{}
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -80,8 +80,8 @@ func variables(e *sparql.Expr) []string {
 	return v.Names()
 }
 
-// bringer collects the patterns to repeat. It may leave out any of them: additional rows do no harm, since they match
-// no outer row.
+// bringer collects the patterns to repeat. It may omit any of them: additional rows are harmless, since they do not
+// match any outer row.
 type bringer struct {
 	kept  []sparql.Pattern
 	known map[string]bool // variables that have a value in every row, or depend only on such variables
@@ -111,14 +111,14 @@ func (b *bringer) add(p sparql.Pattern) {
 	b.kept = append(b.kept, p)
 }
 
-// follows reports whether the value of an expression follows from the known variables.
+// follows reports whether the known variables determine the value of an expression.
 func (b *bringer) follows(e *sparql.Expr) bool {
 	return steady(e) && len(sparql.ChildGroups(&sparql.Filter{Expr: e})) == 0 &&
 		!slices.ContainsFunc(variables(e), func(v string) bool { return !b.known[v] })
 }
 
-// steady reports whether a part of a query returns the same rows each time and can be written twice. Blank nodes
-// prevent the latter.
+// steady reports whether a part of a query returns the same rows each time and can be written twice. Blank nodes cannot
+// be written twice.
 func steady(n sparql.Node) bool {
 	ok := true
 	sparql.Inspect(n, func(n sparql.Node) bool {
@@ -137,7 +137,7 @@ func steady(n sparql.Node) bool {
 	return ok
 }
 
-// maxRepeated limits the text that is parsed again for repeated patterns, in bytes.
+// maxRepeated limits how much text, in bytes, is parsed again for repeated patterns.
 const maxRepeated = 1 << 20
 
 // repeat returns a sub-select over copies of the kept patterns, or nil if there are none.

@@ -48,7 +48,7 @@ func asQLever(t *testing.T, text string) string {
 	return sparql.Print(q, sparql.PrintOptions{})
 }
 
-// onlyInGroups reports whether an expression has a variable only inside EXISTS, where it is free.
+// onlyInGroups reports whether a variable occurs in an expression only inside EXISTS, where it is free.
 func onlyInGroups(e *sparql.Expr, name string) bool {
 	if e.Variable() == name {
 		return false
@@ -56,7 +56,7 @@ func onlyInGroups(e *sparql.Expr, name string) bool {
 	return !slices.ContainsFunc(e.Args, func(a *sparql.Expr) bool { return !onlyInGroups(a, name) })
 }
 
-// outsideData returns things with numbers, parts and names, some of which are missing.
+// outsideData returns entities with numbers, parts and names, some of which are missing.
 func outsideData() string {
 	r := rand.New(rand.NewSource(7))
 	var b strings.Builder
@@ -91,7 +91,7 @@ func rowsOf(t *testing.T, g *embedded.Graph, query string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestFiltersSeeOutside checks that an engine with QLever's scopes returns for the rewritten query what the standard
+// TestFiltersSeeOutside checks that for the rewritten query, an engine with QLever's scopes returns what the standard
 // requires for the original: the same rows, each the same number of times.
 func TestFiltersSeeOutside(t *testing.T) {
 	b := embedded.NewBuilder()
@@ -115,7 +115,7 @@ func TestFiltersSeeOutside(t *testing.T) {
 		{"?x :part+ ?y . ?y :n ?n OPTIONAL { ?y :name ?s FILTER(?n > 2) } OPTIONAL { ?x :m ?k FILTER(?k > ?n) }", "repeated"},
 		{"?x :n ?n OPTIONAL { ?x :part ?y FILTER(?n > 2) OPTIONAL { ?y :m ?k FILTER(?k > 3) } }", "repeated"},
 		{"?x :n ?n OPTIONAL { ?x :part ?y . ?y :m ?k FILTER(?n > 2) OPTIONAL { ?y :n ?j FILTER(?j > ?k) } }", "repeated"},
-		{"?x :n ?n OPTIONAL { ?x :part ?y OPTIONAL { ?y :n ?j FILTER(?j > ?n) } }", ""}, // the standard does not let it see ?n, either
+		{"?x :n ?n OPTIONAL { ?x :part ?y OPTIONAL { ?y :n ?j FILTER(?j > ?n) } }", ""}, // ?n is out of scope there
 		{"?x :n ?n FILTER(?n > 1) OPTIONAL { ?x :part ?y FILTER(?n > 4) }", "repeated"},
 		{"VALUES ?n { 1 2 3 } ?x :n ?n OPTIONAL { ?x :part ?y . ?y :n ?k FILTER(?k = ?n + 1) }", "repeated"},
 		{"?x :n ?n FILTER EXISTS { ?x :part ?y . ?y :n ?k FILTER(?k > ?n) }", "repeated"},

@@ -10,38 +10,38 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Target is a dialect that [Query] can write.
+// Target is a dialect in which [Query] can write queries.
 type Target string
 
 // The targets.
 const (
 	Standard Target = "standard" // SPARQL 1.1 Query, for any engine with Wikidata's data
-	// QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions, filters of
+	// QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions, filters in
 	// OPTIONAL and EXISTS that see only their own group
 	QLever Target = "qlever"
-	WDQS   Target = "wdqs" // the Wikidata Query Service: its prefixes, label service, the split graph
+	WDQS   Target = "wdqs" // the Wikidata Query Service: its prefixes, its label service, the split graph
 )
 
-// Options choose what [Query] does in addition to changing the dialect.
+// Options controls what [Query] does in addition to changing the dialect.
 type Options struct {
 	// the reader's language, which replaces [AUTO_LANGUAGE] and comes first in added label services; default "en"
 	Language  string
-	DropMWAPI bool              // leave out calls to wikibase:mwapi; otherwise they are an error for other engines
+	DropMWAPI bool              // omit calls to wikibase:mwapi; otherwise, they are an error for other engines
 	Distinct  bool              // make the outermost SELECT a SELECT DISTINCT
 	Entities  bool              // project ?x if only ?xLabel is projected
-	Prefixes  map[string]string // the graph's, in addition to Wikidata's; they may be used without being declared
-	Labels    bool              // WDQS: add the label service and ?xLabel for projected entities that have none
+	Prefixes  map[string]string // the graph's prefixes, in addition to Wikidata's; they may be used without being declared
+	Labels    bool              // WDQS: add the label service, and ?xLabel for projected entities without one
 }
 
-// Result is the result of [Query]: the query in the canonical layout, and notes on what was done, one sentence each.
+// Result is what [Query] returns: the query in the canonical layout, and notes on what was done, one sentence each.
 type Result struct {
 	Text  string
 	Notes []string
 }
 
 // Query ports a query to another dialect. If the query needs a feature that the target lacks (calls to MediaWiki's API,
-// graph analytics, regular expressions that QLever's library does not support), the error names it. The result has the
-// same meaning, except as described in its notes. Errors of [sparql.Parse] are returned unchanged.
+// graph analytics, regular expressions that QLever's library does not support), the error states which. The result has
+// the same meaning, except as described in its notes. Errors from [sparql.Parse] are returned unchanged.
 func Query(query string, to Target, o Options) (*Result, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {
@@ -84,10 +84,10 @@ type rewriter struct {
 	notes    []string
 	err      error
 	used     map[string]bool             // names of variables
-	again    int                         // variables bound twice so far
-	copied   int                         // bytes parsed again for copies
-	repeated int                         // bytes parsed again for the outer patterns that filters need
-	labeled  map[*sparql.SelectItem]bool // columns for which label patterns have been made
+	again    int                         // number of variables bound twice so far
+	copied   int                         // number of bytes parsed again for copies
+	repeated int                         // number of bytes parsed again for the outer patterns that filters need
+	labeled  map[*sparql.SelectItem]bool // columns for which label patterns have been added
 }
 
 func (r *rewriter) note(format string, args ...any) {
@@ -136,7 +136,7 @@ func (r *rewriter) fresh(base string) string {
 	return name
 }
 
-// selects returns every SELECT of the query, the innermost first, the outermost last.
+// selects returns every SELECT in the query, from innermost to outermost.
 func (r *rewriter) selects() []*sparql.SelectQuery {
 	var out []*sparql.SelectQuery
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
@@ -175,7 +175,7 @@ func (r *rewriter) common() {
 	}
 }
 
-// addEntities projects ?x before ?xLabel if only the label is projected and the pattern has ?x.
+// addEntities projects ?x before ?xLabel if only the label is projected and the pattern contains ?x.
 func (r *rewriter) addEntities(s *sparql.SelectQuery) {
 	shown := map[string]bool{}
 	for _, it := range s.Items {
@@ -201,7 +201,7 @@ func (r *rewriter) addEntities(s *sparql.SelectQuery) {
 	s.Items = out
 }
 
-// isKey reports whether the variable is a key of the GROUP BY.
+// isKey reports whether the variable is a GROUP BY key.
 func isKey(g *sparql.GroupBy, name string) bool {
 	for _, k := range g.Keys {
 		if k.As == name || k.Expr.Variable() == name {
