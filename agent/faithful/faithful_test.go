@@ -428,3 +428,27 @@ func TestLatinNamesInOtherScripts(t *testing.T) {
 		}
 	}
 }
+
+// A number of mistakes in the poster's query is not a figure of the result.
+func TestCountsErrors(t *testing.T) {
+	for _, tt := range []struct {
+		e          Evidence
+		text, want string
+	}{
+		{mountains, "There are two mistakes in the query.", ""},
+		{mountains, "The query needs two small changes.", ""},
+		{mountains, "There are two mountains in the query.", "two"},
+		{borders, "Die Abfrage hat drei Fehler.", ""},
+		{borders, "Die Abfrage hat drei Länder.", "drei"},
+		{Evidence{Language: "ru"}, "В запросе две ошибки.", ""},
+		{Evidence{Language: "ru"}, "В запросе две страны.", "две"},
+	} {
+		var got []string
+		for _, f := range New(tt.e).Faults(tt.text) {
+			got = append(got, f.Piece)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%q: %v, want %q", tt.text, got, tt.want)
+		}
+	}
+}

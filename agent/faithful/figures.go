@@ -156,7 +156,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	var open []int // figures that must be paired with a name
 	for i, t := range toks {
 		readings := c.numbers(t)
-		if len(readings) == 0 || covered(named, i) {
+		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) {
 			continue
 		}
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {
