@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/forum/escape"
 	"github.com/spinachbot/spinachbot/internal/message"
 	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
@@ -104,7 +105,7 @@ func checkReply(r Reply, indent string) error {
 			return err
 		}
 	}
-	if r.TracePage != "" && !plainTitle(r.TracePage) {
+	if r.TracePage != "" && !escape.Title(r.TracePage) {
 		return fmt.Errorf("%q cannot be linked as a page", text.Clip(r.TracePage, 100))
 	}
 	if r.Query != "" {
@@ -253,6 +254,8 @@ func (c *composer) yours() {
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
 		c.block(c.line(c.t.Text("yours_statement", "id", f.ID)))
+	case f.Kind == FaultEntity && entityID(f.ID):
+		c.block(c.line(c.t.Text("yours_entity", "id", f.ID)))
 	case f.Kind == FaultQualifier && entityID(f.ID):
 		c.block(c.line(c.t.Text("yours_qualifier", "id", f.ID)))
 	case f.Kind == FaultText && entityID(f.ID) && entityID(f.Item):

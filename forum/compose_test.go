@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/forum/escape"
 	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
@@ -264,7 +265,7 @@ func FuzzEncode(f *testing.F) {
 }
 
 func checkEncode(t *testing.T, s string) {
-	text, e := clean(s, 500), encode(s, 500)
+	text, e := escape.Clean(s, 500), encode(s, 500)
 	if bad := markupIn.FindString(entities.ReplaceAllString(" "+e, "\x01")); bad != "" {
 		t.Errorf("%q is encoded as %q, with the markup %q", s, e, bad)
 	}

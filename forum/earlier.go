@@ -3,7 +3,8 @@ package forum
 import (
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/spinachbot/spinachbot/forum/escape"
 )
 
 // Earlier is an earlier discussion that a reply points to.
@@ -44,29 +45,13 @@ func (c *composer) earlier() {
 // earlierLink links a section of an archive page. The heading is untrusted: if it contains anything but plain text, the
 // link leads to the page instead.
 func (c *composer) earlierLink(e Earlier) string {
-	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.ContainsAny(e.Page, "/:") || strings.Contains(e.Page, "#") ||
+	if e.Month.IsZero() || !escape.Title(e.Page) || !strings.ContainsAny(e.Page, "/:") || strings.Contains(e.Page, "#") ||
 		strings.HasPrefix(e.Page, "/") {
 		return ""
 	}
 	target := e.Page
-	if h := strings.Join(strings.Fields(e.Heading), " "); h != "" && plainTitle(h) && len(h) < 200 {
+	if h := strings.Join(strings.Fields(e.Heading), " "); h != "" && escape.Title(h) && len(h) < 200 {
 		target += "#" + h
 	}
 	return "[[:" + target + "|" + c.t.Month(e.Month) + "]]"
-}
-
-// plainTitle reports whether a string is plain text in a link's target: it contains only letters, marks, digits,
-// spaces, and punctuation without a special meaning in MediaWiki.
-func plainTitle(s string) bool {
-	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||
-		strings.Contains(s, "..") || strings.TrimSpace(s) != s {
-		return false
-	}
-	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) &&
-			!strings.ContainsRune(" -,.:;?!()'\"/’“”–—…", r) {
-			return false
-		}
-	}
-	return true
 }

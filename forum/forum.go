@@ -149,6 +149,7 @@ type Cell struct {
 	Label string // label of an entity
 	Text  string // text of any other value
 	// how Text is shown: number, day, year, place (latitude and longitude, separated by a space), file (on Commons),
+	// article (in a Wikipedia, de:Titel), address (which may be broken), rank (normal, preferred or deprecated),
 	// unknown (a value is known to exist, but not which one), or "" for unchanged
 	Kind string
 	Unit string // for a number, its unit: "km"
@@ -159,6 +160,7 @@ type Cell struct {
 const (
 	FaultSyntax    = "syntax"    // Line cannot be read
 	FaultStatement = "statement" // it uses the statements of the property ID as if they were values
+	FaultEntity    = "entity"    // it has the property ID itself as a predicate: wd:P31 instead of wdt:P31
 	FaultQualifier = "qualifier" // it requests the property ID from items, but it is a qualifier of their statements
 	FaultText      = "text"      // it has Text as a value of the property ID, whose values are items; the answer has Item
 	FaultEmpty     = "empty"     // it returns no rows

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/forum/escape"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -227,7 +228,11 @@ func (c *composer) measure(n int, letters func(string) int) int {
 		longest := letters(c.header(i)) * bold / character
 		for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
 			if i < len(row) {
-				longest = max(longest, letters(c.plain(row[i])))
+				text := c.plain(row[i])
+				if row[i].Kind == "address" {
+					text = strings.ReplaceAll(breaks.Replace(text), "<wbr>", "\u200b")
+				}
+				longest = max(longest, letters(text))
 			}
 		}
 		px += padding + character*min(longest, maxCell)
@@ -238,7 +243,7 @@ func (c *composer) measure(n int, letters func(string) int) int {
 // longestWord returns the number of characters in the longest word.
 func longestWord(s string) int {
 	n := 0
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -/\u200b", r) }) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -\u200b", r) }) {
 		n = max(n, utf8.RuneCountInString(w))
 	}
 	return n
@@ -325,9 +330,15 @@ func (c *composer) tree() error {
 func (c *composer) cell(v Cell) (string, error) {
 	if v.ID == "" {
 		text := encode(c.plain(v), maxCell)
-		if v.Kind == "file" && plainTitle(v.Text) && len(v.Text) <= maxCell {
+		if v.Kind == "file" && escape.Title(v.Text) && len(v.Text) <= maxCell {
 			text = encode(v.Text, maxFile)
 			return "[[:commons:File:" + v.Text + "|" + text + "]]", nil
+		}
+		if v.Kind == "article" && article.MatchString(v.Text) && escape.Title(v.Text) && len(v.Text) <= maxCell {
+			return "[[:" + v.Text + "|" + text + "]]", nil
+		}
+		if v.Kind == "address" {
+			return breaks.Replace(text), nil
 		}
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
 			text = strings.ReplaceAll(text, " ", "\u00a0") // 12 345 stays on one line
@@ -345,6 +356,13 @@ func (c *composer) cell(v Cell) (string, error) {
 	}
 	return link, nil
 }
+
+// article matches the title of an article with the code of its Wikipedia. Titles with a namespace, such as those of
+// users, do not become links.
+var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
+
+// breaks marks where a web address may be broken, since browsers break none on their own.
+var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%")
 
 // plain returns a value as text.
 func (c *composer) plain(v Cell) string {
@@ -380,6 +398,8 @@ func (c *composer) plain(v Cell) string {
 		}
 	case "unknown":
 		return c.t.Text("unknown")
+	case "rank":
+		return c.t.Text("rank_" + v.Text)
 	case "file":
 		return text.Clip(v.Text, maxFile)
 	}

@@ -20,6 +20,12 @@ func TestValues(t *testing.T) {
 		{"en", Cell{Text: "Schön a b.jpg", Kind: "file"}, "[[:commons:File:Schön a b.jpg|Schön a b.jpg]]"},
 		{"en", Cell{Text: "Mount Everest as seen from Drukair2 PLW edit.jpg", Kind: "file"},
 			"[[:commons:File:Mount Everest as seen from Drukair2 PLW edit.jpg|Mount Everest as seen from Drukair2 PLW …]]"},
+		{"en", Cell{Text: "de:Österreich (Land)", Kind: "article"}, "[[:de:Österreich (Land)|de:Österreich (Land)]]"},
+		{"en", Cell{Text: "de:Picard: A B", Kind: "article"}, "[[:de:Picard: A B|de:Picard: A B]]"},
+		{"en", Cell{Text: "de:Benutzer:A", Kind: "article"}, "de:Benutzer:A"},
+		{"en", Cell{Text: "de:A|B", Kind: "article"}, "de:A&#124;B"},
+		{"en", Cell{Text: "a.org/b_c", Kind: "address"}, "a<wbr>.org/<wbr>b_<wbr>c"},
+		{"de", Cell{Text: "preferred", Kind: "rank"}, "bevorzugt"},
 		{"en", Cell{Text: "a]] {{x}}.jpg", Kind: "file"}, "a&#93;&#93; &#123;&#123;x&#125;&#125;.jpg"},
 		{"en", Cell{ID: "L1883"}, "[[Lexeme:L1883|L1883]]"},
 	} {

@@ -109,8 +109,14 @@ func TestCell(t *testing.T) {
 		rdf.Typed("8848.86", rdf.XSDDecimal):                                               {Text: "8848.86", Kind: "number"},
 		rdf.Typed("Point(12.5 -41.9)", "http://www.opengis.net/ont/geosparql#wktLiteral"):  {Text: "-41.9 12.5", Kind: "place"},
 		rdf.IRI("http://commons.wikimedia.org/wiki/Special:FilePath/Sch%C3%B6n%20a_b.jpg"): {Text: "Schön a b.jpg", Kind: "file"},
-		rdf.IRI("https://www.example.org/"):                                                {Text: "example.org"},
-		rdf.IRI("urn:x"):                                                                   {Text: "urn:x"},
+		rdf.IRI("https://de.wikipedia.org/wiki/%C3%96ster_reich"):                          {Text: "de:Öster reich", Kind: "article"},
+		rdf.IRI("https://be-tarask.wikipedia.org/wiki/X"):                                  {Text: "be-tarask:X", Kind: "article"},
+		rdf.IRI("https://de.wikipedia.org/wiki/X?action=delete"):                           {Text: "de.wikipedia.org/wiki/X?action=delete", Kind: "address"},
+		rdf.IRI("http://wikiba.se/ontology#DeprecatedRank"):                                {Text: "deprecated", Kind: "rank"},
+		rdf.IRI("http://wikiba.se/ontology#ExternalId"):                                    {Text: "wikibase:ExternalId"},
+		rdf.IRI("http://www.w3.org/2001/XMLSchema#decimal"):                                {Text: "xsd:decimal"},
+		rdf.IRI("https://www.example.org/"):                                                {Text: "example.org", Kind: "address"},
+		rdf.IRI("urn:x"):                                                                   {Text: "urn:x", Kind: "address"},
 		rdf.String("007"):                                                                  {Text: "007"},
 	} {
 		if got := cell(in, map[string]string{"Q42": "Douglas Adams"}); got != want {

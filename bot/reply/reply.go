@@ -6,6 +6,7 @@
 //	steps.go    the steps of a run
 //	result.go   a fingerprint of a result, to compare it later
 //	links.go    addresses that are links to queries
+//	address.go  addresses as values
 package reply
 
 import (
@@ -297,9 +298,9 @@ func at[T any](list []T, indexes []int) []T {
 	return out
 }
 
-// cell prepares a term for display: an entity with its label, a point as latitude and longitude, a web address without
-// the parts that all addresses share, and numbers and dates with their kind. Wikidata's query service returns a date
-// that is known only to the year as January 1; it is shown as the year.
+// cell prepares a term for people: an entity with its label, a point as latitude and longitude, an address in readable
+// form; numbers and dates with their kind. Wikidata's query service writes a date that is
+// known to the year only as the first of January: it is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return forum.Cell{ID: id, Label: readable(labels[id])}
@@ -312,11 +313,7 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 			Text: shortNumber(m[2], placeDigits, placeDigits) + " " + shortNumber(m[1], placeDigits, placeDigits)}
 	}
 	if t.IsIRI() {
-		name := shortAddress(t.Value)
-		if strings.Contains(t.Value, "://commons.wikimedia.org/wiki/Special:FilePath/") {
-			return forum.Cell{Text: name, Kind: "file"}
-		}
-		return forum.Cell{Text: name}
+		return addressCell(t.Value)
 	}
 	switch t.Datatype {
 	case rdf.XSDDateTime, rdf.XSDDate:
@@ -372,18 +369,3 @@ func shortNumber(number string, kept, digits int) string {
 
 // point parses a location as written by the query service, longitude first.
 var point = regexp.MustCompile(`^(?i:point)\(([-+0-9.eE]+) ([-+0-9.eE]+)\)$`)
-
-// shortAddress returns a web address in readable form: the file name for a file on Commons, and the host and path for
-// other addresses.
-func shortAddress(iri string) string {
-	_, rest, ok := strings.Cut(iri, "://")
-	if !ok {
-		return iri
-	}
-	if _, file, ok := strings.Cut(rest, "/Special:FilePath/"); ok {
-		if name, err := url.PathUnescape(file); err == nil {
-			return strings.ReplaceAll(name, "_", " ")
-		}
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(rest, "www."), "/")
-}

@@ -13,9 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Yours returns what is wrong with the query that a user posted with a request, as far as its text shows: it cannot be
-// parsed, or it compares or shows statements instead of values, or asks for their wdt: properties. The zero Fault means
-// that nothing was found.
+// Yours returns what is wrong with the query that a person posted with a request, as far as its text shows: it cannot
+// be parsed, it has a property itself as a predicate, or it compares or shows statements instead of values, or asks for
+// their wdt: properties. The zero Fault
+// means that nothing was found.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
 	var bad *sparql.Error
@@ -31,6 +32,7 @@ func Yours(query string) forum.Fault {
 	statements := map[string]string{} // by variable, the property that leads to it
 	used := map[string]bool{}         // as the subject of a triple
 	items := map[string]bool{}        // as the subject of a wdt: property, which no statement has
+	wrong := ""
 	sparql.Inspect(q, func(n sparql.Node) bool {
 		t, ok := n.(*sparql.Triples)
 		if !ok {
@@ -43,14 +45,20 @@ func Yours(query string) forum.Fault {
 			}
 			id, ok := strings.CutPrefix(p.Path.IRI(), rdf.Prop+"P")
 			for _, o := range p.Objects {
-				if ok && o.Kind == sparql.Var && strings.Trim(id, "0123456789") == "" {
+				switch {
+				case !ok || strings.Trim(id, "0123456789") != "":
+				case o.Kind == sparql.Var:
 					statements[o.Name] = "P" + id
+				case o.Kind == sparql.Const && itemOf(o.Value()) != "":
+					wrong = cmp.Or(wrong, "P"+id)
 				}
 			}
 		}
 		return true
 	})
-	wrong := ""
+	if id := itself(q); id != "" {
+		return forum.Fault{Kind: forum.FaultEntity, ID: id}
+	}
 	for _, name := range slices.Sorted(maps.Keys(items)) {
 		wrong = cmp.Or(wrong, statements[name])
 	}
@@ -73,6 +81,22 @@ func Yours(query string) forum.Fault {
 		return forum.Fault{}
 	}
 	return forum.Fault{Kind: forum.FaultStatement, ID: wrong}
+}
+
+// itself returns a property that a query has as a predicate under its own address, wd:P31, or "".
+func itself(q *sparql.Query) string {
+	found := ""
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		if t, ok := n.(*sparql.Triples); ok {
+			for _, p := range t.Properties {
+				if id, ok := strings.CutPrefix(p.Path.IRI(), rdf.Entity+"P"); ok && found == "" {
+					found = "P" + id
+				}
+			}
+		}
+		return true
+	})
+	return found
 }
 
 // truthy reports whether a path begins with a wdt: property.

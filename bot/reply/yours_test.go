@@ -26,6 +26,11 @@ func TestYours(t *testing.T) {
 		"SELECT ?m { ?m wdt:P2044 ?h . FILTER(?h > 8000) }":                                               {},
 		"SELECT ?m WHERE {\n  ?m wdt:P31 wd:Q8502 .\n  FILTER(?h > \n}":                                   {Kind: forum.FaultSyntax, Line: 4},
 		"SELECT ?m { ?m wdt:P31 wd:Q8502 . OPTIONAL { ?m p:P2044 ?x } FILTER NOT EXISTS { ?m p:P1 ?y } }": {},
+		"SELECT ?p { ?p wd:P166 wd:Q37922 ; wdt:P27 ?c }":                                                 {Kind: forum.FaultEntity, ID: "P166"},
+		"SELECT ?p { ?p p:P166 wd:Q37922 }":                                                               {Kind: forum.FaultStatement, ID: "P166"},
+		"SELECT ?s { wd:P166 wdt:P31 ?c . ?s ?p wd:P166 }":                                                {},
+		"SELECT ?p { ?p p:P166 [ ps:P166 wd:Q37922 ] }":                                                   {},
+		"SELECT ?p { ?p p:P569 wdno:P569 . ?p p:P27 wds:Q1-Abc }":                                         {},
 		// the subject of a wdt: property is an item
 		"SELECT ?a { wd:Q319308 p:P166 ?a . ?a wdt:P31 wd:Q618779 }":                 {Kind: forum.FaultStatement, ID: "P166"},
 		"SELECT ?a { wd:Q319308 p:P166 ?a . ?a wdt:P31/wdt:P279* wd:Q618779 }":       {Kind: forum.FaultStatement, ID: "P166"},
