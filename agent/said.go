@@ -26,7 +26,11 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 		return nil
 	}
 	a := *out.Answer
-	c := Checker(r.Question.Text, &a, r.Language.Code)
+	out.Asked = r.Question.Text
+	if thread := r.Question.Thread; thread != nil { // the question should contain the poster's query, but may not
+		out.Asked += "\n" + strings.Join(thread.Queries, "\n")
+	}
+	c := Checker(out.Asked, &a, r.Language.Code)
 	if faults := c.Faults(out.Short); len(faults) > 0 {
 		text, err := r.mend(ctx, b, out, faults)
 		if err != nil {

@@ -30,7 +30,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 		add("the answer does not seem to be in the asker's language, %s", e.Language)
 	}
 	if out.Answer != nil {
-		question := e.Question + "\n" + e.Heading
+		question := e.Question + "\n" + e.Heading + "\n" + out.Asked
 		for _, f := range agent.Checker(question, out.Answer, out.Language).Faults(r.Short) {
 			switch f.Kind {
 			case faithful.Word:

@@ -55,7 +55,8 @@ type Checker struct {
 	parts    vocabulary // words of the names in the rows, which support only names
 	names    []rowName
 	values   []value
-	free     map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
+	free     map[float64]bool // figures that do not need a name: counts, and those in the question and the query
+	window   map[float64]bool // figures of LIMIT and OFFSET, which only a sentence about them may have
 	rows     int
 	arabic   arabicWords // see arabicKnown
 	labels   vocabulary  // words of the labels of the entities in the query
@@ -87,7 +88,7 @@ type value struct {
 func New(e Evidence) *Checker {
 	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
 	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{}, labels: vocabulary{},
-		free: map[float64]bool{}}
+		free: map[float64]bool{}, window: map[float64]bool{}}
 	for i, s := range []string{e.Question, e.Query} {
 		for _, id := range anyID.FindAllString(s, -1) {
 			c.ids[id] = true
@@ -118,6 +119,8 @@ func New(e Evidence) *Checker {
 		c.ids[id] = true
 	}
 	c.read(e.Table, e.Labels)
+	c.readWindow(e.Query)
+	c.addLanguages(e.Query)
 	c.compare(e.Table, e.Query)
 	c.stock = stockOf(base, c.known)
 	return c

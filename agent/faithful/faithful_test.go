@@ -452,3 +452,39 @@ func TestCountsErrors(t *testing.T) {
 		}
 	}
 }
+
+// What LIMIT and OFFSET do can be said with their figures, but ten rows are not twenty.
+func TestWindow(t *testing.T) {
+	e := Evidence{Language: "pt", Question: "os países do 21.º ao 40.º", Query: "SELECT ?país {} ORDER BY ?país LIMIT 20 OFFSET 20",
+		Labels: map[string]string{"Q1": "Gabão", "Q2": "Togo"},
+		Table:  &kg.Table{Vars: []string{"país"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q2")}}}}
+	for text, want := range map[string]int{
+		"OFFSET 20 salta os primeiros 20 e LIMIT 20 mostra os 20 seguintes.": 0,
+		"LIMIT 30 mostra os seguintes.":                                      1,
+		"Há 20 países na tabela.":                                            1,
+		"Como só 22 países estão nos dados, restam dois.":                    0,
+		"Só 23 países estão nos dados.":                                      1,
+	} {
+		if got := New(e).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// The languages that a query asks for may be named, others may not.
+func TestLanguagesOfTheQuery(t *testing.T) {
+	for _, tt := range []struct{ language, text, want string }{
+		{"ja", "表には英語のラベルを表示しています。", ""}, {"en", "The labels are in Japanese or English.", ""},
+		{"en", "The labels are in Polish.", "Polish"}, {"de", "Die Bezeichnungen sind englisch.", ""},
+		{"ru", "Названия на английском языке.", ""}, {"es", "Faltan las etiquetas en inglés.", ""},
+	} {
+		e := Evidence{Language: tt.language, Query: `SELECT ?x { ?x rdfs:label ?l . FILTER(LANG(?l) = "ja") SERVICE wikibase:label { bd:serviceParam wikibase:language "ja,en" } }`}
+		var got []string
+		for _, f := range New(e).Faults(tt.text) {
+			got = append(got, f.Piece)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %v, want %q", tt.text, got, tt.want)
+		}
+	}
+}

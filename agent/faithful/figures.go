@@ -156,7 +156,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	var open []int // figures that must be paired with a name
 	for i, t := range toks {
 		readings := c.numbers(t)
-		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) {
+		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) || c.inWindow(toks, readings) {
 			continue
 		}
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {
@@ -175,9 +175,34 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	return bad
 }
 
-// supports reports whether the result contains a figure from a sentence with the given number of names, and whether the
-// figure must be compared with the rows of a name. counted are counts of the sentence's names, and keys the rows that
-// the sentence is about.
+// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, their number is known as well.
+func (c *Checker) readWindow(query string) {
+	limit, offset := math.Inf(1), 0.0
+	for _, m := range window.FindAllStringSubmatch(query, -1) {
+		n, err := strconv.ParseFloat(m[2], 64)
+		if err != nil {
+			continue
+		}
+		c.window[n] = true
+		if strings.EqualFold(m[1], "OFFSET") {
+			offset = n
+		} else {
+			limit = n
+		}
+	}
+	if offset > 0 && c.rows > 0 && float64(c.rows) < limit {
+		c.free[offset+float64(c.rows)] = true
+	}
+}
+
+// inWindow reports whether a figure is that of the query's LIMIT or OFFSET, in a sentence about it.
+func (c *Checker) inWindow(toks []token, readings []number) bool {
+	return slices.ContainsFunc(toks, func(t token) bool { return t.text == "LIMIT" || t.text == "OFFSET" }) &&
+		slices.ContainsFunc(readings, func(n number) bool { return c.window[n.value] })
+}
+
+// supports reports whether the result has a figure of a sentence with so many names, and whether it must be compared
+// with the rows of a name. counted are counts of the sentence's names, and keys the rows that it is about.
 func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int) (
 	ok, pair bool) {
 	for _, n := range readings {
