@@ -191,10 +191,14 @@ const (
 	bold      = 9 // of a header
 )
 
+// brokenWidth is the maximum width of a table whose words may be broken on a phone. Rather than leave out a column that
+// is slightly too wide, long words are broken.
+const brokenWidth = PhoneWidth * 5 / 4
+
 // columns returns the number of columns shown: as many as fit on a phone, but at least two and at most eight.
 func (c *composer) columns() int {
 	n := min(len(c.r.Vars), maxColumns)
-	for n > 2 && c.width(n) > PhoneWidth {
+	for n > 2 && c.width(n) > brokenWidth {
 		n--
 	}
 	return n
@@ -264,7 +268,7 @@ func (c *composer) table(rows, columns int) (written int, err error) {
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
 	if c.width(columns) > PhoneWidth {
 		b.WriteString(" " + BreakWords)
-	} else if c.measure(columns, utf8.RuneCountInString) > PhoneWidth {
+	} else if c.measure(columns, utf8.RuneCountInString) > PhoneWidth*3/4 { // icons of links and borders need room, too
 		b.WriteString(" " + keepWords)
 	}
 	b.WriteString("\n!")

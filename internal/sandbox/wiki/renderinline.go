@@ -81,6 +81,9 @@ func (r *renderer) marker(w *inlineWriter, s string) int {
 
 var itemTitle = regexp.MustCompile(`^(?:d:|:d:|:)?(?:Special:EntityPage/)?((?:Property:)?[PQL][1-9]\d{0,11})$`)
 
+// interwiki matches the prefixes of links to Commons and to Wikipedias.
+var interwiki = regexp.MustCompile(`^:(commons|[a-z]{2,3}(?:-[a-z]+)*):([^:\s].*)$`)
+
 // maxLink is the maximum length of a link's wikitext. It limits the cost of unclosed brackets.
 const maxLink = 2000
 
@@ -105,6 +108,13 @@ func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
 	switch m := itemTitle.FindStringSubmatch(page); {
 	case m != nil:
 		href, class = "https://www.wikidata.org/wiki/"+m[1], "external"
+	case piped && interwiki.MatchString(page):
+		m := interwiki.FindStringSubmatch(page)
+		host := m[1] + ".wikipedia.org"
+		if m[1] == "commons" {
+			host = "commons.wikimedia.org"
+		}
+		href, class = "https://"+host+pagePath(m[2]), "external"
 	case page == "" && hasFragment:
 		href = "#" + strings.ReplaceAll(fragment, " ", "_")
 	default:
