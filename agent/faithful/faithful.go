@@ -48,21 +48,22 @@ const (
 
 // Checker compares texts with the evidence for one answer.
 type Checker struct {
-	language string
-	stock    stock // plain words of the language
-	ids      map[string]bool
-	known    vocabulary // words of the question, of the query and of the entities in the query
-	parts    vocabulary // words of the names in the rows, which support only names
-	names    []rowName
-	values   []value
-	free     map[float64]bool // figures that do not need a name: counts, and those in the question and the query
-	window   map[float64]bool // figures of LIMIT and OFFSET, which only a sentence about them may have
-	rows     int
-	arabic   arabicWords // see arabicKnown
-	labels   vocabulary  // words of the labels of the entities in the query
-	columns  []column
-	byOrder  bool // the query orders its rows by a single expression
-	falling  bool // the first row has its highest value
+	language  string
+	stock     stock // plain words of the language
+	ids       map[string]bool
+	known     vocabulary // words of the question, of the query and of the entities in the query
+	parts     vocabulary // words of the names in the rows, which only support names
+	names     []rowName
+	values    []value
+	free      map[float64]bool // figures that do not need a name: counts, and those in the question and the query
+	window    map[float64]bool // figures of LIMIT and OFFSET, which only a sentence about them may have
+	variables map[string]bool  // names of variables in the query and in the question
+	rows      int
+	arabic    arabicWords // see arabicKnown
+	labels    vocabulary  // words of the labels of what the query names
+	columns   []column
+	byOrder   bool // the query orders its rows by one thing
+	falling   bool // the first row has the most of it
 }
 
 // rowName is a name in the result, as folded words, with the rows that contain it.
@@ -88,12 +89,15 @@ type value struct {
 func New(e Evidence) *Checker {
 	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
 	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{}, labels: vocabulary{},
-		free: map[float64]bool{}, window: map[float64]bool{}}
+		free: map[float64]bool{}, window: map[float64]bool{}, variables: map[string]bool{}}
 	for i, s := range []string{e.Question, e.Query} {
 		for _, id := range anyID.FindAllString(s, -1) {
 			c.ids[id] = true
 		}
 		c.known.add(s)
+		for _, m := range variable.FindAllStringSubmatch(s, -1) {
+			c.variables[m[1]] = true
+		}
 		toks := tokens(window.ReplaceAllString(anyID.ReplaceAllString(s, " "), " "))
 		if i == 0 {
 			toks = c.numerals(toks)
@@ -128,6 +132,8 @@ func New(e Evidence) *Checker {
 
 // window matches the clauses that select a range of rows; their figures are not counts.
 var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
+
+var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pM\d_]*)`)
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 

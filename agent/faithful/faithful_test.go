@@ -488,3 +488,21 @@ func TestLanguagesOfTheQuery(t *testing.T) {
 		}
 	}
 }
+
+// "Someone with two positions appears twice" explains the query; with a name or without a variable, it is a claim.
+func TestSupposed(t *testing.T) {
+	e := Evidence{Language: "en", Question: "Why do parents with a position come up several times? SELECT ?parent ?child { ?parent wdt:P39 ?p1 }",
+		Query:  "SELECT DISTINCT ?parent ?child { ?parent wdt:P40 ?child ; wdt:P39 [] }",
+		Labels: map[string]string{"Q1": "George Bush", "Q2": "Victoria", "Q3": "Edward", "Q4": "Mary"},
+		Table:  &kg.Table{Vars: []string{"parent", "child"}, Rows: [][]rdf.Term{{item("Q1"), item("Q3")}, {item("Q2"), item("Q4")}, {item("Q3"), item("Q2")}}}}
+	for text, want := range map[string]int{
+		"Each combination of ?p1 and ?child is a row, so someone with two positions appears twice.": 0,
+		"Someone with two positions appears twice.":                                                 2,
+		"Because of ?p1, George Bush with two positions appears twice.":                             2,
+		"Because of ?p1, someone with five positions appears.":                                      1,
+	} {
+		if got := New(e).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}

@@ -156,7 +156,8 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	var open []int // figures that must be paired with a name
 	for i, t := range toks {
 		readings := c.numbers(t)
-		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) || c.inWindow(toks, readings) {
+		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) || c.supposed(toks, named, i) ||
+			c.inWindow(toks, readings) {
 			continue
 		}
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {

@@ -9,6 +9,18 @@ var countOfErrors = wordMap(`error errors mistake mistakes problem problems chan
 	query erro erros alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка ошибки ошибок
 	запроса изменения проблемы`)
 
+// somebody has words for a person or thing that stands for any: what is said of it is no claim about the result.
+var somebody = wordMap(`someone anyone somebody anybody whoever something anything jemand wer etwas quelqu quiconque alguien quien quienes
+	cualquiera qualcuno chiunque chi alguém quem qualquer iemand wie iets ktoś kto каждый кто-то кто`)
+
+// supposed reports whether the token at i is a small number in an explanation of the query by a case that is supposed:
+// because of ?p1, someone with two positions appears twice. A sentence with a name of the result is no such explanation.
+func (c *Checker) supposed(toks []token, named []found, i int) bool {
+	return len(named) == 0 && toks[i].number > 0 && toks[i].number <= 3 &&
+		slices.ContainsFunc(toks, func(t token) bool { return somebody[t.folded] }) &&
+		slices.ContainsFunc(toks, func(t token) bool { return keywords[t.text] || anyID.MatchString(t.text) || c.variables[t.text] })
+}
+
 // countsErrors reports whether the token at i is a number of errors or the like: two small mistakes.
 func countsErrors(toks []token, i int) bool {
 	return slices.ContainsFunc(toks[i+1:min(i+3, len(toks))], func(t token) bool { return countOfErrors[t.folded] })
