@@ -117,7 +117,7 @@ func (c *composer) below(columns []string, rows int) []string {
 // view returns a sentence if the query service shows the result in a form other than a table.
 func (c *composer) view() []string {
 	switch m := defaultView.FindStringSubmatch(c.r.Query); {
-	case m == nil:
+	case m == nil || strings.Contains(c.r.Short, "defaultView"): // already explained
 		return nil
 	case m[1] == "Map":
 		return []string{c.t.Text("view_map")}

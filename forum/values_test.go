@@ -26,6 +26,8 @@ func TestValues(t *testing.T) {
 		{"en", Cell{Text: "de:A|B", Kind: "article"}, "de:A&#124;B"},
 		{"en", Cell{Text: "a.org/b_c", Kind: "address"}, "a<wbr>.org/<wbr>b_<wbr>c"},
 		{"de", Cell{Text: "preferred", Kind: "rank"}, "bevorzugt"},
+		{"en", Cell{Text: "Croydon (EGCR)"}, "Croydon (EGCR)"},
+		{"en", Cell{Text: "Croydon (CEST)"}, "Croydon &#40;CEST)"},
 		{"en", Cell{Text: "a]] {{x}}.jpg", Kind: "file"}, "a&#93;&#93; &#123;&#123;x&#125;&#125;.jpg"},
 		{"en", Cell{ID: "L1883"}, "[[Lexeme:L1883|L1883]]"},
 	} {

@@ -187,3 +187,16 @@ func TestNarrowerReadings(t *testing.T) {
 		}
 	}
 }
+
+// What variants add to the rows of a tree are not things without a value.
+func TestOpenOfTree(t *testing.T) {
+	out := &agent.Outcome{Language: "en", Probed: &agent.Probed{Open: []agent.Probe{{Kind: "missing", Come: 10}, {Kind: "places", About: "wd:Q1", Gone: 1}, {Kind: "ranks", Come: 1}}},
+		Answer: &agent.Answer{SPARQL: "SELECT ?c ?p { ?c wdt:P279 ?p . ?p wdt:P279* wd:Q1 }", Table: &kg.Table{Vars: []string{"c", "p"}}}}
+	for _, ids := range [][2]string{{"Q2", "Q1"}, {"Q3", "Q2"}, {"Q4", "Q3"}} {
+		out.Answer.Table.Rows = append(out.Answer.Table.Rows, []rdf.Term{rdf.IRI(rdf.Entity + ids[0]), rdf.IRI(rdf.Entity + ids[1])})
+	}
+	r := New(out, "Ann", "Olga", "m")
+	if len(r.Tree) == 0 || len(r.Open) != 1 || r.Open[0].Kind != "ranks" {
+		t.Errorf("%+v, tree %v", r.Open, r.Tree)
+	}
+}

@@ -101,12 +101,17 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
 	r.Headers = headers(a, r.Vars, lang)
 	withoutEmptyColumns(&r, t)
-	r.Tree = tree(&r)
+	if r.Tree = tree(&r); r.Tree != nil { // each row is a link of the tree, and not a thing with its values
+		r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { return ofThings[o.Kind] })
+	}
 	return r
 }
 
-// Distinct returns the distinct rows of a table. These are the rows of a reply, which [Figure].Row refers to. Rows that
-// differ only in characters that are not shown, such as marks of direction, are equal.
+// ofThings has the kinds of variants whose words are about the things in the rows, or what is below them.
+var ofThings = map[string]bool{"missing": true, "places": true, "places_one": true, "subclasses": true, "subclasses_none": true}
+
+// Distinct returns the rows of a table, each once: the rows of a reply, which a [Figure] counts. Rows that differ only in
+// characters that are not shown, such as marks of direction, are equal.
 func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	seen := map[string]bool{}
 	var out [][]rdf.Term

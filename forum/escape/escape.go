@@ -90,7 +90,8 @@ func markup(text []rune, i int) bool {
 
 var (
 	entity = regexp.MustCompile(`^&(#[0-9]+|#[xX][0-9a-fA-F]+|\pL[\pL0-9]*);`)
-	zone   = regexp.MustCompile(`^\([A-Z]{2,5}\)`)
+	// abbreviations of time zones; other abbreviations in parentheses, such as airport codes, are plain text
+	zone = regexp.MustCompile(`^\(([A-Z]{1,4}T|UTC|MSK|MSD|MEZ|MESZ|HNE|HAE|WIB|WITA)\)`)
 	// the schemes that make a link without slashes (MediaWiki's default of $wgUrlProtocols)
 	linkScheme = regexp.MustCompile(`(?i)(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp)$`)
 	magicLink  = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
