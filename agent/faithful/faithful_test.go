@@ -506,3 +506,24 @@ func TestSupposed(t *testing.T) {
 		}
 	}
 }
+
+// The beginning of a long name is enough, and an item's rows may be counted.
+func TestBegunNames(t *testing.T) {
+	e := Evidence{Language: "pl", Question: "kluby po kolei", Query: "SELECT ?klub ?od ?do {} ORDER BY ?od",
+		Labels: map[string]string{"Q1": "LSU Tigers men's basketball", "Q2": "Boston Celtics"},
+		Table: &kg.Table{Vars: []string{"klub", "od", "do"}, Rows: [][]rdf.Term{{item("Q1"), date("1989-01-01"), date("1992-01-01")},
+			{item("Q2"), date("2010-01-01"), date("2011-01-01")}, {item("Q2"), date("2013-01-01"), date("2017-01-01")}, {item("Q2"), date("2018-01-01"), date("2019-01-01")}}}}
+	for text, want := range map[string]int{
+		"Zaczynał w LSU Tigers (1989–1992), a potem były Boston Celtics (2010–2011).": 0,
+		"Zaczynał w LSU Tigers (1989–2011).":                                          2,
+		"LSU grało w 2010.":                                                           1,
+		"Boston Celtics mają trzy wiersze.":                                           0,
+		"LSU Tigers mają siedem wierszy.":                                             1,
+		"Boston Celtics mają dwa wiersze.":                                            0, // the number of clubs
+		"Boston Celtics mają siedem wierszy":                                          1,
+	} {
+		if got := New(e).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}

@@ -135,6 +135,8 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	for _, n := range named {
 		if len(n.counts) > 0 {
 			counted[float64(len(n.rows))], counted[float64(len(n.counts))] = true, true
+		} else if len(n.rows) > 1 { // Riverdale has two rows
+			counted[float64(len(n.rows))] = true
 		}
 	}
 	years := map[int]bool{}

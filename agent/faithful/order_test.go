@@ -181,3 +181,24 @@ func TestRowWithoutName(t *testing.T) {
 		}
 	}
 }
+
+// "The most common" is compared with the counts.
+func TestMostCommon(t *testing.T) {
+	for _, tt := range []struct {
+		language, text string
+		want           int
+	}{
+		{"en", "Apple is the most common fruit with 7.", 0}, {"en", "Cherry is the most common fruit.", 1},
+		{"en", "Cherry is the least common fruit.", 0}, {"de", "Am häufigsten ist Apple.", 0}, {"de", "Am häufigsten ist Cherry.", 1},
+		{"es", "La fruta más frecuente es Cherry.", 1}, {"es", "La fruta más frecuente es Apple.", 0},
+		{"it", "Il frutto più comune è Cherry.", 1}, {"it", "Il frutto più comune è Apple.", 0}, {"ru", "Самый частый — Cherry.", 1},
+		{"pl", "Najczęstszy jest Cherry.", 1}, {"fr", "Le plus fréquent est Cherry.", 1}, {"pt", "A fruta mais comum é Cherry.", 1},
+	} {
+		c := New(Evidence{Language: tt.language, Question: "Which fruit is frequent? häufig fréquent Frucht fruit", Query: "SELECT ?fruit (COUNT(*) AS ?count) {}",
+			Labels: map[string]string{"Q1": "Apple", "Q2": "Banana", "Q3": "Cherry"},
+			Table:  &kg.Table{Vars: []string{"fruit", "count"}, Rows: [][]rdf.Term{{item("Q1"), integer("7")}, {item("Q2"), integer("5")}, {item("Q3"), integer("2")}}}})
+		if got := c.Faults(tt.text); len(got) != tt.want {
+			t.Errorf("%s: %+v", tt.text, got)
+		}
+	}
+}

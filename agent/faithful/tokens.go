@@ -3,6 +3,7 @@ package faithful
 import (
 	"embed"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -165,12 +166,40 @@ func (c *Checker) find(toks []token) []found {
 				}
 			}
 		}
+		if length == 0 {
+			length, rows, counts, head = c.begun(toks[i:])
+		}
 		if length > 0 {
 			out = append(out, found{i, i + length, rows, counts, head})
 		}
 		i += max(length, 1)
 	}
 	return out
+}
+
+// begun finds the longest beginning of a name of several words, such as LSU Tigers in LSU Tigers men's basketball: at
+// least two words, of which the first has a capital letter.
+func (c *Checker) begun(toks []token) (length int, rows, counts map[int]bool, head bool) {
+	rows, counts = map[int]bool{}, map[int]bool{}
+	if !startsUpper(toks[0].text) {
+		return 0, rows, counts, false
+	}
+	for _, n := range c.names {
+		k := 0
+		for k < len(n.words)-1 && k < len(toks) && toks[k].folded == n.words[k] {
+			k++
+		}
+		if k < 2 || k < length || toks[k-1].figure {
+			continue
+		}
+		if k > length {
+			length, rows, counts, head = k, map[int]bool{}, map[int]bool{}, false
+		}
+		head = head || n.head
+		maps.Copy(counts, n.counts)
+		maps.Copy(rows, n.rows)
+	}
+	return length, rows, counts, head
 }
 
 // matches returns how many tokens at the beginning of toks form the name, or 0 if they do not.
