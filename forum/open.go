@@ -78,7 +78,7 @@ func (c *composer) open() {
 			counts = append(counts, c.t.Text("open_fewer", "number", o.Gone))
 		}
 		if len(counts) > 0 {
-			point += " (" + strings.Join(counts, c.t.Text("comma")) + ")"
+			point += c.t.Text("aside", "text", strings.Join(counts, c.t.Text("comma")))
 		}
 		points = append(points, point)
 	}

@@ -247,7 +247,7 @@ func (c *composer) measure(n int, letters func(string) int) int {
 // longestWord returns the number of characters in the longest word.
 func longestWord(s string) int {
 	n := 0
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -\u200b", r) }) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -（\u200b", r) }) {
 		n = max(n, utf8.RuneCountInString(w))
 	}
 	return n
@@ -356,7 +356,7 @@ func (c *composer) cell(v Cell) (string, error) {
 	case c.r.Templates && v.ID[0] != 'L':
 		return "{{" + v.ID[:1] + "|" + v.ID[1:] + "}}", nil
 	case c.r.Numbers && v.Label != "":
-		return link + " (" + v.ID + ")", nil
+		return link + c.t.Text("aside", "text", v.ID), nil
 	}
 	return link, nil
 }
@@ -366,7 +366,7 @@ func (c *composer) cell(v Cell) (string, error) {
 var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
 
 // breaks marks where a web address may be broken, since browsers break none on their own.
-var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%")
+var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
 
 // plain returns a value as text.
 func (c *composer) plain(v Cell) string {
@@ -377,7 +377,7 @@ func (c *composer) plain(v Cell) string {
 			out += "\u00a0" + v.Unit
 		}
 		if v.Year != "" {
-			out += " (" + v.Year + ")"
+			out += c.t.Text("aside", "text", v.Year)
 		}
 		return out
 	case "place":
@@ -409,7 +409,7 @@ func (c *composer) plain(v Cell) string {
 	}
 	switch {
 	case v.ID != "" && (c.r.Templates || c.r.Numbers):
-		return v.Label + " (" + v.ID + ")"
+		return v.Label + c.t.Text("aside", "text", v.ID)
 	case v.ID != "":
 		return v.Label
 	}

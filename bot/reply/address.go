@@ -16,7 +16,7 @@ func addressCell(iri string) forum.Cell {
 		return forum.Cell{Text: rank, Kind: "rank"}
 	}
 	if short := rdf.Shorten(iri); !strings.HasPrefix(short, "<") {
-		return forum.Cell{Text: short}
+		return forum.Cell{Text: short, Kind: "address"}
 	}
 	if strings.Contains(iri, "://commons.wikimedia.org/wiki/Special:FilePath/") {
 		return forum.Cell{Text: shortAddress(iri), Kind: "file"}
