@@ -167,7 +167,8 @@ func (c *Checker) Sentences(text string) []string {
 		if !wide && (!strings.ContainsRune(".!?؟", r) || i+1 < len(runes) && runes[i+1] != ' ') {
 			continue
 		}
-		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) && !c.endsInName(runes[start:i], runes[i+1:]) {
+		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) && !c.endsInName(runes[start:i], runes[i+1:]) &&
+			!c.endsInNumber(runes[start:i], runes[i+1:]) {
 			continue
 		}
 		out = append(out, strings.TrimSpace(string(runes[start:i+1])))
@@ -178,6 +179,18 @@ func (c *Checker) Sentences(text string) []string {
 	}
 	return out
 }
+
+// endsInNumber reports whether a period ends a sentence although a short number is before it, because a word with a
+// capital letter follows: 88. São. In German, where ordinals and nouns look the same, the word must be one that begins
+// sentences.
+func (c *Checker) endsInNumber(before, after []rune) bool {
+	if len(after) < 2 || !unicode.IsUpper(after[1]) || !unicode.IsDigit(before[len(before)-1]) {
+		return false
+	}
+	return c.language != "de" && c.language != "" || germanStarts.MatchString(string(after[:min(len(after), 10)]))
+}
+
+var germanStarts = regexp.MustCompile(`^ (Der|Die|Das|Ein|Eine|Es|Sie|Er|In|Im|Auf|Bei|Mit|Von|Zu|Für|Nur|Alle|Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei)\s`)
 
 // endsInName reports whether a period that follows before ends a sentence although it looks like an abbreviation's,
 // because before ends with a name of several words in the result, such as Apollo 13 or Annapurna I, and after begins

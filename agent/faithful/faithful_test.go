@@ -527,3 +527,34 @@ func TestBegunNames(t *testing.T) {
 		}
 	}
 }
+
+// A period after a short number ends a sentence before a capital letter.
+func TestSentencesAfterNumbers(t *testing.T) {
+	for _, tt := range []struct {
+		language, text string
+		want           int
+	}{
+		{"pt", "A mínima é de 46 e a máxima de 88. São só 11 valores.", 2}, {"en", "The highest is 88. Only 11 count.", 2},
+		{"de", "Das Höchste ist 88. Es sind nur 11.", 2}, {"de", "Der 44. Präsident begann am 20. Januar.", 1},
+		{"de", "Am 3. Oktober.", 1}, {"pl", "Ma 88. To tylko 11 wartości.", 2}, {"es", "Son 12. 3 no cuentan.", 1},
+	} {
+		if got := New(Evidence{Language: tt.language}).Sentences(tt.text); len(got) != tt.want {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// A plain word with another ending is plain.
+func TestInflections(t *testing.T) {
+	for _, tt := range []struct{ language, text, want string }{
+		{"fr", "Des sites sont indiqués.", "sites"}, {"de", "Solche gefundenes Ergebnisses.", "Solche"}, {"en", "Others exclude deadly ones.", "deadly"},
+	} {
+		var got []string
+		for _, f := range New(Evidence{Language: tt.language}).Faults(tt.text) {
+			got = append(got, f.Piece)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %v, want %q", tt.text, got, tt.want)
+		}
+	}
+}

@@ -31,7 +31,8 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 	"milhão": 1e6, "milione": 1e6, "milion": 1e6, "miliony": 1e6, "milionów": 1e6, "миллион": 1e6, "миллиона": 1e6,
 	"миллионов": 1e6, "тысяч": 1e3, "тысячи": 1e3, "tysięcy": 1e3, "tysiące": 1e3, "duizend": 1e3,
 	"mln": 1e6, "млн": 1e6, "miljoner": 1e6, "mld": 1e9, "млрд": 1e9, "тыс": 1e3, "tys": 1e3,
-	"billion": 1e9, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
+	"billion": 1e9, "ألف": 1e3, "مليون": 1e6, "مليار": 1e9, "miliardi": 1e9, "miljard": 1e9, "mil millones": 1e9, "bilhões": 1e9,
+	"miliardów": 1e9, "миллиардов": 1e9, "миллиарда": 1e9, "trillion": 1e12, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
 
 // tokens splits a text into words and figures. A letter after a digit makes both of them one word (1st, 4x4), except in
 // scripts without spaces.
@@ -386,13 +387,14 @@ func wordListOf(language string) *wordList {
 
 // stock is a word list applied to the known words.
 type stock struct {
-	list *wordList       // nil if the language has none
-	more map[string]bool // the words from conditional lines whose condition is met
+	list    *wordList       // nil: the language has none
+	endings []string        // see inflections
+	more    map[string]bool // the words from conditional lines whose condition is met
 }
 
 // stockOf returns the plain words of a language.
 func stockOf(language string, known vocabulary) stock {
-	s := stock{list: wordListOf(language)}
+	s := stock{list: wordListOf(language), endings: inflections[language]}
 	if s.list == nil {
 		return s
 	}
@@ -416,4 +418,26 @@ func stockOf(language string, known vocabulary) stock {
 	return s
 }
 
-func (s stock) has(word string) bool { return s.list != nil && (s.list.words[word] || s.more[word]) }
+// inflections has the endings with which a plain word is as plain as without.
+var inflections = map[string][]string{"en": {"s", "es", "ly"}, "de": {"e", "en", "er", "es", "em", "n", "s"},
+	"fr": {"s", "e", "es", "x", "ment"}}
+
+// has reports whether a word is in the list, or if it is long enough, whether one with another ending is.
+func (s stock) has(word string) bool {
+	if s.list == nil {
+		return false
+	}
+	if s.list.words[word] || s.more[word] {
+		return true
+	}
+	for _, ending := range s.endings {
+		stem, ok := strings.CutSuffix(word, ending)
+		if ok && len(stem) > minStem && (s.list.words[stem] || s.more[stem]) {
+			return true
+		}
+		if len(word) > minStem && (s.list.words[word+ending] || s.more[word+ending]) {
+			return true
+		}
+	}
+	return false
+}
