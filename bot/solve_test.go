@@ -152,7 +152,7 @@ func TestNewReply(t *testing.T) {
 		rows[i] = []rdf.Term{rdf.Typed(strconv.Itoa(i), rdf.XSDInteger)}
 	}
 	many := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: []string{"a"}, Rows: rows}}}
-	if r := reply.New(many, "", "", ""); len(r.Rows) != forum.MaxRows || r.Total != 5000 {
+	if r := reply.New(many, "", "", ""); len(r.Rows) != 20 || r.Total != 5000 {
 		t.Errorf("%d of %d rows", len(r.Rows), r.Total)
 	}
 }

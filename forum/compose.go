@@ -21,7 +21,16 @@ import (
 const MaxShort = 1200
 
 // MaxRows is the maximum number of rows of a result that a reply shows.
-const MaxRows = 20
+const MaxRows = 22
+
+// Shown returns how many rows of a result a reply shows: all of them, or 20 if there are more than [MaxRows]. It is not
+// worth leaving out one row or two.
+func Shown(total int) int {
+	if total <= MaxRows {
+		return total
+	}
+	return 20
+}
 
 const (
 	maxCell    = 200

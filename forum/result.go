@@ -33,7 +33,7 @@ func (c *composer) found() string {
 // result, it reports what was left out, and when and where the query ran.
 func (c *composer) result() error {
 	var below []string
-	rows, columns := min(len(c.r.Rows), MaxRows), c.columns()
+	rows, columns := min(len(c.r.Rows), Shown(max(c.r.Total, len(c.r.Rows)))), c.columns()
 	switch {
 	case c.r.Boolean != nil || rows == 0 || len(c.r.Vars) == 0:
 	case len(c.r.Tree) > 0:

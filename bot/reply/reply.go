@@ -88,7 +88,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { // said below the table
 		return o.Kind == "joins" && r.Equal && o.Come == 0 && o.Gone == len(t.Rows)-len(table)
 	})
-	for _, row := range table[:min(len(table), forum.MaxRows)] {
+	for _, row := range table[:forum.Shown(len(table))] {
 		cells := make([]forum.Cell, len(row))
 		for i, term := range row {
 			cells[i] = cell(term, a.Labels)

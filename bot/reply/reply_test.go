@@ -1,6 +1,8 @@
 package reply
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,5 +96,21 @@ func TestInvisibleDifference(t *testing.T) {
 	}
 	if rows[1][0].Value != "српски\u200e" {
 		t.Error("Distinct changed its argument")
+	}
+}
+
+// One row or two are not left out.
+func TestShownRows(t *testing.T) {
+	for total, want := range map[int]int{3: 3, 20: 20, 21: 21, 22: 22, 23: 20, 500: 20} {
+		a := &agent.Answer{SPARQL: "SELECT ?a ?b { ?a wdt:P1 ?b }", Table: &kg.Table{Vars: []string{"a", "b"}}}
+		for i := range total {
+			n := strconv.Itoa(i + 1)
+			a.Table.Rows = append(a.Table.Rows, []rdf.Term{rdf.IRI(rdf.Entity + "Q" + n), rdf.Typed(n, rdf.XSDInteger)})
+		}
+		r := New(&agent.Outcome{Answer: a, Language: "en", Short: "x"}, "Ann", "Olga", "sb-1")
+		text, err := forum.Compose(r, ":")
+		if n := strings.Count(text, "\n|-\n| [["); err != nil || len(r.Rows) != want || n != want {
+			t.Errorf("%d rows: %d, %d shown, %v", total, len(r.Rows), n, err)
+		}
 	}
 }
