@@ -558,3 +558,15 @@ func TestInflections(t *testing.T) {
 		}
 	}
 }
+
+// Dates known only to the year are stored as 1 January.
+func TestYearOnly(t *testing.T) {
+	for text, want := range map[string]int{
+		"Years are stored as 1 January.": 0, "Years are stored as January 1.": 0, "Years are stored as 2 January.": 1,
+		"K2 is known since 1 January.": 1, "There is 1 row on 1 March.": 2,
+	} {
+		if got := New(mountains).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}

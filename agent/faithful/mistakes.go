@@ -21,6 +21,16 @@ func (c *Checker) supposed(toks []token, named []found, i int) bool {
 		slices.ContainsFunc(toks, func(t token) bool { return keywords[t.text] || anyID.MatchString(t.text) || c.variables[t.text] })
 }
 
+// january has the names of the month to whose first day dates belong that are known only to the year.
+var january = wordMap(`january januar janvier enero gennaio janeiro januari stycznia января يناير`)
+
+// yearOnly reports whether the token at i is the 1 of 1 January in a sentence without a name of the result: it is how
+// years are stored.
+func yearOnly(toks []token, named []found, i int) bool {
+	return len(named) == 0 && (toks[i].folded == "1" || toks[i].folded == "1er" || toks[i].folded == "1º") &&
+		slices.ContainsFunc(toks[max(i-1, 0):min(i+3, len(toks))], func(t token) bool { return january[t.folded] })
+}
+
 // countsErrors reports whether the token at i is a number of errors or the like: two small mistakes.
 func countsErrors(toks []token, i int) bool {
 	return slices.ContainsFunc(toks[i+1:min(i+3, len(toks))], func(t token) bool { return countOfErrors[t.folded] })
