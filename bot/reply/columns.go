@@ -116,6 +116,30 @@ func lastProperty(p *sparql.Path) string {
 	return ""
 }
 
+// labelled returns the variables that a query fills with labels, with those of the things that have them.
+func labelled(query string) map[string]string {
+	of := map[string]string{}
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return of
+	}
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		t, ok := n.(*sparql.Triples)
+		if !ok || t.Subject.Kind != sparql.Var {
+			return true
+		}
+		for _, p := range t.Properties {
+			for _, o := range p.Objects {
+				if o.Kind == sparql.Var && p.Path.IRI() == rdf.Prefixes["rdfs"]+"label" {
+					of[o.Name] = t.Subject.Name
+				}
+			}
+		}
+		return true
+	})
+	return of
+}
+
 // counted reports whether a column is a count.
 func counted(q *sparql.Query, name string) bool {
 	for _, item := range q.Body.Items {

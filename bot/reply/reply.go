@@ -95,7 +95,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		}
 		r.Rows = append(r.Rows, cells)
 	}
-	withoutLabelColumns(&r)
+	withoutLabelColumns(&r, a.SPARQL)
 	r.Several = several(table)
 	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
@@ -234,8 +234,10 @@ func several(table [][]rdf.Term) bool {
 // replacedClass matches a variant with a class that differs from the query's.
 var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
-// withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x.
-func withoutLabelColumns(r *forum.Reply) {
+// withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x, and a
+// column ?y that does so if the query has ?x rdfs:label ?y.
+func withoutLabelColumns(r *forum.Reply, query string) {
+	of := labelled(query)
 	at := make(map[string]int, len(r.Vars))
 	for i, v := range r.Vars {
 		at[v] = i
@@ -254,8 +256,11 @@ func withoutLabelColumns(r *forum.Reply) {
 	}
 	var keep []int
 	for i, v := range r.Vars {
-		entity, ok := at[strings.TrimSuffix(v, "Label")]
-		if !strings.HasSuffix(v, "Label") || !ok || !repeats(i, entity) {
+		name, ok := strings.CutSuffix(v, "Label")
+		if !ok {
+			name = of[v]
+		}
+		if entity, ok := at[name]; !ok || entity == i || !repeats(i, entity) {
 			keep = append(keep, i)
 		}
 	}

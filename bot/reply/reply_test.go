@@ -114,3 +114,19 @@ func TestShownRows(t *testing.T) {
 		}
 	}
 }
+
+// So is a column with any other name that the query fills with labels, unless they are different.
+func TestLabelledColumns(t *testing.T) {
+	rhine := rdf.IRI(rdf.Entity + "Q584")
+	for _, tt := range []struct{ query, label, want string }{
+		{"SELECT ?river ?name { ?river rdfs:label ?name }", "Rhine", "river"},
+		{"SELECT ?river ?name { ?river rdfs:label ?name }", "Rhein", "river name"},
+		{"SELECT ?river ?name { ?river wdt:P1448 ?name }", "Rhine", "river name"},
+	} {
+		r := New(&agent.Outcome{Answer: &agent.Answer{SPARQL: tt.query, Labels: map[string]string{"Q584": "Rhine"},
+			Table: &kg.Table{Vars: []string{"river", "name"}, Rows: [][]rdf.Term{{rhine, rdf.String(tt.label)}}}}}, "Ada", "Op", "sb-1")
+		if got := strings.Join(r.Vars, " "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.query, got, tt.want)
+		}
+	}
+}
