@@ -235,7 +235,11 @@ func (c *Checker) sentence(s string) []Fault {
 	for _, f := range c.figures(toks, named) {
 		add(f, Figure)
 	}
-	for _, w := range c.order(toks, named) {
+	order := c.order(toks, named)
+	if c.language == "zh" || c.language == "ja" {
+		order = c.unspacedOrder(s)
+	}
+	for _, w := range order {
 		add(w, Order)
 	}
 	covered := map[int]bool{}

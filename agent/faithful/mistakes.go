@@ -6,6 +6,8 @@ import "slices"
 var countOfErrors = wordMap(`error errors mistake mistakes problem problems change changes correction corrections query queries
 	fehler fehlern änderung änderungen problem probleme abfrage abfragen erreur erreurs problème problèmes changement
 	changements requête requêtes errores problema problemas cambio cambios consulta consultas errore errori problemi modifiche
+	occurrence occurrences condition conditions variable variables vorkommen bedingung bedingungen variablen ocurrencias
+	condiciones condizioni occorrenze ocorrências condições voorwaarden wystąpienia warunki вхождения условия переменные
 	query erro erros alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка ошибки ошибок
 	запроса изменения проблемы`)
 

@@ -202,3 +202,28 @@ func TestMostCommon(t *testing.T) {
 		}
 	}
 }
+
+// Superlatives in Chinese and Japanese are compared, too.
+func TestUnspacedOrder(t *testing.T) {
+	for _, tt := range []struct {
+		language, text string
+		want           int
+	}{
+		{"zh", "次数最多的是Los Angeles Lakers，共10次。", 0}, {"zh", "次数最多的是凯尔特人。", 1}, {"zh", "次数最少的是凯尔特人，共1次。", 0},
+		{"zh", "凯尔特人是次数最多的球队之一。", 0}, {"zh", "次数最多的有10次。", 0},
+		{"ja", "最も多いのはLos Angeles Lakersです。", 0}, {"ja", "回数が最も多いのは凯尔特人です。", 1}, {"ja", "一番少ないのは凯尔特人です。", 0},
+	} {
+		c := New(Evidence{Language: tt.language, Question: "每支球队赢得的次数", Query: "SELECT ?球队 (COUNT(*) AS ?次数) {} ORDER BY DESC(?次数)",
+			Labels: map[string]string{"Q1": "Los Angeles Lakers", "Q2": "凯尔特人", "Q3": "Miami Heat"},
+			Table:  &kg.Table{Vars: []string{"球队", "次数"}, Rows: [][]rdf.Term{{item("Q1"), integer("10")}, {item("Q3"), integer("4")}, {item("Q2"), integer("1")}}}})
+		var got []Fault
+		for _, f := range c.Faults(tt.text) {
+			if f.Kind == Order {
+				got = append(got, f)
+			}
+		}
+		if len(got) != tt.want {
+			t.Errorf("%s: %+v", tt.text, got)
+		}
+	}
+}
