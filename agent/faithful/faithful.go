@@ -212,6 +212,9 @@ func (c *Checker) endsInName(before, after []rune) bool {
 // wholePart matches a text that ends with a whole number of three digits or more and a decimal point or comma.
 var wholePart = regexp.MustCompile(`\d{3}[.,]$`)
 
+// unit matches a text that ends with a figure and a unit. Their symbols have no periods.
+var unit = regexp.MustCompile(`\d[ \x{a0}\x{202f}](km|m|cm|mm|kg|t|ha|км|м|кг|km²|m²)$`)
+
 // abbreviated reports whether a period after these letters does not end a sentence, as after "St", "J", the 3 of a date
 // or the VII of a king.
 func abbreviated(before []rune) bool {
@@ -221,6 +224,9 @@ func abbreviated(before []rune) bool {
 		n++
 	}
 	if n > 0 && wholePart.MatchString(string(before[:len(before)-n])) {
+		return false
+	}
+	if unit.MatchString(string(before)) {
 		return false
 	}
 	return n > 0 && (n <= 2 || roman || string(before[len(before)-n:]) == "Chr") // 63 v. Chr.

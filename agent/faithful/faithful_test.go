@@ -537,6 +537,7 @@ func TestSentencesAfterNumbers(t *testing.T) {
 		{"pt", "A mínima é de 46 e a máxima de 88. São só 11 valores.", 2}, {"en", "The highest is 88. Only 11 count.", 2},
 		{"de", "Das Höchste ist 88. Es sind nur 11.", 2}, {"de", "Der 44. Präsident begann am 20. Januar.", 1},
 		{"de", "Am 3. Oktober.", 1}, {"pl", "Ma 88. To tylko 11 wartości.", 2}, {"es", "Son 12. 3 no cuentan.", 1},
+		{"en", "It is at 601 km. geof:distance returns kilometres.", 2}, {"en", "It is 3 m. high.", 2}, {"en", "M. Dupont is m. Y.", 1},
 	} {
 		if got := New(Evidence{Language: tt.language}).Sentences(tt.text); len(got) != tt.want {
 			t.Errorf("%q", got)
