@@ -198,6 +198,9 @@ func tree(r *forum.Reply) []forum.TreeItem {
 	return nested(r.Rows, 1, 0)
 }
 
+// deepestTree is the maximum depth of a tree. A deeper list has no room on a phone.
+const deepestTree = 5
+
 // nested returns the tree of rows in which column child is below column parent.
 func nested(rows [][]forum.Cell, child, parent int) []forum.TreeItem {
 	below, known := map[string][]forum.Cell{}, map[string]bool{}
@@ -224,7 +227,7 @@ func nested(rows [][]forum.Cell, child, parent int) []forum.TreeItem {
 			add(root, 0)
 		}
 	}
-	if deepest < 2 || len(done) != len(known)+roots(out) { // a cycle has no root
+	if deepest < 2 || deepest > deepestTree || len(done) != len(known)+roots(out) { // a cycle has no root
 		return nil
 	}
 	return out

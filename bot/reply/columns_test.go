@@ -72,6 +72,7 @@ func TestTree(t *testing.T) {
 		"two parents":      {pairs("Q3", "Q1", "Q3", "Q2", "Q4", "Q3", "Q5", "Q1"), ""},
 		"a circle":         {pairs("Q1", "Q2", "Q2", "Q3", "Q3", "Q1"), ""},
 		"a circle besides": {pairs("Q2", "Q1", "Q3", "Q2", "Q5", "Q6", "Q6", "Q5"), ""},
+		"too deep":         {pairs("Q2", "Q1", "Q3", "Q2", "Q4", "Q3", "Q5", "Q4", "Q6", "Q5", "Q7", "Q6"), ""},
 		"too few":          {pairs("Q2", "Q1", "Q3", "Q2"), ""},
 	} {
 		var got []string

@@ -211,10 +211,16 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 			return string(letters), true
 		}
 	}
-	return name, false
+	return name, slices.ContainsFunc(question, func(w asked) bool { // its plural: declaraciones for declaración
+		ending, ok := strings.CutPrefix(fold(name), w.folded)
+		return ok && len(w.word) >= minSingular && len(ending) <= 2
+	})
 }
 
-// foreign reports whether a variable's name or a label contains none of the common English words in english.
+// minSingular is the minimum number of letters of a word of the question whose plural a variable may be.
+const minSingular = 5
+
+// foreign reports whether a variable's name or a label has none of the English words that are frequent in them.
 func foreign(name string) bool {
 	return !generic[strings.ToLower(name)] && !strings.ContainsAny(name, "0123456789") &&
 		!slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {

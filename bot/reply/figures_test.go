@@ -107,6 +107,11 @@ func TestNamesInOneLanguage(t *testing.T) {
 
 // TestAskersWordsElsewhere checks the names of columns that are not shown, and words in a script without spaces.
 func TestAskersWordsElsewhere(t *testing.T) {
+	plural := &forum.Reply{Language: "es", Vars: []string{"persona", "declaraciones"}, Headers: []string{"persona", "cantidad"},
+		Rows: [][]forum.Cell{{{ID: "Q1"}, {Text: "6", Kind: "number"}}}}
+	if AskersWords(plural, "personas con más de una declaración"); plural.Headers[1] != "declaraciones" {
+		t.Error(plural.Headers)
+	}
 	r := &forum.Reply{Language: "es", Vars: []string{"hijo"}, Headers: []string{"child"}, NoValues: []string{"mother"},
 		NoValueVars: []string{"madre"}, Rows: [][]forum.Cell{{{ID: "Q1"}}}}
 	if AskersWords(r, "los hijos y sus madres"); r.Headers[0] != "hijo" || r.NoValues[0] != "madre" {
