@@ -124,7 +124,7 @@ func New(e Evidence) *Checker {
 	}
 	c.read(e.Table, e.Labels)
 	c.readWindow(e.Query)
-	c.addLanguages(e.Query)
+	c.addLanguages(e.Query, e.Table)
 	c.compare(e.Table, e.Query)
 	c.stock = stockOf(base, c.known)
 	return c

@@ -440,6 +440,8 @@ func TestCountsErrors(t *testing.T) {
 		{mountains, "There are two mountains in the query.", "two"},
 		{borders, "Die Abfrage hat drei Fehler.", ""},
 		{borders, "Die Abfrage hat drei Länder.", "drei"},
+		{Evidence{Language: "it"}, "Gli errori sono due.", ""},
+		{Evidence{Language: "it"}, "I paesi sono due.", "due"},
 		{Evidence{Language: "ru"}, "В запросе две ошибки.", ""},
 		{Evidence{Language: "ru"}, "В запросе две страны.", "две"},
 	} {
@@ -567,6 +569,17 @@ func TestYearOnly(t *testing.T) {
 		"K2 is known since 1 January.": 1, "There is 1 row on 1 March.": 2,
 	} {
 		if got := New(mountains).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// So may the languages of the texts in the result.
+func TestLanguagesOfTheResult(t *testing.T) {
+	e := Evidence{Language: "ja", Query: "SELECT ?題名 (LANG(?題名) AS ?言語) {}", Table: &kg.Table{Vars: []string{"題名", "言語"}, Rows: [][]rdf.Term{
+		{rdf.String("Une comédie"), rdf.String("fr")}}}}
+	for text, want := range map[string]int{"題名はフランス語です。": 0, "題名はドイツ語です。": 1} {
+		if got := New(e).Faults(text); len(got) != want {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}

@@ -2,6 +2,9 @@ package faithful
 
 import (
 	"regexp"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
@@ -10,9 +13,12 @@ import (
 // languageCode matches the codes of languages in a query: "ja,en", LANG(?x) = "ja", "Berlin"@de.
 var languageCode = regexp.MustCompile(`["',]([a-z]{2,3})\b|"@([a-z]{2,3})\b`)
 
-// addLanguages adds the names of the languages that a query asks for, in the language of the text, to the known words:
-// the labels are in English.
-func (c *Checker) addLanguages(query string) {
+// languageOf matches the code of a language.
+var languageOf = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z]+)*$`)
+
+// addLanguages adds the names of the languages that a query asks for and of those of the texts in its result, in the
+// language of the text, to the known words: the labels are in English.
+func (c *Checker) addLanguages(query string, t *kg.Table) {
 	in, err := language.Parse(c.language)
 	if err != nil {
 		return
@@ -22,6 +28,20 @@ func (c *Checker) addLanguages(query string) {
 		return
 	}
 	c.known.add(names.Name(in))
+	codes := map[string]bool{}
+	if t != nil { // texts in these languages, or their codes
+		for _, row := range t.Rows {
+			for _, x := range row {
+				codes[x.Lang] = codes[x.Lang] || x.Lang != ""
+				codes[x.Value] = codes[x.Value] || x.IsLiteral() && languageOf.MatchString(x.Value) && strings.Contains(query, "LANG(")
+			}
+		}
+	}
+	for code, known := range codes {
+		if of, err := language.Parse(code); err == nil && known {
+			c.known.add(names.Name(of))
+		}
+	}
 	for _, m := range languageCode.FindAllStringSubmatch(query, -1) {
 		if of, err := language.Parse(m[1] + m[2]); err == nil {
 			c.known.add(names.Name(of))

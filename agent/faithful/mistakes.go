@@ -33,7 +33,10 @@ func yearOnly(toks []token, named []found, i int) bool {
 		slices.ContainsFunc(toks[max(i-1, 0):min(i+3, len(toks))], func(t token) bool { return january[t.folded] })
 }
 
-// countsErrors reports whether the token at i is a number of errors or the like: two small mistakes.
+var are = wordMap(`are were sind waren sont son eran sono erano são eram zijn są`)
+
+// countsErrors reports whether the token at i is a number of errors or the like: two small mistakes, gli errori sono due.
 func countsErrors(toks []token, i int) bool {
-	return slices.ContainsFunc(toks[i+1:min(i+3, len(toks))], func(t token) bool { return countOfErrors[t.folded] })
+	return i > 1 && are[toks[i-1].folded] && countOfErrors[toks[i-2].folded] ||
+		slices.ContainsFunc(toks[i+1:min(i+3, len(toks))], func(t token) bool { return countOfErrors[t.folded] })
 }
