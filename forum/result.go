@@ -186,7 +186,7 @@ const (
 
 	margin    = 24 // of the page, and of each level of a reply
 	maxLevels = 4  // deeper tables are narrow anyway
-	padding   = 14 // of a cell
+	padding   = 16 // of a cell
 	character = 8
 	bold      = 9 // of a header
 )
