@@ -500,6 +500,8 @@ func TestSupposed(t *testing.T) {
 	for text, want := range map[string]int{
 		"Each combination of ?p1 and ?child is a row, so someone with two positions appears twice.": 0,
 		"Someone with two positions appears twice.":                                                 2,
+		"The query finds Victoria; someone with two positions has two rows.":                        0,
+		"Someone like George Bush with two positions has two rows.":                                 2,
 		"Because of ?p1, George Bush with two positions appears twice.":                             2,
 		"Because of ?p1, someone with five positions appears.":                                      1,
 	} {

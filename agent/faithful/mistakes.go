@@ -16,12 +16,17 @@ var somebody = wordMap(`someone anyone somebody anybody whoever something anythi
 	cualquiera qualcuno chiunque chi alguém quem qualquer iemand wie iets ktoś kto каждый кто-то кто`)
 
 // supposed reports whether the token at i is a small number in an explanation of the query by a case that is supposed:
-// because of ?p1, someone with two positions appears twice. A sentence with a name of the result is no such explanation.
+// because of ?p1, someone with two positions appears twice. With a name of the result in it, it is no such explanation.
 func (c *Checker) supposed(toks []token, named []found, i int) bool {
-	return len(named) == 0 && toks[i].number > 0 && toks[i].number <= 3 &&
-		slices.ContainsFunc(toks, func(t token) bool { return somebody[t.folded] }) &&
-		slices.ContainsFunc(toks, func(t token) bool { return keywords[t.text] || anyID.MatchString(t.text) || c.variables[t.text] })
+	who := slices.IndexFunc(toks, func(t token) bool { return somebody[t.folded] })
+	return who >= 0 && who < i && toks[i].number > 0 && toks[i].number <= 3 &&
+		!slices.ContainsFunc(named, func(n found) bool { return n.to > who }) &&
+		slices.ContainsFunc(toks, func(t token) bool {
+			return keywords[t.text] || anyID.MatchString(t.text) || c.variables[t.text] || tableRows[t.folded]
+		})
 }
+
+var tableRows = wordMap(`row rows zeile zeilen ligne lignes fila filas riga righe linha linhas rij rijen wiersz wiersze строка строки строк`)
 
 // january has the names of the month to whose first day dates belong that are known only to the year.
 var january = wordMap(`january januar janvier enero gennaio janeiro januari stycznia января يناير`)

@@ -80,7 +80,7 @@ func init() {
 			`(youngest|newest|latest| most recent)$`, ` the first$`, ` the last$`},
 		"de": {`(höchst|größt|längst|tiefst|schwerst|breitest|häufigst)e[nrsm]?$`, `(niedrigst|kleinst|kürzest|leichtest|schmalst|seltenst)e[nrsm]?$`,
 			`(ältest|frühest)e[nrsm]?$`, `(jüngst|neu(e)?st|spätest)e[nrsm]?$`, ` (der|die|das) erste$`, ` (der|die|das) letzte$`},
-		"fr": {` l[ea]s? plus (haut|élevé|grand|long|profond|peuplé|lourd|fréquent|courant)(e?s?|ue?s?)$`, ` l[ea]s? (plus (bas|basse|petit|court)e?s?|moins (haut|élevé|grand|long|peuplé)e?s?)$`,
+		"fr": {` en tête$| l[ea]s? plus (haut|élevé|grand|long|profond|peuplé|lourd|fréquent|courant)(e?s?|ue?s?)$`, ` l[ea]s? (plus (bas|basse|petit|court)e?s?|moins (haut|élevé|grand|long|peuplé)e?s?)$`,
 			` l[ea]s? plus (vieux|vieille|ancien|âgé)(ne)?e?s?$`, ` l[ea]s? plus (jeune|récent)e?s?$`, ` l[ea] premi(er|ère)$`, ` l[ea] derni(er|ère)$`},
 		"es": {` (más (alt|larg|profund|poblad|pesad)[oa]s?|más grandes?|más (frecuentes?|comun(es)?|común)|(el|la) mayor)$`, ` (más (baj|pequeñ|cort)[oa]s?|menos poblad[oa]s?|(el|la) menor)$`,
 			` más (antigu|viej)[oa]s?$`, ` más (joven|jóvenes|recientes?|nuev[oa]s?)$`, ` (el primero|la primera)$`, ` (el último|la última)$`},

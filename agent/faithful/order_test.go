@@ -192,7 +192,7 @@ func TestMostCommon(t *testing.T) {
 		{"en", "Cherry is the least common fruit.", 0}, {"de", "Am häufigsten ist Apple.", 0}, {"de", "Am häufigsten ist Cherry.", 1},
 		{"es", "La fruta más frecuente es Cherry.", 1}, {"es", "La fruta más frecuente es Apple.", 0},
 		{"it", "Il frutto più comune è Cherry.", 1}, {"it", "Il frutto più comune è Apple.", 0}, {"ru", "Самый частый — Cherry.", 1},
-		{"pl", "Najczęstszy jest Cherry.", 1}, {"fr", "Le plus fréquent est Cherry.", 1}, {"pt", "A fruta mais comum é Cherry.", 1},
+		{"pl", "Najczęstszy jest Cherry.", 1}, {"fr", "Le plus fréquent est Cherry.", 1}, {"fr", "Cherry est en tête.", 1}, {"fr", "Apple est en tête.", 0}, {"pt", "A fruta mais comum é Cherry.", 1},
 	} {
 		c := New(Evidence{Language: tt.language, Question: "Which fruit is frequent? häufig fréquent Frucht fruit", Query: "SELECT ?fruit (COUNT(*) AS ?count) {}",
 			Labels: map[string]string{"Q1": "Apple", "Q2": "Banana", "Q3": "Cherry"},
