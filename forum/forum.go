@@ -146,8 +146,9 @@ type Reply struct {
 // made by our code.
 type Cell struct {
 	ID    string
-	Label string // label of an entity
-	Text  string // text of any other value
+	Label string // of an entity
+	Alike bool   `json:",omitempty"` // another entity in the column has the same label, so that the ID is shown, too
+	Text  string // of any other value
 	// how Text is shown: number, day, year, place (latitude and longitude, separated by a space), file (on Commons),
 	// article (in a Wikipedia, de:Titel), address (which may be broken), rank (normal, preferred or deprecated),
 	// unknown (a value is known to exist, but not which one), or "" for unchanged

@@ -281,7 +281,7 @@ func (c *composer) table(rows, columns int) (written int, err error) {
 	seen := map[string]bool{}
 	for _, row := range c.r.Rows[:rows] {
 		if columns < len(c.r.Vars) {
-			if key := fmt.Sprintf("%q", row[:min(columns, len(row))]); seen[key] {
+			if key := fmt.Sprintf("%#v", row[:min(columns, len(row))]); seen[key] {
 				continue
 			} else {
 				seen[key] = true
@@ -355,7 +355,7 @@ func (c *composer) cell(v Cell) (string, error) {
 		return "", err
 	case c.r.Templates && v.ID[0] != 'L':
 		return "{{" + v.ID[:1] + "|" + v.ID[1:] + "}}", nil
-	case c.r.Numbers && v.Label != "":
+	case (c.r.Numbers || v.Alike) && v.Label != "":
 		return link + c.t.Text("aside", "text", v.ID), nil
 	}
 	return link, nil
@@ -408,7 +408,7 @@ func (c *composer) plain(v Cell) string {
 		return text.Clip(v.Text, maxFile)
 	}
 	switch {
-	case v.ID != "" && (c.r.Templates || c.r.Numbers):
+	case v.ID != "" && (c.r.Templates || c.r.Numbers || v.Alike):
 		return v.Label + c.t.Text("aside", "text", v.ID)
 	case v.ID != "":
 		return v.Label

@@ -95,6 +95,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		}
 		r.Rows = append(r.Rows, cells)
 	}
+	markAlike(r.Rows)
 	withoutLabelColumns(&r, a.SPARQL)
 	r.Several = several(table)
 	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
@@ -109,6 +110,29 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 
 // ofThings has the kinds of variants whose words are about the things in the rows, or what is below them.
 var ofThings = map[string]bool{"missing": true, "places": true, "places_one": true, "subclasses": true, "subclasses_none": true}
+
+// markAlike marks the entities in a column that have the same label as another one there.
+func markAlike(rows [][]forum.Cell) {
+	type place struct {
+		column int
+		label  string
+	}
+	first, alike := map[place]string{}, map[place]bool{}
+	for _, row := range rows {
+		for i, c := range row {
+			at := place{i, c.Label}
+			if first[at] == "" {
+				first[at] = c.ID
+			}
+			alike[at] = alike[at] || c.Label != "" && c.ID != first[at]
+		}
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i].Alike = alike[place{i, row[i].Label}]
+		}
+	}
+}
 
 // Distinct returns the rows of a table, each once: the rows of a reply, which a [Figure] counts. Rows that differ only in
 // characters that are not shown, such as marks of direction, are equal.
@@ -245,6 +269,7 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 	repeats := func(label, entity int) bool {
 		for _, row := range r.Rows {
 			e, text := row[entity], row[label].Text // for anything without a label, the query service returns the ID
+			e.Alike = false
 			if e == (forum.Cell{}) && row[label] == (forum.Cell{}) {
 				continue
 			}

@@ -130,3 +130,14 @@ func TestLabelledColumns(t *testing.T) {
 		}
 	}
 }
+
+// Different things with the same label are told apart by their numbers.
+func TestAlike(t *testing.T) {
+	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
+	a := &agent.Answer{SPARQL: "SELECT ?who ?work { ?who wdt:P1441 ?work }", Labels: map[string]string{"Q1": "Gon", "Q2": "Leorio", "Q3": "Hunter", "Q4": "Hunter"},
+		Table: &kg.Table{Vars: []string{"who", "work"}, Rows: [][]rdf.Term{{item("Q1"), item("Q3")}, {item("Q1"), item("Q4")}, {item("Q2"), item("Q9")}}}}
+	text, err := forum.Compose(New(&agent.Outcome{Answer: a, Language: "en", Short: "x"}, "Ann", "Olga", "sb-1"), ":")
+	if want := "| [[Q1|Gon]] || [[Q3|Hunter]] (Q3)\n|-\n| [[Q1|Gon]] || [[Q4|Hunter]] (Q4)\n|-\n| [[Q2|Leorio]] || [[Q9]]\n"; err != nil || !strings.Contains(text, want) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
