@@ -443,7 +443,7 @@ func TestCountsErrors(t *testing.T) {
 		{Evidence{Language: "it"}, "Gli errori sono due.", ""},
 		{Evidence{Language: "it"}, "I paesi sono due.", "due"},
 		{Evidence{Language: "ru"}, "В запросе две ошибки.", ""},
-		{Evidence{Language: "ru"}, "В запросе две страны.", "две"},
+		{Evidence{Language: "ru"}, "В запросе две страны.", "две"}, {Evidence{Language: "ru"}, "Переменная стоит в двух тройках.", ""},
 	} {
 		var got []string
 		for _, f := range New(tt.e).Faults(tt.text) {

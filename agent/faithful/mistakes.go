@@ -8,7 +8,8 @@ var countOfErrors = wordMap(`error errors mistake mistakes problem problems chan
 	changements requête requêtes errores problema problemas cambio cambios consulta consultas errore errori problemi modifiche
 	occurrence occurrences condition conditions variable variables vorkommen bedingung bedingungen variablen ocurrencias
 	condiciones condizioni occorrenze ocorrências condições voorwaarden wystąpienia warunki вхождения условия переменные
-	query erro erros alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка ошибки ошибок
+	triple triples tripel tripeln triplet triplets tripleta tripletas tripletta triplette tripla triplas trójki trójkach тройки тройках
+	троек filter filters filtro filtros filtri filtre filtres subquery subqueries query erro erros alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка ошибки ошибок
 	запроса изменения проблемы`)
 
 // somebody has words for a person or thing that stands for any: what is said of it is no claim about the result.
