@@ -234,7 +234,7 @@ func (c *composer) measure(n int, letters func(string) int) int {
 			if i < len(row) {
 				text := c.plain(row[i])
 				if row[i].Kind == "address" {
-					text = strings.ReplaceAll(breaks.Replace(text), "<wbr>", "\u200b")
+					text = strings.ReplaceAll(breakable(text), "<wbr>", "\u200b")
 				}
 				longest = max(longest, letters(text))
 			}
@@ -342,7 +342,7 @@ func (c *composer) cell(v Cell) (string, error) {
 			return "[[:" + v.Text + "|" + text + "]]", nil
 		}
 		if v.Kind == "address" {
-			return breaks.Replace(text), nil
+			return breakable(text), nil
 		}
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
 			text = strings.ReplaceAll(text, " ", "\u00a0") // 12 345 stays on one line
@@ -367,6 +367,13 @@ var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
 
 // breaks marks where a web address may be broken, since browsers break none on their own.
 var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
+
+// longRun matches letters and digits of an address that are broken after twelve.
+var longRun = regexp.MustCompile(`([A-Za-z0-9]{12})([A-Za-z0-9]{3})`)
+
+func breakable(address string) string {
+	return breaks.Replace(longRun.ReplaceAllString(address, "$1<wbr>$2"))
+}
 
 // plain returns a value as text.
 func (c *composer) plain(v Cell) string {

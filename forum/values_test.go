@@ -25,6 +25,7 @@ func TestValues(t *testing.T) {
 		{"en", Cell{Text: "de:Benutzer:A", Kind: "article"}, "de:Benutzer:A"},
 		{"en", Cell{Text: "de:A|B", Kind: "article"}, "de:A&#124;B"},
 		{"en", Cell{Text: "a.org/b_c", Kind: "address"}, "a<wbr>.org/<wbr>b_<wbr>c"},
+		{"en", Cell{Text: "stellantisnorthamerica.com", Kind: "address"}, "stellantisno<wbr>rthamerica<wbr>.com"},
 		{"en", Cell{Text: "wikibase:Url", Kind: "address"}, "wikibase:<wbr>Url"},
 		{"en", Cell{Text: "https://x", Kind: "address"}, "https&#58;/<wbr>/<wbr>x"},
 		{"de", Cell{Text: "preferred", Kind: "rank"}, "bevorzugt"},

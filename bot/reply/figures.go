@@ -204,6 +204,9 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 			}
 			letters := []rune(n)
 			for i := range min(len(letters), len(w.word)) {
+				if language == "pl" && i == len(letters)-1 {
+					break // strona, although the question has stroną
+				}
 				if language != "de" && letters[i] <= unicode.MaxASCII && fold(string(letters[i])) == fold(string(w.word[i])) && !unicode.IsUpper(letters[i]) {
 					letters[i] = w.word[i]
 				}

@@ -92,6 +92,7 @@ func TestNamesInOneLanguage(t *testing.T) {
 		{"pl", "mąż start", "kto był mężem?", "mąż end time"},
 		{"pl", "x koniec", "kto?", "spouse end time"}, // nothing shows that this is Polish
 		{"pt", "pais habitantes", "quais países, com os habitantes?", "país habitantes"},
+		{"pl", "siedziba strona", "firmy z siedzibą i stroną", "siedziba strona"},
 		{"es", "canción fecha", "canciones con fecha", "canción fecha"},
 		{"de", "praesident ende", "die Präsidenten der USA", "Präsident Ende"},
 		{"de", "fluss lange", "Flüsse mit Länge", "Fluss Lange"},
