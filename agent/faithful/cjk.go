@@ -20,6 +20,14 @@ var (
 	otherUnspaced = regexp.MustCompile(`之一|ひとつ|一つ|第[二三四五六七八九十\d]|番目|次に|不是|ではな|ではあ`)
 )
 
+// orderIn returns what a sentence puts in a wrong order.
+func (c *Checker) orderIn(s string, toks []token, named []found) []string {
+	if c.language == "zh" || c.language == "ja" {
+		return c.unspacedOrder(s)
+	}
+	return c.order(toks, named)
+}
+
 // unspacedOrder is [Checker.order] for Chinese and Japanese.
 func (c *Checker) unspacedOrder(s string) []string {
 	if c.rows < 2 || otherUnspaced.MatchString(s) {

@@ -55,15 +55,15 @@ type Checker struct {
 	parts     vocabulary // words of the names in the rows, which only support names
 	names     []rowName
 	values    []value
-	free      map[float64]bool // figures that do not need a name: counts, and those in the question and the query
+	free      map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
 	window    map[float64]bool // figures of LIMIT and OFFSET, which only a sentence about them may have
 	variables map[string]bool  // names of variables in the query and in the question
 	rows      int
 	arabic    arabicWords // see arabicKnown
-	labels    vocabulary  // words of the labels of what the query names
+	labels    vocabulary  // words of the labels of the entities in the query
 	columns   []column
-	byOrder   bool // the query orders its rows by one thing
-	falling   bool // the first row has the most of it
+	byOrder   bool // the query orders its rows by a single expression
+	falling   bool // the first row has its highest value
 }
 
 // rowName is a name in the result, as folded words, with the rows that contain it.
@@ -241,11 +241,7 @@ func (c *Checker) sentence(s string) []Fault {
 	for _, f := range c.figures(toks, named) {
 		add(f, Figure)
 	}
-	order := c.order(toks, named)
-	if c.language == "zh" || c.language == "ja" {
-		order = c.unspacedOrder(s)
-	}
-	for _, w := range order {
+	for _, w := range c.orderIn(s, toks, named) {
 		add(w, Order)
 	}
 	covered := map[int]bool{}

@@ -73,35 +73,12 @@ type form struct {
 	pattern *regexp.Regexp
 }
 
-func init() {
-	for language, list := range map[string][6]string{ // in the order of the degrees
-		"en": {`(highest|tallest|largest|biggest|longest|deepest|heaviest|widest| most (populous|populated|common|frequent))$`,
-			`(lowest|smallest|shortest|shallowest|lightest|narrowest| least (populous|populated|common|frequent))$`, `(oldest|earliest)$`,
-			`(youngest|newest|latest| most recent)$`, ` the first$`, ` the last$`},
-		"de": {`(höchst|größt|längst|tiefst|schwerst|breitest|häufigst)e[nrsm]?$`, `(niedrigst|kleinst|kürzest|leichtest|schmalst|seltenst)e[nrsm]?$`,
-			`(ältest|frühest)e[nrsm]?$`, `(jüngst|neu(e)?st|spätest)e[nrsm]?$`, ` (der|die|das) erste$`, ` (der|die|das) letzte$`},
-		"fr": {` en tête$| l[ea]s? plus (haut|élevé|grand|long|profond|peuplé|lourd|fréquent|courant)(e?s?|ue?s?)$`, ` l[ea]s? (plus (bas|basse|petit|court)e?s?|moins (haut|élevé|grand|long|peuplé)e?s?)$`,
-			` l[ea]s? plus (vieux|vieille|ancien|âgé)(ne)?e?s?$`, ` l[ea]s? plus (jeune|récent)e?s?$`, ` l[ea] premi(er|ère)$`, ` l[ea] derni(er|ère)$`},
-		"es": {` (más (alt|larg|profund|poblad|pesad)[oa]s?|más grandes?|más (frecuentes?|comun(es)?|común)|(el|la) mayor)$`, ` (más (baj|pequeñ|cort)[oa]s?|menos poblad[oa]s?|(el|la) menor)$`,
-			` más (antigu|viej)[oa]s?$`, ` más (joven|jóvenes|recientes?|nuev[oa]s?)$`, ` (el primero|la primera)$`, ` (el último|la última)$`},
-		"it": {` (il|la|i|le|lo|gli|l|\pL+) più (alt|lung|profond|popolos|pesant)[oaie]$| più (grandi?|frequent[ei]|comun[ei]|diffus[oaie])$`, ` più (bass|cort|brev|piccol)[oaie]$`,
-			` più (antic|vecchi|anzian)h?[oaie]?$`, ` più (giovan|recent)[ei]$`, ` (il primo|la prima)$`, ` (l'ultimo|l'ultima)$`},
-		"pt": {` (mais (alt|long|profund|populos|pesad)[oa]s?|mais (frequentes?|comu[mn]s?)|[oa] maior)$`, ` (mais (baix|pequen|curt)[oa]s?|[oa] menor)$`,
-			` mais (antig|velh)[oa]s?$`, ` mais (jovem|jovens|recentes?|nov[oa]s?)$`, ` (o primeiro|a primeira)$`, ` (o último|a última)$`},
-		"nl": {`(hoogst|grootst|langst|diepst|zwaarst)e?$`, `(laagst|kleinst|kortst|lichtst)e?$`, `(oudst|vroegst)e?$`, `(jongst|nieuwst|recentst)e?$`,
-			` de eerste$`, ` de laatste$`},
-		"pl": {`^naj(wyższ|więks|dłuż|głęb|ludniej|częst)\pL*$`, `^naj(niższ|mniejsz|krót|płyt)\pL*$`, `^naj(stars|wcześ)\pL*$`, `^naj(młod|now|późn)\pL*$`,
-			`^pierwsz[yae]$`, `^ostatni[ae]?$`},
-		"ru": {`^(наибольш|крупнейш|высочайш|длиннейш|глубочайш)\pL*$| сам\pL{1,3} (высок|больш|длинн|дол[гж]|продолжительн|глубок|крупн|населённ|част|распростран)\pL*$`,
-			`^(наименьш|кратчайш)\pL*$| сам\pL{1,3} (низк|маленьк|коротк|кратк|мал)\pL*$`, `^(старейш|древнейш)\pL*$| сам\pL{1,3} (стар|древн|ранн)\pL*$`,
-			`^новейш\pL*$| сам\pL{1,3} (молод|нов|поздн)\pL*$`, `^перв(ый|ая|ое)$`, `^последн(ий|яя|ее)$`},
-		"ar": {`^(ال)?(أعلى|أكبر|أطول|أعمق)$`, `^(ال)?(أدنى|أصغر|أقصر)$`, `^(ال)?أقدم$`, `^(ال)?أحدث$`, `^الأول$`, `^الأخير$`},
-	} {
-		for i, pattern := range list {
-			forms[language] = append(forms[language], struct {
-				degree  degree
-				pattern *regexp.Regexp
-			}{degree(i + 1), regexp.MustCompile(pattern)})
+// forms returns the superlatives of each language. It compiles them when they are needed, since most commands do not.
+var forms = sync.OnceValue(func() map[string][]form {
+	out := map[string][]form{}
+	for language, patterns := range superlatives {
+		for i, pattern := range patterns {
+			out[language] = append(out[language], form{degree(i + 1), regexp.MustCompile(pattern)})
 		}
 	}
 	return out
@@ -109,24 +86,24 @@ func init() {
 
 // superlatives contains the patterns of each language in the order of the degree constants.
 var superlatives = map[string][6]string{
-	"en": {`(highest|tallest|largest|biggest|longest|deepest|heaviest|widest| most (populous|populated))$`,
-		`(lowest|smallest|shortest|shallowest|lightest|narrowest| least (populous|populated))$`, `(oldest|earliest)$`,
+	"en": {`(highest|tallest|largest|biggest|longest|deepest|heaviest|widest| most (populous|populated|common|frequent))$`,
+		`(lowest|smallest|shortest|shallowest|lightest|narrowest| least (populous|populated|common|frequent))$`, `(oldest|earliest)$`,
 		`(youngest|newest|latest| most recent)$`, ` the first$`, ` the last$`},
-	"de": {`(höchst|größt|längst|tiefst|schwerst|breitest)e[nrsm]?$`, `(niedrigst|kleinst|kürzest|leichtest|schmalst)e[nrsm]?$`,
+	"de": {`(höchst|größt|längst|tiefst|schwerst|breitest|häufigst)e[nrsm]?$`, `(niedrigst|kleinst|kürzest|leichtest|schmalst|seltenst)e[nrsm]?$`,
 		`(ältest|frühest)e[nrsm]?$`, `(jüngst|neu(e)?st|spätest)e[nrsm]?$`, ` (der|die|das) erste$`, ` (der|die|das) letzte$`},
-	"fr": {` l[ea]s? plus (haut|élevé|grand|long|profond|peuplé|lourd)(e?s?|ue?s?)$`, ` l[ea]s? (plus (bas|basse|petit|court)e?s?|moins (haut|élevé|grand|long|peuplé)e?s?)$`,
+	"fr": {` en tête$| l[ea]s? plus (haut|élevé|grand|long|profond|peuplé|lourd|fréquent|courant)(e?s?|ue?s?)$`, ` l[ea]s? (plus (bas|basse|petit|court)e?s?|moins (haut|élevé|grand|long|peuplé)e?s?)$`,
 		` l[ea]s? plus (vieux|vieille|ancien|âgé)(ne)?e?s?$`, ` l[ea]s? plus (jeune|récent)e?s?$`, ` l[ea] premi(er|ère)$`, ` l[ea] derni(er|ère)$`},
-	"es": {` (más (alt|larg|profund|poblad|pesad)[oa]s?|más grandes?|(el|la) mayor)$`, ` (más (baj|pequeñ|cort)[oa]s?|menos poblad[oa]s?|(el|la) menor)$`,
+	"es": {` (más (alt|larg|profund|poblad|pesad)[oa]s?|más grandes?|más (frecuentes?|comun(es)?|común)|(el|la) mayor)$`, ` (más (baj|pequeñ|cort)[oa]s?|menos poblad[oa]s?|(el|la) menor)$`,
 		` más (antigu|viej)[oa]s?$`, ` más (joven|jóvenes|recientes?|nuev[oa]s?)$`, ` (el primero|la primera)$`, ` (el último|la última)$`},
-	"it": {` (il|la|i|le|lo|gli|l|\pL+) più (alt|lung|profond|popolos|pesant)[oaie]$| più grandi?$`, ` più (bass|cort|brev|piccol)[oaie]$`,
+	"it": {` (il|la|i|le|lo|gli|l|\pL+) più (alt|lung|profond|popolos|pesant)[oaie]$| più (grandi?|frequent[ei]|comun[ei]|diffus[oaie])$`, ` più (bass|cort|brev|piccol)[oaie]$`,
 		` più (antic|vecchi|anzian)h?[oaie]?$`, ` più (giovan|recent)[ei]$`, ` (il primo|la prima)$`, ` (l'ultimo|l'ultima)$`},
-	"pt": {` (mais (alt|long|profund|populos|pesad)[oa]s?|[oa] maior)$`, ` (mais (baix|pequen|curt)[oa]s?|[oa] menor)$`,
+	"pt": {` (mais (alt|long|profund|populos|pesad)[oa]s?|mais (frequentes?|comu[mn]s?)|[oa] maior)$`, ` (mais (baix|pequen|curt)[oa]s?|[oa] menor)$`,
 		` mais (antig|velh)[oa]s?$`, ` mais (jovem|jovens|recentes?|nov[oa]s?)$`, ` (o primeiro|a primeira)$`, ` (o último|a última)$`},
 	"nl": {`(hoogst|grootst|langst|diepst|zwaarst)e?$`, `(laagst|kleinst|kortst|lichtst)e?$`, `(oudst|vroegst)e?$`, `(jongst|nieuwst|recentst)e?$`,
 		` de eerste$`, ` de laatste$`},
-	"pl": {`^naj(wyższ|więks|dłuż|głęb|ludniej)\pL*$`, `^naj(niższ|mniejsz|krót|płyt)\pL*$`, `^naj(stars|wcześ)\pL*$`, `^naj(młod|now|późn)\pL*$`,
+	"pl": {`^naj(wyższ|więks|dłuż|głęb|ludniej|częst)\pL*$`, `^naj(niższ|mniejsz|krót|płyt)\pL*$`, `^naj(stars|wcześ)\pL*$`, `^naj(młod|now|późn)\pL*$`,
 		`^pierwsz[yae]$`, `^ostatni[ae]?$`},
-	"ru": {`^(наибольш|крупнейш|высочайш|длиннейш|глубочайш)\pL*$| сам\pL{1,3} (высок|больш|длинн|дол[гж]|продолжительн|глубок|крупн|населённ)\pL*$`,
+	"ru": {`^(наибольш|крупнейш|высочайш|длиннейш|глубочайш)\pL*$| сам\pL{1,3} (высок|больш|длинн|дол[гж]|продолжительн|глубок|крупн|населённ|част|распростран)\pL*$`,
 		`^(наименьш|кратчайш)\pL*$| сам\pL{1,3} (низк|маленьк|коротк|кратк|мал)\pL*$`, `^(старейш|древнейш)\pL*$| сам\pL{1,3} (стар|древн|ранн)\pL*$`,
 		`^новейш\pL*$| сам\pL{1,3} (молод|нов|поздн)\pL*$`, `^перв(ый|ая|ое)$`, `^последн(ий|яя|ее)$`},
 	"ar": {`^(ال)?(أعلى|أكبر|أطول|أعمق)$`, `^(ال)?(أدنى|أصغر|أقصر)$`, `^(ال)?أقدم$`, `^(ال)?أحدث$`, `^الأول$`, `^الأخير$`},

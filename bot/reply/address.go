@@ -34,7 +34,8 @@ var ranks = map[string]string{"NormalRank": "normal", "PreferredRank": "preferre
 // articleAddress matches the address of an article in a Wikipedia; its language is the prefix of links to it.
 var articleAddress = regexp.MustCompile(`^https://([a-z]{2,3}(?:-[a-z]+)*)\.wikipedia\.org/wiki/([^?#]+)$`)
 
-// shortAddress returns a web address in readable form: for a file on Commons its name, for others host and path.
+// shortAddress returns a web address in readable form: the file name for a file on Commons, and the host and path for
+// other addresses.
 func shortAddress(iri string) string {
 	_, rest, ok := strings.Cut(iri, "://")
 	if !ok {

@@ -134,8 +134,8 @@ func markAlike(rows [][]forum.Cell) {
 	}
 }
 
-// Distinct returns the rows of a table, each once: the rows of a reply, which a [Figure] counts. Rows that differ only in
-// characters that are not shown, such as marks of direction, are equal.
+// Distinct returns the distinct rows of a table. These are the rows of a reply, which [Figure].Row refers to. Rows that
+// differ only in characters that are not shown, such as marks of direction, are equal.
 func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	seen := map[string]bool{}
 	var out [][]rdf.Term
@@ -333,9 +333,9 @@ func at[T any](list []T, indexes []int) []T {
 	return out
 }
 
-// cell prepares a term for people: an entity with its label, a point as latitude and longitude, an address in readable
-// form; numbers and dates with their kind. Wikidata's query service writes a date that is
-// known to the year only as the first of January: it is shown as the year.
+// cell prepares a term for display: an entity with its label, a point as latitude and longitude, an address in readable
+// form, and numbers and dates with their kind. Wikidata's query service returns a date that is known only to the year as
+// January 1; it is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return forum.Cell{ID: id, Label: readable(labels[id])}

@@ -13,10 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Yours returns what is wrong with the query that a person posted with a request, as far as its text shows: it cannot
-// be parsed, it has a property itself as a predicate, or it compares or shows statements instead of values, or asks for
-// their wdt: properties. The zero Fault
-// means that nothing was found.
+// Yours returns what is wrong with the query that a user posted with a request, as far as its text shows: it cannot be
+// parsed, it has a property itself as a predicate, it compares or shows statements instead of values, or it asks for
+// their wdt: properties. The zero Fault means that nothing was found.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
 	var bad *sparql.Error

@@ -9,11 +9,11 @@ import (
 	"unicode"
 )
 
-// Text makes an external text safe in wikitext. The result is displayed as the same text in any context (a list line,
+// Text makes external text safe in wikitext. The result is displayed as the same text in any context (a list line,
 // a table cell, a link's label, <code>) and never becomes markup. [Clean] describes what is removed.
 func Text(s string, limit int) string { return escape(Clean(s, limit)) }
 
-// Clean returns a text on one line with single spaces. It keeps at most limit characters and replaces the rest by an
+// Clean returns text on one line with single spaces. It keeps at most limit characters and replaces the rest by an
 // ellipsis. Control and direction characters, which can hide text or forge strip markers, are removed.
 func Clean(s string, limit int) string {
 	var b strings.Builder
@@ -97,8 +97,8 @@ var (
 	magicLink  = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
 )
 
-// Title reports whether a text is plain in a link's target: it contains only letters, marks, digits, spaces, and
-// punctuation without a meaning in MediaWiki.
+// Title reports whether a string is plain text in a link's target: it contains only letters, marks, digits,
+// spaces, and punctuation without a special meaning in MediaWiki.
 func Title(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||
 		strings.Contains(s, "..") || strings.TrimSpace(s) != s {
