@@ -122,7 +122,7 @@ type Outcome struct {
 	Probed     *Probed  // what variants of the answer's query would change, if the preset runs any
 	Report     string
 	Short      string          // the answer in Report without what was assumed and left open, if these are separate
-	Asked      string          // what the asker wrote, as far as the texts may repeat it: the question, and the thread's queries
+	Asked      string          // what texts may repeat: the question and the queries of the thread
 	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
 	Readings   []Reading       // the two readings that Asks is about; nil if they find the same number
 	Language   string          // language code of the asker: en, de, fr …

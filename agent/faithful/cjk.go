@@ -36,7 +36,8 @@ func (c *Checker) unspacedOrder(s string) []string {
 	folded := fold(s)
 	var heads []map[int]bool
 	for _, n := range c.names {
-		if n.head && (strings.Contains(folded, strings.Join(n.words, " ")) || strings.Contains(folded, strings.Join(n.words, ""))) {
+		spaced, joined := strings.Join(n.words, " "), strings.Join(n.words, "")
+		if n.head && (strings.Contains(folded, spaced) || strings.Contains(folded, joined)) {
 			heads = append(heads, n.rows)
 		}
 	}

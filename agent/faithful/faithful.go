@@ -190,7 +190,8 @@ func (c *Checker) endsInNumber(before, after []rune) bool {
 	return c.language != "de" && c.language != "" || germanStarts.MatchString(string(after[:min(len(after), 10)]))
 }
 
-var germanStarts = regexp.MustCompile(`^ (Der|Die|Das|Ein|Eine|Es|Sie|Er|In|Im|Auf|Bei|Mit|Von|Zu|Für|Nur|Alle|Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei)\s`)
+var germanStarts = regexp.MustCompile(`^ (Der|Die|Das|Eine?|Es|Sie|Er|I[nm]|Auf|Bei|Mit|Von|Zu|Für|Nur|Alle|` +
+	`Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei)\s`)
 
 // endsInName reports whether a period that follows before ends a sentence although it looks like an abbreviation's,
 // because before ends with a name of several words in the result, such as Apollo 13 or Annapurna I, and after begins

@@ -178,7 +178,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	return bad
 }
 
-// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, their number is known as well.
+// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, their total is known, too.
 func (c *Checker) readWindow(query string) {
 	limit, offset := math.Inf(1), 0.0
 	for _, m := range window.FindAllStringSubmatch(query, -1) {

@@ -33,7 +33,8 @@ func (c *Checker) addLanguages(query string, t *kg.Table) {
 		for _, row := range t.Rows {
 			for _, x := range row {
 				codes[x.Lang] = codes[x.Lang] || x.Lang != ""
-				codes[x.Value] = codes[x.Value] || x.IsLiteral() && languageOf.MatchString(x.Value) && strings.Contains(query, "LANG(")
+				code := x.IsLiteral() && languageOf.MatchString(x.Value) && strings.Contains(query, "LANG(")
+				codes[x.Value] = codes[x.Value] || code
 			}
 		}
 	}

@@ -4,17 +4,20 @@ import "slices"
 
 // countOfErrors lists what is counted in a query rather than in the result: its errors and changes.
 var countOfErrors = wordMap(`error errors mistake mistakes problem problems change changes correction corrections query queries
-	fehler fehlern änderung änderungen problem probleme abfrage abfragen erreur erreurs problème problèmes changement
-	changements requête requêtes errores problema problemas cambio cambios consulta consultas errore errori problemi modifiche
-	occurrence occurrences condition conditions variable variables vorkommen bedingung bedingungen variablen ocurrencias
-	condiciones condizioni occorrenze ocorrências condições voorwaarden wystąpienia warunki вхождения условия переменные
-	triple triples tripel tripeln triplet triplets tripleta tripletas tripletta triplette tripla triplas trójki trójkach тройки тройках
-	троек filter filters filtro filtros filtri filtre filtres subquery subqueries query erro erros alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка ошибки ошибок
-	запроса изменения проблемы`)
+	fehler fehlern änderung änderungen probleme abfrage abfragen erreur erreurs problème problèmes
+	changement changements requête requêtes errores problema problemas cambio cambios consulta consultas
+	errore errori problemi modifiche occurrence occurrences condition conditions variable variables
+	vorkommen bedingung bedingungen variablen ocurrencias condiciones condizioni occorrenze ocorrências
+	condições voorwaarden wystąpienia warunki вхождения условия переменные triple triples tripel tripeln
+	triplet triplets tripleta tripletas tripletta triplette tripla triplas trójki trójkach тройки
+	тройках троек filter filters filtro filtros filtri filtre filtres subquery subqueries erro erros
+	alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка
+	ошибки ошибок запроса изменения проблемы`)
 
 // somebody has words for a person or thing that stands for any: what is said of it is no claim about the result.
-var somebody = wordMap(`someone anyone somebody anybody whoever something anything jemand wer etwas quelqu quiconque alguien quien quienes
-	cualquiera qualcuno chiunque chi alguém quem qualquer iemand wie iets ktoś kto каждый кто-то кто`)
+var somebody = wordMap(`someone anyone somebody anybody whoever something anything jemand wer etwas quelqu quiconque alguien
+	quien quienes cualquiera qualcuno chiunque chi alguém quem qualquer iemand wie iets ktoś kto каждый
+	кто-то кто`)
 
 // supposed reports whether the token at i is a small number in an explanation of the query by a case that is supposed:
 // because of ?p1, someone with two positions appears twice. With a name of the result in it, it is no such explanation.
@@ -27,7 +30,8 @@ func (c *Checker) supposed(toks []token, named []found, i int) bool {
 		})
 }
 
-var tableRows = wordMap(`row rows zeile zeilen ligne lignes fila filas riga righe linha linhas rij rijen wiersz wiersze строка строки строк`)
+var tableRows = wordMap(`row rows zeile zeilen ligne lignes fila filas riga righe linha linhas rij rijen wiersz wiersze
+	строка строки строк`)
 
 // january has the names of the month to whose first day dates belong that are known only to the year.
 var january = wordMap(`january januar janvier enero gennaio janeiro januari stycznia января يناير`)
@@ -41,7 +45,7 @@ func yearOnly(toks []token, named []found, i int) bool {
 
 var are = wordMap(`are were sind waren sont son eran sono erano são eram zijn są`)
 
-// countsErrors reports whether the token at i is a number of errors or the like: two small mistakes, gli errori sono due.
+// countsErrors reports whether the token at i is a number of errors or the like: two small mistakes.
 func countsErrors(toks []token, i int) bool {
 	return i > 1 && are[toks[i-1].folded] && countOfErrors[toks[i-2].folded] ||
 		slices.ContainsFunc(toks[i+1:min(i+3, len(toks))], func(t token) bool { return countOfErrors[t.folded] })

@@ -109,7 +109,8 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 }
 
 // ofThings has the kinds of variants whose words are about the things in the rows, or what is below them.
-var ofThings = map[string]bool{"missing": true, "places": true, "places_one": true, "subclasses": true, "subclasses_none": true}
+var ofThings = map[string]bool{"missing": true, "places": true, "places_one": true, "subclasses": true,
+	"subclasses_none": true}
 
 // markAlike marks the entities in a column that have the same label as another one there.
 func markAlike(rows [][]forum.Cell) {
@@ -334,8 +335,8 @@ func at[T any](list []T, indexes []int) []T {
 }
 
 // cell prepares a term for display: an entity with its label, a point as latitude and longitude, an address in readable
-// form, and numbers and dates with their kind. Wikidata's query service returns a date that is known only to the year as
-// January 1; it is shown as the year.
+// form, and numbers and dates with their kind. Wikidata's query service returns a date that is known only to the year
+// as January 1; it is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return forum.Cell{ID: id, Label: readable(labels[id])}

@@ -274,7 +274,8 @@ var (
 
 // allowed contains the tags that text may use; the value is true for void elements.
 var allowed = map[string]bool{
-	"b": false, "i": false, "u": false, "s": false, "del": false, "ins": false, "small": false, "wbr": true, "big": false, "sub": false,
+	"b": false, "i": false, "u": false, "s": false, "del": false, "ins": false, "small": false,
+	"wbr": true, "big": false, "sub": false,
 	"sup": false, "code": false,
 	"kbd": false, "samp": false, "tt": false, "var": false, "em": false, "strong": false, "span": false, "div": false,
 	"q": false, "cite": false,
