@@ -133,7 +133,7 @@ func TestNewReply(t *testing.T) {
 						rdf.IRI("http://x.org/Q1"), lit("1999-05-03T00:00:00Z", rdf.XSDDateTime), {}}}}}},
 			forum.Reply{Language: "de", Short: "R", Query: "Q", Endpoint: "E",
 				Vars: []string{"a", "b", "c", "d"}, Headers: []string{"a", "b", "c", "d"}, NoValues: []string{"e"}, NoValueVars: []string{"e"}, Total: 1,
-				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "x.org/Q1"},
+				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "x.org/Q1", Kind: "address"},
 					{Text: "1999-05-03", Kind: "day"}}}}},
 		"ask": {agent.Outcome{Answer: &agent.Answer{SPARQL: "ASK {}",
 			Table: &kg.Table{Ask: true, Boolean: true}}}, forum.Reply{Query: "ASK {}", Boolean: &yes}},

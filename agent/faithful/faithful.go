@@ -57,6 +57,7 @@ type Checker struct {
 	values    []value
 	free      map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
 	window    map[float64]bool // figures of LIMIT and OFFSET, which only a sentence about them may have
+	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
 	variables map[string]bool  // names of variables in the query and in the question
 	rows      int
 	arabic    arabicWords // see arabicKnown

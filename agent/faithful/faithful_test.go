@@ -466,6 +466,8 @@ func TestWindow(t *testing.T) {
 		"Há 20 países na tabela.":                                            1,
 		"Como só 22 países estão nos dados, restam dois.":                    0,
 		"Só 23 países estão nos dados.":                                      1,
+		"A consulta devolve 22 países, de Gabão a Togo.":                     1,
+		"A consulta devolve 22 países.":                                      1,
 	} {
 		if got := New(e).Faults(text); len(got) != want {
 			t.Errorf("%s: %+v", text, got)

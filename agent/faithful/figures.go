@@ -159,7 +159,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	for i, t := range toks {
 		readings := c.numbers(t)
 		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) || c.supposed(toks, named, i) ||
-			c.inWindow(toks, readings) || yearOnly(toks, named, i) {
+			c.inWindow(toks, named, readings) || yearOnly(toks, named, i) {
 			continue
 		}
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {
@@ -178,7 +178,8 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	return bad
 }
 
-// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, their total is known, too.
+// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, the number of rows without a
+// window is known, too.
 func (c *Checker) readWindow(query string) {
 	limit, offset := math.Inf(1), 0.0
 	for _, m := range window.FindAllStringSubmatch(query, -1) {
@@ -194,12 +195,17 @@ func (c *Checker) readWindow(query string) {
 		}
 	}
 	if offset > 0 && c.rows > 0 && float64(c.rows) < limit {
-		c.free[offset+float64(c.rows)] = true
+		c.total = offset + float64(c.rows)
 	}
 }
 
-// inWindow reports whether a figure is that of the query's LIMIT or OFFSET, in a sentence about it.
-func (c *Checker) inWindow(toks []token, readings []number) bool {
+// inWindow reports whether a figure is that of the query's LIMIT or OFFSET, in a sentence about it, or the number of
+// rows without a window, in a sentence that also has the number of rows in it: since there are only 22, two are left.
+func (c *Checker) inWindow(toks []token, named []found, readings []number) bool {
+	has := func(value float64) func(n number) bool { return func(n number) bool { return n.value == value } }
+	if c.total > 0 && len(named) == 0 && slices.ContainsFunc(readings, has(c.total)) {
+		return slices.ContainsFunc(toks, func(t token) bool { return slices.ContainsFunc(c.numbers(t), has(float64(c.rows))) })
+	}
 	return slices.ContainsFunc(toks, func(t token) bool { return t.text == "LIMIT" || t.text == "OFFSET" }) &&
 		slices.ContainsFunc(readings, func(n number) bool { return c.window[n.value] })
 }

@@ -116,6 +116,7 @@ func pieces(account, operator string) []piece {
 		{"table end", regexp.MustCompile(`(?m)^\|\}$`), 2},
 		{"table row", regexp.MustCompile(`(?m)^\|-$`), 0},
 		{"code", regexp.MustCompile(`</?code>`), 0},
+		{"break in an address", regexp.MustCompile(`<wbr>`), 0},
 		{"small", regexp.MustCompile(`</?small>`), 2},
 		{"entity", regexp.MustCompile(`&#\d{2,3};`), 0},
 	}
