@@ -18,30 +18,30 @@ var askedFile embed.FS
 var askedTexts = func() *render.Texts {
 	t, err := preset.Texts(askedFile, "asked.tmpl")
 	if err != nil {
-		panic(err) // the file is part of the program
+		panic(err) // the file is embedded in the program
 	}
 	return t
 }()
 
-// maxAsked is the maximum number of characters of a request or query that [Engine.Asked] shows to the model.
+// maxAsked is the maximum number of characters in a request or query that [Engine.Asked] shows to the model.
 const maxAsked = 4000
 
 // Asked is a new request and an earlier request, each with its query.
 type Asked struct {
 	Question, Query string // the new request and the query that was found for it
-	Earlier, Theirs string // the earlier request as it was asked, and its query
+	Earlier, Theirs string // the earlier request as posted, and its query
 }
 
-// Same is the model's judgment of whether the requests of an [Asked] are the same.
+// Same is the model's judgment of whether the requests in an [Asked] are the same.
 type Same struct {
 	Same bool
 	Why  string // one line
 }
 
 // Asked asks the model whether an earlier request was the same as the new one, so that its query answers the new one.
-// In case of doubt, it was not. Errors and the events written to rec are as for [Engine.Triage], with the preset
-// "asked". If a query or request is too long to be shown whole, Asked returns a [Same] that is false, without asking
-// the model.
+// In case of doubt, the requests are not the same. Errors and the events written to rec are as for [Engine.Triage],
+// with the "asked" preset. If a query or request is too long to be shown in full, Asked returns a false [Same] without
+// asking the model.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {
 	for _, s := range []string{a.Question, a.Query, a.Earlier, a.Theirs} {
 		if len([]rune(s)) > maxAsked || strings.TrimSpace(s) == "" {
@@ -70,7 +70,7 @@ func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error
 	return s, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + s.Why})
 }
 
-// parseSame reads the model's JSON object; why describes what is wrong with it, if anything.
+// parseSame parses the model's JSON object; why describes what is wrong with it, if anything.
 func parseSame(text string) (s *Same, why string) {
 	m, ok := render.JSONObject(text)
 	if !ok {

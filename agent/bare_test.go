@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/preset"
 )
 
-// TestBare checks that the baseline runs queries and answers, with and without native tools, and that it gets no help:
-// it has no other tools, is not told why a result is empty, and may repeat an action.
+// TestBare checks that the baseline preset runs queries and answers, with and without native tools, and that it gets no
+// help: it has no other tools, is not told why a result is empty, and may repeat an action.
 func TestBare(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	const empty, query = `{"sparql": "SELECT ?c { wd:Q142 wdt:P36 ?c . ?c wdt:P40 wd:Q90 }"}`,

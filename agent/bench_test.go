@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// instant is a model that answers at once, with nine different queries and then the end. wait blocks it at the last
-// step.
+// instant is a model that responds immediately, with nine different queries and then the end of the run. wait blocks it
+// at the last step.
 type instant struct {
 	native bool
 	wait   func()
@@ -43,7 +43,7 @@ func (m instant) Complete(_ context.Context, req llm.Request) (*llm.Response, er
 	return &llm.Response{Choices: []llm.Choice{ch}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// hundred is a result with a hundred items.
+// hundred is a result with 100 items.
 var hundred = func() *kg.Table {
 	t := &kg.Table{Vars: []string{"x"}, Source: "test"}
 	for i := range 100 {
@@ -52,7 +52,7 @@ var hundred = func() *kg.Table {
 	return t
 }()
 
-// instantGraph is a graph that answers at once with the hundred items.
+// instantGraph is a graph that immediately returns the 100 items.
 type instantGraph struct{ *fakeGraph }
 
 func (instantGraph) Query(context.Context, string) (*kg.Table, error) { return hundred, nil }
@@ -68,7 +68,7 @@ func benchEngine(b *testing.B, name string, m Model) *Engine {
 }
 
 // BenchmarkTenSteps measures the agent's own time for a question that takes ten steps, with a model and a graph that
-// answer at once and a trajectory in memory.
+// respond immediately and an in-memory trajectory.
 func BenchmarkTenSteps(b *testing.B) {
 	for _, name := range []string{"spinach", "grasp"} {
 		b.Run(name, func(b *testing.B) {
@@ -84,7 +84,7 @@ func BenchmarkTenSteps(b *testing.B) {
 	}
 }
 
-// BenchmarkTwoHundredQuestions measures the memory that 200 questions use when all of them are at their tenth step.
+// BenchmarkTwoHundredQuestions measures the memory used by 200 questions that are all at their tenth step.
 func BenchmarkTwoHundredQuestions(b *testing.B) {
 	const questions = 200
 	for _, name := range []string{"spinach", "grasp"} {

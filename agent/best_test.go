@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// turnModel is a model that answers with whole turns. A turn is either lines of the form "tool {arguments}" or text
+// turnModel is a model that returns complete turns. A turn is either lines of the form "tool {arguments}" or text
 // without a call. The model records its requests.
 type turnModel struct {
 	turns    []string
@@ -54,7 +54,7 @@ func (m *turnModel) Complete(ctx context.Context, req llm.Request) (*llm.Respons
 	return &llm.Response{Choices: []llm.Choice{c}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// peaks is a small graph with two mountains in a country, one of them without a height.
+// peaks is a small graph with two mountains in one country, one of which has no height.
 const peaks = `@prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> .
 @prefix p: <http://www.wikidata.org/prop/> . @prefix ps: <http://www.wikidata.org/prop/statement/> .
 @prefix wds: <http://www.wikidata.org/entity/statement/> . @prefix wikibase: <http://wikiba.se/ontology#> .
@@ -79,7 +79,7 @@ func peaksGraph(t *testing.T) Sources {
 	return Wikibase(b.Graph(embedded.Options{Name: "test"}))
 }
 
-// best returns the preset best without probes, which have their own tests.
+// best returns the best preset without probes, which are tested separately.
 func best(t *testing.T) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named("best")
@@ -107,7 +107,7 @@ const (
 )
 
 // TestBestTwoCalls checks that an easy question takes two calls. The first prompt already contains the entities that
-// the question names, and no calls are made for the language and the report.
+// the question names, and no separate calls are made for the language and the report.
 func TestBestTwoCalls(t *testing.T) {
 	m := &turnModel{turns: []string{capital, finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -134,7 +134,7 @@ func TestBestLanguage(t *testing.T) {
 	}
 }
 
-// TestBestParallel checks that all calls of a turn are carried out and remain one turn of the conversation.
+// TestBestParallel checks that all calls in a turn are run and remain one turn of the conversation.
 func TestBestParallel(t *testing.T) {
 	m := &turnModel{turns: []string{capital + "\n" + `find {"names": ["High Tar", "Nowhere"]}` + "\n" + `look {"ids": ["Q51"]}`,
 		finished}}
@@ -150,8 +150,8 @@ func TestBestParallel(t *testing.T) {
 	}
 }
 
-// TestBestShape checks that an end with missing columns is rejected every time, but that an end with columns other than
-// the announced ones, or with a name instead of an item, is rejected only once.
+// TestBestShape checks that an attempt to end with missing columns is rejected every time, but that ending with columns
+// other than the announced ones, or with a name instead of an item, is rejected only once.
 func TestBestShape(t *testing.T) {
 	names := `query {"sparql": "SELECT ?mLabel WHERE { ?m wdt:P31 wd:Q8502 ; rdfs:label ?mLabel }"}`
 	for _, tt := range []struct {
@@ -204,7 +204,7 @@ func TestBestNumber(t *testing.T) {
 	}
 }
 
-// TestBestAnswers checks that benchmarks compare the answer columns without duplicate rows.
+// TestBestAnswers checks that benchmarks compare only the answer columns, without duplicate rows.
 func TestBestAnswers(t *testing.T) {
 	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?country ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 ?country }"}`,
 		`finish {"columns": ["country"], "answer": "Tarland.", "assumed": "Any mountain.", "open": "Heights are missing."}`}}
@@ -226,7 +226,7 @@ func TestBestAnswers(t *testing.T) {
 	}
 }
 
-// TestBestNoAnswer checks that an honest end without an answer is accepted at once, even if a query returned something.
+// TestBestNoAnswer checks that honestly ending without an answer is accepted at once, even if a query returned rows.
 func TestBestNoAnswer(t *testing.T) {
 	m := &turnModel{turns: []string{capital, `finish {"no_answer": true, "answer": "The graph has no rivers."}`}}
 	out, _ := askBest(t, m, "Which rivers are there?")
@@ -235,8 +235,8 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestBestNothingFits checks that a model that ends on an empty result for good reason learns how to do so within one
-// turn, or from the result itself.
+// TestBestNothingFits checks that a model that has a good reason to end on an empty result learns how to do so within
+// one turn, or from the result itself.
 func TestBestNothingFits(t *testing.T) {
 	lake := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	none := `finish {"no_answer": true, "answer": "None: no mountain is there."}`
@@ -260,8 +260,8 @@ func TestBestNothingFits(t *testing.T) {
 	}
 }
 
-// TestBestAppendOnly checks that each request begins with the entire previous request, so a provider's prompt cache
-// stays valid, even after turns without a call, unreadable calls, repetitions, refused ends and the warning that few
+// TestBestAppendOnly checks that each request starts with the entire previous request, so a provider's prompt cache
+// stays valid, even after turns without a call, unreadable calls, repetitions, rejected ends and the warning that few
 // steps are left.
 func TestBestAppendOnly(t *testing.T) {
 	m := &turnModel{turns: []string{"Let me think.", capital + "\n" + `nosuch {}`, capital, `find {}`,
@@ -305,8 +305,8 @@ func encode(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestBestWithoutTools checks that with a server that does not support tool calls, the same conversation takes place as
-// text, with one call per turn.
+// TestBestWithoutTools checks that if the server does not support tool calls, the same conversation is held as text,
+// with one call per turn.
 func TestBestWithoutTools(t *testing.T) {
 	m := &turnModel{noTools: true, turns: []string{capital, "Let me think.", finished}}
 	out, _ := askBest(t, m, "What is the capital of Tarland?")
@@ -337,7 +337,7 @@ func TestBestReplay(t *testing.T) {
 	}
 }
 
-// TestBestPluralNames checks that the singular of a name is also looked up if nothing has the plural as its name.
+// TestBestPluralNames checks that if nothing has a plural as its name, the singular is looked up, too.
 func TestBestPluralNames(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
@@ -357,7 +357,7 @@ func TestBestPluralNames(t *testing.T) {
 	}
 }
 
-// lookedUp checks that the first prompt for a question contains the string want, but not the string not.
+// lookedUp checks that the first prompt for a question contains want but does not contain not.
 func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	t.Helper()
 	m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
@@ -370,8 +370,8 @@ func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	}
 }
 
-// TestBestOtherLanguages tests German, in which common nouns are capitalized, and French and Italian, in which some
-// words drop a letter.
+// TestBestOtherLanguages tests German, which capitalizes common nouns, and French and Italian, in which some words drop
+// a letter.
 func TestBestOtherLanguages(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -392,8 +392,8 @@ func TestBestOtherLanguages(t *testing.T) {
 	}
 }
 
-// TestBestPages checks that if a question names five entities, four are shown with their properties. The entity left
-// out is named by a common word and is not a class, so its page is the least useful.
+// TestBestPages checks that if a question names five entities, four are shown with their properties. The omitted entity
+// is named by a common word and is not a class, so its page is the least useful.
 func TestBestPages(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`
@@ -414,7 +414,7 @@ func TestBestPages(t *testing.T) {
 	}
 }
 
-// busy is a graph whose queries fail because the query service demands a pause.
+// busy is a graph whose queries fail because the query service requests a pause.
 type busy struct {
 	tool.Graph
 	pause time.Duration
@@ -429,9 +429,9 @@ func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, query)
 }
 
-// TestBestBusy checks that a model that ends on a query that the graph did not answer is told to run it again. If the
-// service demands a long pause, or if the model insists, the run ends with the service's error, not as a run that found
-// no answer.
+// TestBestBusy checks that if a model ends on a query that the graph did not answer, it is told to rerun the query. If
+// the service requests a long pause, or if the model insists, the run ends with the service's error, not as a run that
+// found no answer.
 func TestBestBusy(t *testing.T) {
 	none := `finish {"no_answer": true, "answer": "There is none."}`
 	for _, tt := range []struct {
@@ -468,7 +468,7 @@ func TestBestBusy(t *testing.T) {
 	}
 }
 
-// TestBestStuck checks that a model that keeps repeating a refused end is not asked forever.
+// TestBestStuck checks that a model that keeps repeating a rejected end is not asked forever.
 func TestBestStuck(t *testing.T) {
 	empty := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	m := &turnModel{turns: append([]string{empty}, slices.Repeat([]string{`finish {"step": 2, "answer": "None."}`}, 9)...)}

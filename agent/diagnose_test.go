@@ -21,7 +21,7 @@ import (
 )
 
 // TestDiagnose checks that an empty result names the condition that removes the rows, that at most six probes are made,
-// that no probes follow a failing one, and that none are made if the preset does not want them or time is short.
+// that no probes follow a failed one, and that none are made if the preset does not use them or time is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear if the condition is removed
@@ -83,7 +83,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// TestDiagnoseStops checks that a caller who cancels during a probe gets the context's error, and that the probes are
+// TestDiagnoseStops checks that a caller that cancels during a probe gets the context's error, and that the probes are
 // in the trajectory and can be replayed from it.
 func TestDiagnoseStops(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"

@@ -21,46 +21,44 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Options are the settings of an [Engine] that are the same for all questions. The zero value is usable.
+// Options are the [Engine] settings that are the same for all questions. The zero value is usable.
 type Options struct {
 	Preset   *preset.Preset  // [preset.Default] if nil
-	Policy   string          // name of the policy; the preset's first policy if empty
-	Runs     int             // independent tries, for policies that make several; the policy decides if 0
+	Policy   string          // the policy's name; the preset's first policy if empty
+	Runs     int             // number of independent attempts, for policies that make several; the policy decides if 0
 	Doubt    float64         // if the confidence, from 0 to 1, is below this, the asker is also asked a question
-	Variants []step.Variant  // how the tries differ, Preset unchanged first; if nil, see [step.Runner.Try]
-	Reviewer policy.Reviewer // a person who decides on each turn, instead of Policy; may be nil
-	Examples int             // solved questions to show before the first turn; the preset's number if 0
+	Variants []step.Variant  // how the attempts differ, with the unchanged Preset first; if nil, see [step.Runner.Try]
+	Reviewer policy.Reviewer // replaces Policy with a person who decides on each turn; may be nil
+	Examples int             // number of solved questions to show before the first turn; the preset's number if 0
 	Notes    int             // maximum number of approved notes in the prompt; the preset's number if 0
 	Notebook tool.Notebook   // for a preset that takes notes
-	// Right reports whether an answer is known to be right. If it is not nil, a branching search continues until an answer
-	// is right. It is nil for real questions, whose right answer is not known.
+	// Right reports whether an answer is known to be right. If it is not nil, a tree search continues until an answer
+	// is right. It is nil for real questions, whose correct answer is not known.
 	Right    func(ctx context.Context, a *Answer) bool
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's services; none if nil
 	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes
 	// sentences with unsupported claims; see package faithful.
 	Faithful bool
-	// cache of the graphs' answers, shared by all questions of a program; if nil, nothing is kept from one question to
-	// the next
+	// cache of the graphs' responses, shared by all of the program's questions; if nil, nothing is kept between
+	// questions
 	Memory *tool.Memory
 	// stream messages if the recorder is an [event.Listener]
 	Stream bool
 }
 
-// Engine answers questions. It does not store the state of questions, so any number of them may be asked at the same
-// time.
+// Engine answers questions. It stores no per-question state, so any number of questions may be asked concurrently.
 type Engine struct {
 	lg      *slog.Logger
 	model   Model
 	sources Sources
 	now     func() time.Time
 	opts    Options
-	// features that the model's server turned out not to support: tool calls, and strict schemas for them
+	// features found to be unsupported by the model's server: tool calls, and strict schemas for them
 	noTools, noStrict atomic.Bool
 }
 
-// New returns an engine for the graphs of sources, of which there must be at least one. Without a labeler, items in
-// results have no labels, and the model is not told the labels of IDs that it has not been shown. now is the clock for
-// limits and timestamps.
+// New returns an engine for the graphs in sources, which must not be empty. Without a labeler, items in results have no
+// labels, and the model is not told the labels of IDs that it has not seen. now is the clock for limits and timestamps.
 func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, opts Options) *Engine {
 	if opts.Preset == nil {
 		opts.Preset = preset.Default()
@@ -83,7 +81,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 		p.Notes.N = opts.Notes
 		opts.Preset = &p
 	}
-	if opts.Preset.Notes.N == 0 { // notes that are not shown are not logged either
+	if opts.Preset.Notes.N == 0 { // do not log notes that are not shown
 		sources = slices.Clone(sources)
 		for i := range sources {
 			sources[i].Notes = nil
@@ -92,7 +90,7 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 	return &Engine{lg: lg, model: model, sources: opts.Memory.Around(sources), now: now, opts: opts}
 }
 
-// reviewPolicy is the name of the policy in the start event of a run that a person reviews.
+// reviewPolicy is the policy name in the start event of a run that a person reviews.
 const reviewPolicy = "review"
 
 // run is one question in progress.
@@ -103,17 +101,17 @@ type run struct {
 	faithful bool
 }
 
-// Limits on how much of a question and its history is shown, since a post can be as long as a page.
+// Limits on how much of a question and its history is shown, because a post can be as long as a page.
 const (
 	maxQuestion = 16_000 // characters
 	maxHistory  = 6      // the latest earlier turns
 )
 
-// Ask searches for the query that answers q. Every event is passed to rec before the next one happens.
+// Ask searches for the query that answers q. Every event is passed to rec before the next one occurs.
 //
-// An orderly end is an Outcome: an answer, or the reason why there is none. An error means that the caller must stop:
-// ctx is done (canceled by the caller, not the run's own time limit), or the trajectory could not be written. An
-// Outcome returned with an error contains what was found so far and must not be published.
+// A run that ends in an orderly way returns an Outcome: an answer, or the reason why there is none. An error means that
+// the caller must stop: either ctx is done (canceled by the caller, not by the run's own time limit), or the trajectory
+// could not be written. An Outcome returned with an error contains what was found so far and must not be published.
 func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, errors.New("agent: the question is empty")
@@ -122,9 +120,9 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 }
 
 // Continue continues a run that was cut off, for example by a crash. earlier contains the run's events, and the engine
-// must have the same settings as before. The run is replayed with the recorded answers of the model and the graphs, so
-// rec gets all events, beginning with the first; see [event.Continued]. The time that the earlier run took counts.
-// Otherwise, Continue is like Ask.
+// must have the same settings as before. The run is replayed with the recorded responses of the model and the graphs,
+// so rec receives all events, starting with the first; see [event.Continued]. The time that the earlier run took counts
+// toward the time limit. Otherwise, Continue is like Ask.
 func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, limits Limits) (*Outcome, error) {
 	if len(earlier) == 0 || earlier[0].Question == nil {
 		return nil, errors.New("agent: the earlier run has no question")
@@ -145,7 +143,7 @@ func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, li
 	return again.ask(ctx, *earlier[0].Question, rec, again.limits(limits))
 }
 
-// recalled is a model that answers from the record of an earlier run as long as it has answers left.
+// recalled is a model that answers from the record of an earlier run until the recorded responses run out.
 type recalled struct {
 	earlier *event.Earlier
 	live    Model
@@ -161,7 +159,7 @@ func (m recalled) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 	return m.live.Complete(ctx, req)
 }
 
-// search returns the policy that the options name.
+// search returns the policy named in the options.
 func (e *Engine) search() (policy.Policy, error) {
 	if e.opts.Reviewer != nil {
 		return policy.Review(e.opts.Reviewer), nil
@@ -225,7 +223,7 @@ func (e *Engine) limits(l Limits) Limits {
 	return l.WithDefaults()
 }
 
-// answer does the work: it determines the language, explores, runs the final query and writes the report.
+// answer answers the question: it determines the language, explores, runs the final query and writes the report.
 func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy, out *Outcome) error {
 	r.state = r.Start(b.At())
 	if err := r.findLanguage(ctx, b); err != nil {
@@ -269,8 +267,8 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	return err
 }
 
-// findLanguage determines the asker's language. This is the question's own language if known, otherwise the preset's,
-// otherwise the language that the model names or, failing that, English.
+// findLanguage determines the asker's language. This is the question's language if known; otherwise, it is the preset's
+// language, the language that the model names, or English, in that order.
 func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
@@ -299,8 +297,8 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// settle converts the end of the run to the outcome, or to the caller's error. A limit that is reached after an answer
-// was found does not discard the answer.
+// settle converts the end of the run to the outcome, or to the error for the caller. Reaching a limit after finding an
+// answer does not discard the answer.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
 	var h *event.Halt
 	switch {
@@ -319,7 +317,7 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 	return nil
 }
 
-// end completes the outcome and writes the last event, on every exit path.
+// end completes the outcome and writes the last event. It is called on every exit path.
 func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	out.Language, out.Steps, out.Feedback = r.Language.Code, r.state.Steps(), r.state.Verdict()
 	out.Usage, out.Elapsed, out.Repairs = r.Meter.Usage(), r.Meter.Elapsed(), r.Meter.Repairs()
@@ -327,7 +325,7 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		out.Ending = event.Stopped(err)
 	}
 	if event.IsWriteError(err) {
-		return nil // the error is already in err
+		return nil // err already contains the error
 	}
 	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason), Asks: out.Asks,
 		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
@@ -335,8 +333,8 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
-// clarify writes a question to the asker if the answer is not certain enough, or if a comparison did not choose any of
-// several answers.
+// clarify writes a question to the asker if the answer is not certain enough, or if a comparison of several answers did
+// not choose one.
 func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *Outcome) (err error) {
 	if r.doubt <= 0 || f.Answer != nil && out.Confidence >= r.doubt || f.Answer == nil && len(f.Rivals) == 0 {
 		return nil
@@ -353,11 +351,11 @@ func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *O
 // maxReport is the maximum number of characters in a report; one to three sentences are requested.
 const maxReport = 2000
 
-// said returns a text by the model as the asker sees it.
+// said returns the model's text as the asker sees it.
 func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
 
-// report asks the model for a short answer in the asker's language. Without it, the reply has only its fixed sentences,
-// so a failure here loses nothing.
+// report asks the model for a short answer in the asker's language. Without it, the reply contains only the fixed
+// sentences, so a failure here loses nothing.
 func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if !r.Preset.Report {
 		return nil

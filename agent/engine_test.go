@@ -21,7 +21,7 @@ import (
 
 func execute(q string) string { return do("execute_sparql(" + q + ")") }
 
-// TestAnswer follows one question from beginning to end and checks everything that is returned.
+// TestAnswer follows one question from start to finish and checks everything that is returned.
 func TestAnswer(t *testing.T) {
 	const q = `SELECT ?x ?xLabel WHERE { ?x wdt:P403 wd:Q1653 . SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],mul,en" } }`
 	result := &kg.Table{Vars: []string{"x", "xLabel"}, Source: "query.example",
@@ -142,12 +142,12 @@ func TestFinalLimit(t *testing.T) {
 	}
 }
 
-// TestUnfit checks that if the last run of a query fails, the model is told so and can replace the query.
+// TestUnfit checks that if the final run of a query fails, the model is told so and can replace the query.
 func TestUnfit(t *testing.T) {
 	g := graphOfTwo()
 	g.query = func(q string) (*kg.Table, error) {
 		if strings.Contains(q, "P31") {
-			return &kg.Table{Vars: []string{"x"}}, nil // the last run returns no rows
+			return &kg.Table{Vars: []string{"x"}}, nil // the final run returns no rows
 		}
 		return items("Q3"), nil
 	}
@@ -166,7 +166,7 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// TestEnds has a row for each way in which a run can end without an answer.
+// TestEnds has a test case for each way in which a run can end without an answer.
 func TestEnds(t *testing.T) {
 	many := func(n int) (out []string) {
 		for i := range n {
@@ -246,8 +246,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestReportNotes checks that the prompt for the report contains the thoughts and the outcome of each query as notes,
-// not as instructions.
+// TestReportNotes checks that the report prompt contains the thoughts and the outcome of each query as notes, not as
+// instructions.
 func TestReportNotes(t *testing.T) {
 	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
 	g := graphOfTwo()
@@ -281,7 +281,7 @@ func TestReportNotes(t *testing.T) {
 	}
 }
 
-// TestNoAnswerDetail checks that the reason is the model's text without the syntax of its call.
+// TestNoAnswerDetail checks that the reason is the model's text without the call syntax.
 func TestNoAnswerDetail(t *testing.T) {
 	for said, want := range map[string]string{"no answer: no shoe sizes there": "no shoe sizes there",
 		"No answer - none": "none", "no answer": ""} {
@@ -298,7 +298,7 @@ func TestNoAnswerDetail(t *testing.T) {
 	}
 }
 
-// TestExtract checks that the model is asked for a query supported by the steps when the actions are used up, and that
+// TestExtract checks that when the actions are used up, the model is asked for a query supported by the steps, and that
 // the query is published only if it runs and contains only IDs that were shown.
 func TestExtract(t *testing.T) {
 	for _, tt := range []struct {
@@ -317,7 +317,7 @@ func TestExtract(t *testing.T) {
 				execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said,
 				"report": "r"}}
 			g := graphOfTwo()
-			// These are shown with the query and count as seen from then on.
+			// The IDs are shown with the query and count as seen from then on.
 			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"}
 			out, _ := ask(t, m, g, Limits{Counted: 2})
 			if (out.Answer != nil) != tt.answer {
@@ -330,7 +330,7 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestUnreadableTurn checks that an unreadable turn is sent back with an explanation of the mistake, and that the count
+// TestUnreadableTurn checks that an unreadable turn is returned with an explanation of the problem, and that the count
 // restarts after a readable turn.
 func TestUnreadableTurn(t *testing.T) {
 	m := &fakeModel{acts: []string{"hm", "hm", "hm", execute(qA), "hm", "hm", "hm", do("stop()")},
@@ -350,7 +350,7 @@ func TestUnreadableTurn(t *testing.T) {
 	}
 }
 
-// TestStops checks that the caller's cancellation and a failing trajectory are always errors, never an answer.
+// TestStops checks that the caller's cancellation and a failed trajectory write are always errors, never an answer.
 func TestStops(t *testing.T) {
 	script := func() *fakeModel {
 		return &fakeModel{acts: []string{do("search_wikidata(a)"), execute(qA), do("stop()")},
@@ -431,7 +431,7 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// lengthy is a model that always gives the same answer, with the finish reason "length".
+// lengthy is a model that always returns the same message, with finish reason "length".
 type lengthy struct{ fakeModel }
 
 func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
@@ -443,7 +443,7 @@ func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response,
 }
 
 // TestCutOffTurn checks that an incomplete query is not run, but that a short action in a turn that became too long is
-// carried out.
+// run.
 func TestCutOffTurn(t *testing.T) {
 	m := &lengthy{fakeModel{acts: []string{execute(qA), do("search_wikidata(a)\nObservation: and so on and so on")}}}
 	g := graphOfTwo()
@@ -456,7 +456,7 @@ func TestCutOffTurn(t *testing.T) {
 	}
 }
 
-// TestBounds checks that prompts are bounded, and that the model is told when few steps are left.
+// TestBounds checks that prompts have a size limit, and that the model is told when few steps are left.
 func TestBounds(t *testing.T) {
 	wide := &kg.Table{Vars: make([]string, 200)}
 	row := make([]rdf.Term, 200)
@@ -514,7 +514,7 @@ func (m *forgetful) Complete(ctx context.Context, req llm.Request) (*llm.Respons
 }
 
 // TestShortened checks that a conversation that is too long for the model is retried once with its old observations
-// shortened, and that the state does not change.
+// shortened, and that the state is left unchanged.
 func TestShortened(t *testing.T) {
 	g := graphOfTwo()
 	g.hits = map[string][]kg.Hit{}
@@ -534,7 +534,7 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// TestLastRun checks the consequences of a failing last run.
+// TestLastRun checks what happens if the final run fails.
 func TestLastRun(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -551,7 +551,7 @@ func TestLastRun(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := graphOfTwo()
-			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // for the posting form; the exploring run succeeds
+			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // for the posting form only
 			out, _ := ask(t, &fakeModel{acts: tt.acts, tasks: map[string]string{"report": "r"}}, g, tt.limit)
 			if out.Answer != nil || out.Reason != tt.want {
 				t.Errorf("%q: %s", out.Reason, out.Detail)

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// player is a model with fixed answers.
+// player is a model with fixed responses.
 type player []string
 
 func (p *player) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -26,8 +26,8 @@ func (p *player) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
 
-// A question is answered on the built-in slice of Wikidata. The model writes one action per turn; here its turns are
-// fixed.
+// This example answers a question from the built-in slice of Wikidata. The model writes one action per turn; here, its
+// turns are fixed.
 func ExampleEngine_Ask() {
 	graph, err := sandbox.Graph(embedded.Options{Name: "built-in slice", Now: time.Now})
 	if err != nil {

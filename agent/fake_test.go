@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeModel is a model that answers the task act from a list of turns, in order, and every other task from a map by
-// task name. It records its requests.
+// fakeModel is a model that answers the act task from a list of turns, in order, and every other task from a map keyed
+// by task name. It records its requests.
 type fakeModel struct {
 	acts     []string
 	tasks    map[string]string
@@ -71,13 +71,13 @@ func taskOf(req llm.Request) string {
 	return req.Purpose
 }
 
-// fakeGraph is a graph with a few entities. It answers queries by their exact text, or by the fallback.
+// fakeGraph is a graph with a few entities. It looks up a query by its exact text, and otherwise uses the fallback.
 type fakeGraph struct {
 	hits     map[string][]kg.Hit // by language and text, "en:danube"
 	entities map[string]*kg.Entity
 	examples map[string][]kg.Example
 	tables   map[string]*kg.Table
-	errs     map[string]error // by query text, entity ID or search text
+	errs     map[string]error // keyed by query text, entity ID or search text
 	labels   map[string]string
 	query    func(q string) (*kg.Table, error)
 	queries  []string
@@ -141,8 +141,8 @@ func (g *fakeGraph) Labels(_ context.Context, ids, _ []string) (map[string]strin
 	return out, nil
 }
 
-// memory is a Recorder that keeps events. It fails from event number failAt on, counted from 1, or never if failAt is
-// 0.
+// memory is a Recorder that keeps events. It fails from event number failAt onward, counting from 1, or never if failAt
+// is 0.
 type memory struct {
 	events []Event
 	failAt int
@@ -201,7 +201,7 @@ func items(ids ...string) *kg.Table {
 	return t
 }
 
-// sequence is a model that answers each call with the next string.
+// sequence is a model that responds to each call with the next string.
 type sequence struct{ answers []string }
 
 func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -213,7 +213,7 @@ func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error)
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
 
-// spinach returns options with the preset spinach, without diagnostic queries, changed for a test.
+// spinach returns options with the spinach preset, modified for a test, without diagnostic queries.
 func spinach(change func(*preset.Preset)) Options {
 	p := preset.Default()
 	p.Diagnose = false

@@ -19,7 +19,7 @@ func answerWith(query string) []string {
 	return []string{"answer", args("sparql", query, "answer", "It is this.")}
 }
 
-// graspF returns the preset grasp-f.
+// graspF returns the grasp-f preset.
 func graspF(t *testing.T) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named("grasp-f")
@@ -29,7 +29,7 @@ func graspF(t *testing.T) *preset.Preset {
 	return p
 }
 
-// TestG25Feedback tests rows G25 to G27: who judges and when, what the judge sees, and what follows.
+// TestG25Feedback tests rows G25 to G27: who judges and when, what the judge sees, and what happens next.
 func TestG25Feedback(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -37,7 +37,7 @@ func TestG25Feedback(t *testing.T) {
 		purposes string // tasks of the calls, in order
 		first    *Verdict
 		events   string
-		sparql   string // part of the answer's query, or of the attempt's in a run without an answer
+		sparql   string // part of the answer's query or, in a run without an answer, of the attempt's query
 		answered bool
 	}{
 		{"G27 done: the answer is kept", [][]string{answerWith(qA), verdict("done", "Good.")}, "act feedback",

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// solved is a pool of examples. A search finds the examples that share a word with the text.
+// solved is a pool of examples. A search finds examples that share a word with the search text.
 type solved struct {
 	by      map[string][]event.Example
 	queries []event.ExampleQuery
@@ -81,7 +81,7 @@ const (
 	wrongQuery = "SELECT DISTINCT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P999 wd:Q6420 . }"
 )
 
-// generating is a run of the preset sparql-llm.
+// generating is a run of the sparql-llm preset.
 type generating struct {
 	model  *fakeModel
 	graph  *fakeGraph
@@ -130,7 +130,7 @@ func (x *generating) ask(t *testing.T) (*Outcome, *memory) {
 	return out, rec
 }
 
-// says checks that a text contains the given strings.
+// says checks that text contains the given strings.
 func says(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, w := range wants {
@@ -140,7 +140,7 @@ func says(t *testing.T, text string, wants ...string) {
 	}
 }
 
-// The test covers the rows extract, retrieve and generate of SPARQL-LLM's pipeline, with a first query that is right.
+// The test covers the extract, retrieve and generate rows of SPARQL-LLM's pipeline, with a first query that is correct.
 func TestGenerateAtOnce(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	out, rec := x.ask(t)
@@ -181,8 +181,8 @@ func TestGenerateAtOnce(t *testing.T) {
 	t.Error("the trajectory does not say which examples were seen")
 }
 
-// We added one thing: the question's relations are looked up, too. Otherwise, a property would never be shown
-// if none of the classes found has it.
+// We made one addition: the question's relations are looked up, too. Otherwise, a property that none of the classes
+// found has would never be shown.
 func TestGenerateRelations(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.model.tasks["analyze"] = `{"extracted_classes":["river"],"extracted_entities":["Lake Geneva"],"extracted_relations":["mouth of a river",""]}`
@@ -196,8 +196,8 @@ func TestGenerateRelations(t *testing.T) {
 		"\"mouth of a river\":\n- mouth of the watercourse (P403): where it ends")
 }
 
-// k is 10 for the question and for each step, or 5 if there are more than three steps. Duplicates are shown once,
-// and the most similar examples first.
+// k is 10 for the question and for each step, or 5 if there are more than three steps. Duplicates are shown once, and
+// the most similar examples come first.
 func TestRetrieveCounts(t *testing.T) {
 	example := func(id, query string, score float64) event.Example {
 		return event.Example{ID: id, Question: "about " + id, SPARQL: query, Score: score}
@@ -239,7 +239,7 @@ func TestRetrieveCounts(t *testing.T) {
 	}
 }
 
-// The run continues without solved questions, without classes and without a readable analysis.
+// The run continues even if there are no solved questions, no classes and no readable analysis.
 func TestGenerateWithout(t *testing.T) {
 	for name, change := range map[string]func(*generating){
 		"examples":            func(x *generating) { x.source.Examples = nil },
@@ -308,7 +308,7 @@ func TestCheckSample(t *testing.T) {
 	}
 }
 
-// The test covers the three kinds of mistakes about classes, and a query that cannot be parsed.
+// The test covers the three kinds of class errors, and a query that cannot be parsed.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		query string
@@ -367,7 +367,7 @@ func TestRepairRuns(t *testing.T) {
 	says(t, x.model.last("act"), "The query ran out of time")
 }
 
-// waiting is a graph that does not answer a query before its deadline.
+// waiting is a graph that does not respond to a query before its deadline.
 type waiting struct {
 	*fakeGraph
 	left time.Duration
@@ -402,7 +402,7 @@ func TestTenSecondsAndFiftyRows(t *testing.T) {
 	}
 }
 
-// After three queries the run always ends in the same way.
+// After three queries, the run always ends in the same way.
 func TestThreeTries(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(strings.Replace(emptyQuery, "Q1 ", "Q2 ", 1)),
 		fence(strings.Replace(emptyQuery, "Q1 ", "Q3 ", 1)), fence(goodQuery))
@@ -441,8 +441,8 @@ func TestPrefixesAndEndpoints(t *testing.T) {
 	}
 }
 
-// The variant for the challenge does not analyze the question, shows examples as JSON and classes for the question, and
-// uses the classes only after a query failed.
+// The challenge variant does not analyze the question, shows examples as JSON and classes for the question, and uses
+// the classes only after a query has failed.
 func TestChallenge(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	x.preset = "sparql-llm-challenge"
@@ -484,7 +484,7 @@ func TestGenerateReplay(t *testing.T) {
 	}
 }
 
-// Hostile text stays inside its tags: it can close neither the tags nor the block of a query.
+// Hostile text stays inside its tags: it can close neither the tags nor a query block.
 func TestGenerateHostile(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.source.Examples = &solved{by: map[string][]event.Example{"rivers": {{ID: "e",
@@ -500,7 +500,7 @@ func TestGenerateHostile(t *testing.T) {
 	}
 }
 
-// TestGenerateInTree checks that a preset that writes whole queries can also search a tree. The material for the
+// TestGenerateInTree checks that a preset that writes whole queries can also search a tree. The information for the
 // queries is looked up once, before the root. Each query is an action, and a query that returns rows ends its branch
 // with an answer. Samples are not requested with the preset's seed, because a server that returns one choice per call
 // would always return the same one.
@@ -532,14 +532,14 @@ func TestGenerateInTree(t *testing.T) {
 	if v := rec.of("vote"); analyzed != 1 || len(v) != 1 || v[0].Groups[0].Weight != 2 {
 		t.Errorf("analyzed %d times, votes %+v", analyzed, v)
 	}
-	for _, e := range rec.of("visit") { // the lookups are above the root
+	for _, e := range rec.of("visit") { // the lookup events are above the root
 		if len(e.Path) > 2 {
 			t.Errorf("a path of %d steps", len(e.Path))
 		}
 	}
 }
 
-// TestGenerateLinear checks that the preset's usual policy is linear and looks things up first.
+// TestGenerateLinear checks that the preset's usual policy is linear and performs the lookups first.
 func TestGenerateLinear(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery))
 	p, err := preset.Named(x.preset)

@@ -24,8 +24,8 @@ import (
 //go:embed testdata/grasp.ttl
 var graspFacts string
 
-// graspGraph returns the embedded graph with the facts of kgtest, the facts for GRASP's tools, and more triples (in
-// N-Triples).
+// graspGraph returns the embedded graph with the facts from kgtest, the facts for GRASP's tools, and additional triples
+// (in N-Triples).
 func graspGraph(t *testing.T, more string) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -42,7 +42,7 @@ type caller struct {
 	turns    []string
 	used     int
 	requests []llm.Request
-	tasks    map[string]string // answers to tasks other than acting
+	tasks    map[string]string // responses to tasks other than act
 }
 
 var toolLine = regexp.MustCompile(`(?m)^TOOL (\S+) (.*)$`)
@@ -71,7 +71,7 @@ func (m *caller) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return &llm.Response{Choices: []llm.Choice{ch}}, nil
 }
 
-// graspPreset returns one of GRASP's presets, changed for a test.
+// graspPreset returns one of GRASP's presets, modified for a test.
 func graspPreset(t *testing.T, name string, change func(*preset.Preset)) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named(name)
@@ -117,7 +117,7 @@ func (graspKnown) FindExamples(_ context.Context, q event.ExampleQuery) ([]event
 //go:embed testdata/grasp-tools.txt
 var graspTools string
 
-// TestGraspTools plays the calls of testdata/grasp-tools.txt in one conversation, and compares what the model saw.
+// TestGraspTools plays the calls in testdata/grasp-tools.txt in a single conversation, and checks what the model saw.
 func TestGraspTools(t *testing.T) {
 	_, rest, _ := strings.Cut(graspTools, "\n== ")
 	var names, turns, want []string

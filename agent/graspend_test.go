@@ -38,7 +38,7 @@ func TestGraspEnds(t *testing.T) {
 		name, preset string
 		turns        []string
 		reason       Reason
-		answer       string // beginning of the answer's or the attempt's query, without line breaks
+		answer       string // start of the answer's or the attempt's query, without line breaks
 		report       string
 		steps        []string
 		told         string // part of the last message that the model read
@@ -136,7 +136,7 @@ func TestGraspMessages(t *testing.T) {
 	}
 }
 
-// TestGraspSystem checks the content of the system message (G2, G3), and that no part of it is missing.
+// TestGraspSystem checks the content of the system message (G2, G3), and that none of its parts is missing.
 func TestGraspSystem(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Explain.Endpoint, s[0].Explain.Lacks = "https://query.example/sparql", []string{"It has no ranks."}
@@ -167,7 +167,7 @@ func TestGraspSystem(t *testing.T) {
 		"search_property_of_entity", "search_object_of_property"}, names); d != "" {
 		t.Error(d)
 	}
-	if bytes > 4*800 { // GRASP's own message has some 1,500 tokens
+	if bytes > 4*800 { // GRASP's own message has about 1,500 tokens
 		t.Errorf("the tools take %d bytes of every call", bytes)
 	}
 }
@@ -219,7 +219,7 @@ func TestGraspGraphs(t *testing.T) {
 func TestGraspCandidateLimit(t *testing.T) {
 	for _, n := range []int{65_536, 65_537} {
 		var b strings.Builder
-		for i := 3; i < n; i++ { // three humans are among the facts
+		for i := 3; i < n; i++ { // the facts already include three humans
 			fmt.Fprintf(&b, "<http://www.wikidata.org/entity/Q%d> <http://www.wikidata.org/prop/direct/P31> <http://www.wikidata.org/entity/Q5> .\n", i+1_000_000)
 		}
 		out, _ := playGrasp(t, Wikibase(graspGraph(t, b.String())), graspPreset(t, "grasp-constrained", nil),
@@ -234,8 +234,8 @@ func TestGraspCandidateLimit(t *testing.T) {
 	}
 }
 
-// TestGraspHostile checks that hostile calls get an error that helps to correct them, without anything that looks like
-// one of our instructions.
+// TestGraspHostile checks that hostile calls get an error that helps to correct them and contains nothing that looks
+// like one of our instructions.
 func TestGraspHostile(t *testing.T) {
 	g := graspGraph(t, "")
 	deep := strings.Repeat(`{"constraints":`, 20_000) + "1" + strings.Repeat("}", 20_000)
@@ -251,7 +251,7 @@ func TestGraspHostile(t *testing.T) {
 		for i, name := range []string{"search_entity", "search_property", "search_literal", "search_shape", "search_example",
 			"search_constrained", "get_shape", "list", "execute"} {
 			if i > 0 && len(args) > 10_000 {
-				break // the calls are refused before the tool is looked up
+				break // the calls are rejected before the tool is looked up
 			}
 			out, m := playGrasp(t, Wikibase(g), graspPreset(t, "grasp-all", nil), "TOOL "+name+" "+args, graspAnswer)
 			if out.Answer == nil {
@@ -299,7 +299,7 @@ func TestGraspHostile(t *testing.T) {
 	}
 }
 
-// TestGraspGeneral checks that the task general-qa answers in words, with the last executed query as the source (G1).
+// TestGraspGeneral checks that the general-qa task answers in words, with the last executed query as the source (G1).
 func TestGraspGeneral(t *testing.T) {
 	g := graspGraph(t, "")
 	words := `TOOL answer_text {"answer": "It is Paris."}`
@@ -327,8 +327,8 @@ func TestGraspGeneral(t *testing.T) {
 	}
 }
 
-// TestGraspExamples checks that three solved questions are shown before the first turn, either similar or random ones
-// (G20, G21).
+// TestGraspExamples checks that three solved questions, either similar or random, are shown before the first turn (G20,
+// G21).
 func TestGraspExamples(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	for name, want := range map[string]string{"grasp-similar": "What is the capital of Germany?",
@@ -352,8 +352,8 @@ func TestGraspExamples(t *testing.T) {
 	}
 }
 
-// TestGraspLanguage checks that GRASP does not ask for the language of a question. Labels are in English unless the
-// language is known.
+// TestGraspLanguage checks that GRASP does not ask the model for a question's language. Labels are in English unless
+// the language is known.
 func TestGraspLanguage(t *testing.T) {
 	for language, want := range map[string]string{"": "Germany (wd:Q183)", "de": "Deutschland (wd:Q183)"} {
 		m := &caller{turns: []string{`TOOL execute {"sparql": "SELECT ?x { VALUES ?x { wd:Q183 } }"}`, graspAnswer}}
@@ -368,7 +368,7 @@ func TestGraspLanguage(t *testing.T) {
 	}
 }
 
-// TestGraspShown checks which IRIs, in which forms, count as known under GRASP's guard after each tool's result (G24).
+// TestGraspShown checks which IRIs, in which forms, GRASP's guard counts as known after each tool's result (G24).
 func TestGraspShown(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Shapes, s[0].Examples = graspKnown{}, graspKnown{}

@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// guardGraph returns a graph that answers every query with two rows, returns counts for each ID, and contains Q183.
+// guardGraph returns a graph that contains Q183. It answers queries that count with a count for each ID, and all other
+// queries with two rows.
 func guardGraph() *fakeGraph {
 	return &fakeGraph{labels: map[string]string{"Q183": "Germany", "P36": "capital"},
 		hits: map[string][]kg.Hit{"en:q183": {{ID: "Q183", Type: kg.Item, Label: "Germany",
@@ -78,7 +79,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardOnIRIs checks that on a graph that is not a Wikibase, IDs are prefixed names, and that IDs from common
+// TestGuardOnIRIs checks that on a graph other than a Wikibase, IDs are prefixed names, and that IDs from common
 // vocabularies need not be looked up.
 func TestGuardOnIRIs(t *testing.T) {
 	g := guardGraph()
@@ -103,7 +104,7 @@ func TestGuardOnIRIs(t *testing.T) {
 	}
 }
 
-// calls is a model that calls tools. Its turns are lists of names and arguments.
+// calls is a model that calls tools. Each turn is a list of names and arguments.
 type calls struct {
 	turns    [][]string
 	requests []llm.Request
@@ -126,7 +127,7 @@ func (m *calls) Complete(_ context.Context, req llm.Request) (*llm.Response, err
 	return &llm.Response{Choices: []llm.Choice{ch}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// args returns arguments as JSON.
+// args returns arguments encoded as JSON.
 func args(pairs ...string) string {
 	m := map[string]string{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -139,7 +140,7 @@ func args(pairs ...string) string {
 	return string(b)
 }
 
-// grasp returns GRASP's preset, changed for a test.
+// grasp returns GRASP's preset, modified for a test.
 func grasp(t *testing.T, change func(p *preset.Preset)) *preset.Preset {
 	t.Helper()
 	p, err := preset.Named("grasp")

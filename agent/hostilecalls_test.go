@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// hostileModel answers every request with the same hostile text.
+// hostileModel responds to every request with the same hostile text.
 type hostileModel struct {
 	choice   llm.Choice
 	requests []llm.Request
@@ -28,8 +28,8 @@ func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Respon
 	return &llm.Response{Choices: []llm.Choice{m.choice}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// TestHostileCalls checks that, regardless of what a model writes, a run with any preset has a typed ending and does
-// not panic, the prompts remain small and well-formed, and no address outside the graph is requested.
+// TestHostileCalls checks that no matter what a model writes, a run with any preset has a typed ending and does not
+// panic, the prompts remain small and well-formed, and no address outside the graph is requested.
 func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")
@@ -57,14 +57,14 @@ func TestHostileCalls(t *testing.T) {
 	graph := func() *fakeGraph {
 		return &fakeGraph{query: func(q string) (*kg.Table, error) { return items("Q1"), nil }}
 	}
-	tried := map[string]bool{}  // the tools that were tried
-	spoken := map[string]bool{} // the protocols that were tried, with and without a judge
+	tried := map[string]bool{}  // tools already tested
+	spoken := map[string]bool{} // protocols already tested, with and without a judge
 	for _, name := range preset.Names() {
 		p, err := preset.Named(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fresh []string // tools that are not in the presets above
+		var fresh []string // tools not in any earlier preset
 		for _, tl := range p.Tools {
 			if !tried[tl] {
 				fresh, tried[tl] = append(fresh, tl), true
@@ -153,7 +153,7 @@ func TestHostileCalls(t *testing.T) {
 	}
 }
 
-// parallelized returns a preset whose native turns may have several calls.
+// parallelized returns a preset whose native turns may contain several calls.
 func parallelized(t *testing.T, p *preset.Preset, parallel bool) *preset.Preset {
 	t.Helper()
 	q, err := p.WithProtocol(p.Protocol, parallel)

@@ -23,10 +23,10 @@ import (
 // The tests in this file play Interactive-KBQA's conversations (Xiong et al., ACL 2024; rows I1 to I14 of
 // docs/presets-kbqa.md) with a scripted model.
 
-// samples is a model that answers each request with several samples and records its requests.
+// samples is a model that returns several samples for each request and records the requests.
 type samples struct {
 	mu       sync.Mutex
-	turns    [][]string // actions; a thought is added before a turn that does not begin with a label
+	turns    [][]string // actions; a thought is added before a turn that does not start with a label
 	fail     error      // error after the last turn
 	requests []llm.Request
 }
@@ -54,7 +54,7 @@ func (m *samples) Complete(_ context.Context, req llm.Request) (*llm.Response, e
 
 func six(s string) []string { return slices.Repeat([]string{s}, 6) }
 
-// askKBQA asks a question with the preset, on the slice of Wikidata or on a generated graph.
+// askKBQA asks a question with the preset, either on the slice or on a generated graph.
 func askKBQA(t *testing.T, name, question string, limits Limits, m *samples) (*Outcome, *memory) {
 	t.Helper()
 	p, err := preset.Named(name)
@@ -101,7 +101,8 @@ const (
 	brokenCall = `ExecuteSPARQL('SELECT ?x WHERE { ?x wdt:P30 ')`
 )
 
-// TestKBQAConversation tests rows I1, I2, I4 to I8 and I13: the requests to the model, what it is shown, and the end.
+// TestKBQAConversation tests rows I1, I2, I4 to I8 and I13: the requests to the model, what it is shown, and the
+// ending.
 func TestKBQAConversation(t *testing.T) {
 	m := &samples{turns: [][]string{six(`SearchNodes("country")`),
 		six(`SearchGraphPatterns('SELECT ?e WHERE { ?e wdt:P31 wd:Q6256 . }', semantic="continent")`), six(continents),
@@ -150,7 +151,7 @@ func TestKBQAConversation(t *testing.T) {
 	}
 }
 
-// TestKBQADialect tests row I3 with the preset for KQA Pro: entities by name, nodes for values, and the final answer.
+// TestKBQADialect tests row I3 with the KQA Pro preset: entities by name, nodes for values, and the final answer.
 func TestKBQADialect(t *testing.T) {
 	m := &samples{turns: [][]string{six(`SearchNodes("Kelmere")`),
 		six(`ExecuteSPARQL('SELECT ?v WHERE { ?e <pred:name> "Kelmere" ; <area> ?pv . ?pv <pred:value> ?v }')`), six("Done")}}
@@ -169,13 +170,13 @@ func TestKBQADialect(t *testing.T) {
 	}
 }
 
-// TestKBQAVote tests row I9, including the two faults of the released program that contradiction 29 names.
+// TestKBQAVote tests row I9, including the two bugs in the released program described under contradiction 29.
 func TestKBQAVote(t *testing.T) {
 	const a, b = `SearchNodes("Germany")`, `SearchNodes("France")`
 	for _, tt := range []struct {
 		name  string
 		turns [][]string
-		kept  []string // arguments of the steps that are kept
+		kept  []string // arguments of the kept steps
 		ran   int      // steps in the log
 	}{
 		{"the action of most samples", [][]string{{b, a, a, b, a, "I cannot decide."}, six("Done")}, []string{`"Germany"`,
@@ -199,7 +200,7 @@ func TestKBQAVote(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &samples{turns: tt.turns}
-			for i := range m.turns { // a server that returns fewer samples is asked again until there are enough
+			for i := range m.turns { // if the server returns fewer samples, it is asked again until there are enough
 				for len(m.turns[i]) < 6 {
 					m.turns[i] = append(m.turns[i], "I cannot decide.")
 				}
@@ -303,8 +304,8 @@ func TestKBQAActions(t *testing.T) {
 	}
 }
 
-// TestKBQAInjection checks that text from the graph stays on its line, so that it cannot be mistaken for a turn of the
-// model, and that it cannot be mistaken for one of our tags.
+// TestKBQAInjection checks that text from the graph stays on one line, so that it cannot be mistaken for one of the
+// model's turns, and that it cannot be mistaken for one of our tags.
 func TestKBQAInjection(t *testing.T) {
 	p, err := preset.Named("interactive-kbqa")
 	if err != nil {
@@ -326,7 +327,7 @@ func TestKBQAInjection(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByModel tests row I14: the model may name the kind of a question. If its answer is invalid, the
+// TestKBQAKindByModel tests row I14: the model may name the question's kind. If its answer is invalid, the
 // question's words decide.
 func TestKBQAKindByModel(t *testing.T) {
 	const question = "How many countries are there on each continent?" // GroupedCount according to its words
@@ -385,7 +386,7 @@ func TestKBQAKindByWords(t *testing.T) {
 	}
 }
 
-// TestKBQAGuard checks that on graphs with IDs, the model is told the label of an ID that it has not been shown.
+// TestKBQAGuard checks that on graphs with IDs, the model is told the label of an ID that it has not seen.
 func TestKBQAGuard(t *testing.T) {
 	m := &samples{turns: [][]string{six(`ExecuteSPARQL('SELECT ?x WHERE { ?x wdt:P2043 ?y ; wdt:P31 ?c }')`), six("Done")}}
 	out, _ := askKBQA(t, "interactive-kbqa", "Which?", Limits{}, m)

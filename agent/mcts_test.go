@@ -17,8 +17,8 @@ import (
 )
 
 // TestBestInTree checks that a preset with several tool calls per turn can search a tree on the embedded graph. A turn
-// with two calls is one action: its child has both steps and one visit. 2 of 2 points are worth 1, and the end on its
-// query is the answer.
+// with two calls is a single action: its child has both steps and one visit. 2 of 2 points are worth 1, and ending on
+// its query gives the answer.
 func TestBestInTree(t *testing.T) {
 	p := best(t)
 	p.Search.Samples, p.Search.Answers, p.Search.Judgments, p.Search.Parallel = 2, 1, 1, 1
@@ -61,7 +61,7 @@ func TestBestInTree(t *testing.T) {
 	}
 }
 
-// The queries of TestTreeOnGraph, by the short names of their turns.
+// The queries used in TestTreeOnGraph, named after the turns.
 var mountainQueries = map[string]string{
 	"highest": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 1",
 	"all":     "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 }",
@@ -69,8 +69,8 @@ var mountainQueries = map[string]string{
 	"none":    "SELECT ?m WHERE { ?m wdt:P31 wd:Q40 }",
 }
 
-// branching is a model for a tree. A turn is a short name: a query's, "end", or a search text. The actions so far form
-// a path of names.
+// branching is a model for tree searches. A turn is a short name: the name of a query, "end", or a search text. The
+// actions so far form a path of names.
 type branching struct {
 	turns  map[string][2]string // by path
 	scores map[string][2]int    // the two judgments' scores, by path
@@ -145,7 +145,7 @@ func (m *branching) Complete(_ context.Context, req llm.Request) (*llm.Response,
 	return resp, nil
 }
 
-// mountains returns the model of TestTreeOnGraph.
+// mountains returns the model for TestTreeOnGraph.
 func mountains() *branching {
 	return &branching{
 		turns: map[string][2]string{"": {"Tarland", "mountain"}, "Tarland": {"highest", "none"},
@@ -157,7 +157,7 @@ func mountains() *branching {
 	}
 }
 
-// askTree searches the embedded graph with the preset spinach and the given parameters.
+// askTree runs a tree search over the embedded graph with the spinach preset and the given parameters.
 func askTree(t *testing.T, m *branching, parameters string) (*Outcome, *memory) {
 	t.Helper()
 	p := preset.Default()
@@ -175,9 +175,9 @@ func askTree(t *testing.T, m *branching, parameters string) (*Outcome, *memory) 
 	return out, rec
 }
 
-// TestTreeOnGraph searches the embedded graph with the tools and prompts of the preset spinach. All its numbers were
-// calculated by hand, with c = √2 as in the paper, and an expected depth of 2: the third action loses half its reward
-// (decay 0.5), and the fourth all of it. U is w/n + √(2 ln N/n).
+// TestTreeOnGraph runs a tree search over the embedded graph with the tools and prompts of the spinach preset. All
+// numbers were calculated by hand, with c = √2 as in the paper, and an expected depth of 2: the third action loses half
+// its reward (decay 0.5), and the fourth all of it. U is w/n + √(2 ln N/n).
 //
 //	1 root: Tarland 0.5, mountain 0.3                U(Tarland) = 0.5 + √(2 ln 2) = 1.677, U(mountain) = 1.477
 //	2 Tarland: highest 0.8; none has no rows: 0      U(Tarland) = 1.3/3 + √(2 ln 4/3) = 1.395, U(mountain) = 1.965
@@ -187,7 +187,7 @@ func askTree(t *testing.T, m *branching, parameters string) (*Outcome, *memory) 
 //	5 Tarland/highest: end 1, worth 0.5; the second  U(Tarland) = 1.8/4 + √(2 ln 8/4) = 1.470, U(mountain) = 1.382;
 //	  sample is the same                             below Tarland only none is open
 //	6 Tarland/none: all 0.2, worth 0.1; the end is   U(Tarland) = 1.9/5 + √(2 ln 9/5) = 1.317, U(mountain) = 1.411;
-//	  refused, since none returned nothing           below mountain only all/highest is open
+//	  rejected, since none returned nothing          below mountain only all/highest is open
 //	7 mountain/all/highest: end 0.6, worth 0         three branches have answers: two with High Tar, one with both
 func TestTreeOnGraph(t *testing.T) {
 	m := mountains()
@@ -244,8 +244,8 @@ func TestTreeOnGraph(t *testing.T) {
 }
 
 // TestTreeCalls checks that a search makes no more calls to the model than allowed, even when several states are judged
-// at once, and that it ends with the best result so far. In this test, that is a query that was run, because no branch
-// has ended.
+// at once, and that it ends with the best result so far. In this test, the best result is that of a query that was run,
+// because no branch has ended.
 func TestTreeCalls(t *testing.T) {
 	for calls, answer := range map[int]bool{2: false, 4: true, 5: true} {
 		m := mountains()

@@ -10,9 +10,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// A graph's answers are kept for the next question: a query is not run twice, the model is told how old the result is,
-// and the answer says when it was requested. A result that has become too old is requested again, and a failed query is
-// not kept.
+// A graph's responses are cached for the next question: a query is not run twice, the model is told how old the result
+// is, and the answer records when the result was requested. A result that has become too old is requested again, and
+// failures are not cached.
 func TestMemory(t *testing.T) {
 	clock := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	now := func() time.Time { return clock }

@@ -33,7 +33,7 @@ func (c *notingModel) Complete(_ context.Context, req llm.Request) (*llm.Respons
 		FinishReason: "tool_calls"}}}, nil
 }
 
-// A note-taker reads the notes, checks facts on the graph, writes notes, merges them, and stops. Its notes are only
+// A note-taker reads the notes, checks facts in the graph, writes notes, merges them, and stops. Its notes are only
 // proposals, and it cannot change approved notes.
 func TestNoteTakerTakesNotes(t *testing.T) {
 	book := lesson.Open(filepath.Join(t.TempDir(), "lessons.jsonl"), func() time.Time { return time.Unix(0, 0) })
@@ -78,7 +78,7 @@ func TestNoteTakerTakesNotes(t *testing.T) {
 	if len(rec.of("final")) > 0 {
 		t.Error("a note-taker published something")
 	}
-	// Without a notebook, the tools report that there is none.
+	// If there is no notebook, the tools say so.
 	m = &notingModel{calls: []string{`add_note {"note":"x"}`, `finish_notes {}`}}
 	out, err = New(slog.New(slog.DiscardHandler), m, Wikibase(g), ticking(), Options{Preset: preset.NoteTaker()}).
 		Ask(t.Context(), Question{Text: "Q", Language: "en"}, &memory{}, Limits{})

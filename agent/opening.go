@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// opens reports whether a post's judgment and the first turn on it can share one call.
+// opens reports whether a single call can both judge a post and make the first turn of answering it.
 func (e *Engine) opens(o *Opening) bool {
 	return o != nil && e.opts.Preset.Rules.Triage && !e.noTools.Load() && e.opts.Reviewer == nil
 }
 
 // open asks for the judgment together with the first turn. The Triage is nil if that is not possible,
-// because the server does not support tool calls or the turn has no readable judgment. open adds to o what the model
-// was shown and the rest of the turn.
+// because the server does not support tool calls or the turn has no readable judgment. open adds what the model was
+// shown, and the rest of the turn, to o.
 func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	last := o.Posts[len(o.Posts)-1]
@@ -57,8 +57,8 @@ func (e *Engine) open(ctx context.Context, events *event.Log, b *event.Branch, o
 	return t, nil
 }
 
-// apart splits the judgment off a turn. The judgment is the arguments of the call of triage or, if there is no such
-// call, the text.
+// apart separates the judgment from the rest of a turn. The judgment is the arguments of the triage call or, if there
+// is no such call, the text.
 func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	rest, judgment = turn, turn.Content
 	rest.ToolCalls = nil
@@ -77,8 +77,8 @@ func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 	return judgment, rest
 }
 
-// opened is a model whose first turn is already known, because it came with the judgment of the post. The cost of that
-// turn was counted there.
+// opened is a model whose first turn is already known because it came with the judgment of the post. The cost of that
+// turn was counted with the judgment.
 type opened struct {
 	Model
 	turn *llm.Choice
@@ -92,7 +92,7 @@ func (m *opened) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return m.Model.Complete(ctx, req)
 }
 
-// runner returns a runner, which expands the states of a question.
+// runner returns a [step.Runner], which expands a question's states.
 func (e *Engine) runner(q Question, events *event.Log, limits Limits, live func(llm.Delta)) *step.Runner {
 	p, model := e.opts.Preset, e.model
 	if e.opens(q.Opening) {

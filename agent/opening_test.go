@@ -11,8 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// judged judges a post with the preset best. It returns the judgment in the form that the ledger stores, and the
-// events.
+// judged judges a post with the best preset. It returns the judgment as the ledger stores it, and the events.
 func judged(t *testing.T, e *Engine, posts ...Post) (*Triage, *memory) {
 	t.Helper()
 	rec := &memory{}
@@ -38,7 +37,7 @@ const (
 
 var tarland = Post{Author: "A", Text: "What is the capital of Tarland?"}
 
-// TestOpening checks that one call judges a post, determines its language and makes the first turn, and that the work
+// TestOpening checks that one call judges a post, determines its language and makes the first turn, and that the run
 // continues in the same conversation. This saves one call per question.
 func TestOpening(t *testing.T) {
 	m := &turnModel{turns: []string{isRequest + "\n" + capital, finished}}
@@ -124,7 +123,7 @@ func TestOpeningOtherTurns(t *testing.T) {
 	}
 }
 
-// TestOpeningWithoutPlan checks that after a turn with only a judgment, the work begins with the lookups, in the same
+// TestOpeningWithoutPlan checks that after a turn with only a judgment, the run starts with the lookups, in the same
 // conversation.
 func TestOpeningWithoutPlan(t *testing.T) {
 	m := &turnModel{turns: []string{isRequest, capital, finished}}
@@ -141,7 +140,7 @@ func TestOpeningWithoutPlan(t *testing.T) {
 }
 
 // TestOpeningApart checks that the judgment is a separate call if the server does not support tool calls or the preset
-// does not want an opening. An earlier opening is then ignored.
+// does not use an opening. An earlier opening is then ignored.
 func TestOpeningApart(t *testing.T) {
 	separate := `{"request": true, "language": "en", "question": "What is the capital of Tarland?", "why": "asks"}`
 	m := &turnModel{turns: []string{separate}, noTools: true}

@@ -19,8 +19,8 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel returns a page with a single value, a list, qualifiers and no value. Package render has a page with values of
-// all forms.
+// merkel returns a page with a single value, a list, qualifiers and a "no value" statement. The tests of package render
+// have a page with values of all forms.
 func merkel() *kg.Entity {
 	since := kg.Qualifier{Property: kg.PropertyRef{ID: "P580", Label: "start time"},
 		Values: []kg.Value{date("1998-12-30T00:00:00Z", 11)}}
@@ -77,7 +77,7 @@ func TestShownInPart(t *testing.T) {
 	}
 }
 
-// TestEntry checks that the model prunes a page, that the fallback does so if the model fails or returns garbage, and
+// TestEntry checks that the model prunes a page, that the fallback is used if the model fails or returns garbage, and
 // that a short page is not pruned.
 func TestEntry(t *testing.T) {
 	for _, tt := range []struct {

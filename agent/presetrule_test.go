@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ruled returns the preset spinach with other rules.
+// ruled returns the spinach preset with different rules.
 func ruled(change func(r *preset.Rules)) *preset.Preset {
 	p := preset.Default()
 	p.Diagnose, p.Extract, p.Report = false, false, false
@@ -28,7 +28,7 @@ func with(m Model, s Sources, p *preset.Preset) *Engine {
 	return New(slog.New(slog.DiscardHandler), m, s, ticking(), Options{Preset: p})
 }
 
-// TestRules has a row for each rule that a preset can choose, with what the model wrote and what followed.
+// TestRules has a test case for each rule that a preset can choose, with what the model wrote and what happened next.
 func TestRules(t *testing.T) {
 	const look = "Thought: I look.\nAction: search_wikidata(x)"
 	run := func(q string) string { return "Thought: I run it.\nAction: execute_sparql(" + q + ")" }
@@ -39,7 +39,7 @@ func TestRules(t *testing.T) {
 		acts   []string
 		steps  []string
 		reason Reason
-		sparql string // beginning of the answer's or the attempt's query
+		sparql string // start of the answer's or the attempt's query
 		told   string // in the last message that the model read
 	}{
 		{"G8 none: a repetition is carried out", func(r *preset.Rules) { r.Repeat = "none" },
@@ -128,7 +128,7 @@ func TestNoCount(t *testing.T) {
 	}
 }
 
-// TestOtherGraph checks that on a graph that is not a Wikibase, IDs are prefixed names, the posted text declares the
+// TestOtherGraph checks that on a graph other than a Wikibase, IDs are prefixed names, the posted text declares the
 // graph's prefixes, and the answer names the graph.
 func TestOtherGraph(t *testing.T) {
 	const query = "SELECT ?c WHERE { dbr:Rhine dbo:country ?c }"
@@ -150,8 +150,8 @@ func TestOtherGraph(t *testing.T) {
 	}
 }
 
-// TestRowsOfEarlierResult checks that with a preset that has the tool rows, results are kept, and the tool shows rows
-// that the observation left out.
+// TestRowsOfEarlierResult checks that with a preset that has the rows tool, results are kept, and the tool shows rows
+// that the observation omitted.
 func TestRowsOfEarlierResult(t *testing.T) {
 	dir := t.TempDir()
 	data, err := os.ReadFile("preset/spinach/preset.json")

@@ -18,14 +18,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// probing returns the preset spinach with probes.
+// probing returns the spinach preset with probes.
 func probing(off ...variant.Kind) *preset.Preset {
 	p := ruled(func(*preset.Rules) {})
 	p.Probe = probe.Settings{Queries: 8, Seconds: 15, Off: off}
 	return p
 }
 
-// counting is a graph that counts queries and fails all but the first few.
+// counting is a graph that counts queries and fails on all but the first few.
 type counting struct {
 	Graph
 	queries, good int
@@ -42,7 +42,7 @@ func (g *counting) Labels(ctx context.Context, ids, langs []string) (map[string]
 	return g.Graph.(Labeler).Labels(ctx, ids, langs)
 }
 
-// cities returns the graph of testdata/probe.ttl.
+// cities returns the graph in testdata/probe.ttl.
 func cities(t *testing.T) *counting {
 	t.Helper()
 	g, err := embedded.Load(embedded.Options{Name: "cities"}, "testdata/probe.ttl")
@@ -64,7 +64,7 @@ func TestProbes(t *testing.T) {
 		acts  []string
 		off   []variant.Kind
 		good  int      // number of queries after which the graph fails
-		told  []string // strings in the last prompt; if empty, the first stop ends the work
+		told  []string // strings in the last prompt; if empty, the first stop ends the run
 		moved int
 		open  string // kinds of the open probes
 		rows  int
@@ -126,7 +126,7 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestProbesOfBest checks that with the preset best, the result of the call contains the probes, and that the run can
+// TestProbesOfBest checks that with the best preset, the result of the call contains the probes, and that the run can
 // be replayed without the graph.
 func TestProbesOfBest(t *testing.T) {
 	p, err := preset.Named("best")
@@ -169,13 +169,13 @@ func TestProbeBudget(t *testing.T) {
 		if err != nil || out.Answer == nil || out.Probed.Run > n {
 			t.Fatalf("%+v, %v", out, err)
 		}
-		if most := 3 + n; g.queries > most { // the query is run, published, and published again
+		if most := 3 + n; g.queries > most { // the query is run once and published twice
 			t.Errorf("%d queries with a budget of %d, want at most %d", g.queries, n, most)
 		}
 	}
 }
 
-// hanging is a graph that answers a few queries and lets all others time out.
+// hanging is a graph that answers a few queries and times out on all others.
 type hanging struct{ *counting }
 
 func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {

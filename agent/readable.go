@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// readable asks the model a question that is not part of the work on an answer. If it cannot read the reply, it asks
-// again, once. request builds the request; again describes what was wrong with the previous reply, or is "" for the
-// first request. read returns the content of the reply, or why it cannot be read.
+// readable asks the model something that is not a turn of answering a question. If it cannot read the response, it asks
+// once more. request builds the request; again describes what was wrong with the previous response, or is "" for the
+// first request. read returns the content of the response, or why it cannot be read.
 func readable[T any](ctx context.Context, e *Engine, b *event.Branch, request func(again string) llm.Request,
 	read func(text string) (said T, why string)) (said T, err error) {
 	again := ""
@@ -35,7 +35,8 @@ func readable[T any](ctx context.Context, e *Engine, b *event.Branch, request fu
 	return said, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
 }
 
-// failed writes the end of that question's trajectory. It returns err with the details that the caller needs.
+// failed writes the end event of a call made by [readable]. It returns err, joined with any error from writing the
+// event.
 func failed(ctx context.Context, b *event.Branch, err error) error {
 	if event.IsWriteError(err) {
 		return err

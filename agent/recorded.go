@@ -12,7 +12,7 @@ import (
 )
 
 // RecordedRun is one run in SPINACH's released log: its model's thoughts and actions, with the observations. The log is
-// the file <out>.log of its evaluation, a JSON array of final states. Fields that are not used here are left out.
+// the file <out>.log written by its evaluation, a JSON array of final states. Unused fields are omitted.
 type RecordedRun struct {
 	Question   string           `json:"question"`
 	Actions    []RecordedAction `json:"actions"`
@@ -21,7 +21,7 @@ type RecordedRun struct {
 	Response   string           `json:"response"`     // the report, absent in the released file
 }
 
-// RecordedAction is a step of a recorded run. Observation is nil for a stop and for an action that was not carried out.
+// RecordedAction is a step in a recorded run. Observation is nil for a stop and for an action that was not run.
 type RecordedAction struct {
 	Thought     string  `json:"thought"`
 	Name        string  `json:"action_name"`
@@ -29,7 +29,7 @@ type RecordedAction struct {
 	Observation *string `json:"observation"`
 }
 
-// RecordedQuery is an executed query of a recorded run. Result is a list of bindings in SPARQL's JSON format, or a
+// RecordedQuery is an executed query in a recorded run. Result is a list of bindings in SPARQL's JSON format, or a
 // truth value. Status is ok, syntax_error, timed_out, other_error or too_large.
 type RecordedQuery struct {
 	SPARQL string          `json:"sparql"`
@@ -37,22 +37,22 @@ type RecordedQuery struct {
 	Status string          `json:"execution_status"`
 }
 
-// ReadRecordedRuns reads a log of SPINACH's evaluation.
+// ReadRecordedRuns reads a SPINACH evaluation log.
 func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 	var runs []RecordedRun
 	if err := json.NewDecoder(r).Decode(&runs); err != nil {
-		return nil, fmt.Errorf("this is not a log of SPINACH's evaluation (a JSON array of runs): %w", err)
+		return nil, fmt.Errorf("this is not a SPINACH evaluation log (a JSON array of runs): %w", err)
 	}
 	for i, run := range runs {
 		if strings.TrimSpace(run.Question) == "" {
-			return nil, fmt.Errorf("this is not a log of SPINACH's evaluation: run %d has no question", i+1)
+			return nil, fmt.Errorf("this is not a SPINACH evaluation log: run %d has no question", i+1)
 		}
 	}
 	return runs, nil
 }
 
-// RecordedModel is a [Model] that repeats what the model wrote in a recorded run. It serves one run of the agent and is
-// not safe for concurrent use.
+// RecordedModel is a [Model] that repeats what the model wrote in a recorded run. It serves a single run of the agent
+// and is not safe for concurrent use.
 //
 // The agent makes more kinds of calls than the record contains. Each kind is answered as follows:
 //
@@ -64,16 +64,16 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 //     read, see prune.go.
 //   - extract: the query generated last, which is the one SPINACH's evaluation scores when no stop succeeded
 //     (evaluate_parser.post_processing).
-//   - language: English, which SPINACH uses when it cannot tell; the log does not contain that call.
+//   - language: English, which SPINACH uses when it cannot determine the language; the log does not contain that call.
 //   - report: the record's response, or nothing if there is none.
 //
-// No call costs anything: the log has no token counts.
+// Calls cost nothing, since the log has no token counts.
 type RecordedModel struct {
 	run RecordedRun
 	pos int
 }
 
-// NewRecordedModel returns the model of a recorded run, positioned at the run's beginning.
+// NewRecordedModel returns a model for a recorded run, positioned at the start of the run.
 func NewRecordedModel(run RecordedRun) *RecordedModel { return &RecordedModel{run: run} }
 
 // Position returns how many of the record's actions have been returned.
@@ -114,7 +114,7 @@ func (m *RecordedModel) act() string {
 	return "Thought: " + strings.TrimSpace(a.Thought) + "\nAction: " + a.Name + "(" + a.Argument + ")"
 }
 
-// Observed returns what the record observed after the last returned action, or "".
+// Observed returns the recorded observation after the last returned action, or "".
 func (m *RecordedModel) Observed() string {
 	if m.pos > 0 {
 		if o := m.run.Actions[m.pos-1].Observation; o != nil {

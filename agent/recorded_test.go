@@ -13,7 +13,7 @@ const recordedLog = `[{"question":"Who?","engine":"x","action_counter":2,"action
 	"generated_sparqls":[{"sparql":"SELECT 1","execution_result":[],"execution_status":"ok"},{"sparql":"SELECT 2","execution_result":[],"execution_status":"ok"}],
 	"final_sparql":null}]`
 
-// Each kind of call is answered from the record, and with an end once the record is used up.
+// Each kind of call is answered from the record. Once the record is used up, the model stops.
 func TestRecordedModel(t *testing.T) {
 	runs, err := ReadRecordedRuns(strings.NewReader(recordedLog))
 	if err != nil || len(runs) != 1 {

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestRescue tests queries that take too long, with and without the rule.
+// TestRescue tests queries that take too long, with and without the rescue rule.
 func TestRescue(t *testing.T) {
 	const slow = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y . ?x wdt:P106 wd:Q1 }"
 	const scan = "SELECT ?x ?y WHERE { ?x wdt:P569 ?y }"
@@ -17,8 +17,8 @@ func TestRescue(t *testing.T) {
 		name   string
 		off    bool
 		acts   []string
-		first  int                    // number of queries that succeed at first
-		runs   func(text string) bool // reports which queries do not take too long after that
+		first  int                    // number of initial queries that succeed
+		runs   func(text string) bool // reports whether a later query is fast enough
 		asked  string                 // the query sent to the service, in its dialect
 		want   []string               // strings in the posted query; if empty, there is no answer
 		ran    int                    // total number of queries

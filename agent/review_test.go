@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// decisions is a reviewer who makes the decisions in a list and then leaves.
+// decisions is a reviewer that makes the decisions in a list and then leaves.
 type decisions struct {
 	list  []policy.Decision
 	looks []policy.Look
@@ -44,7 +44,7 @@ var (
 	back   = func(to int) policy.Decision { return policy.Decision{Verdict: event.WentBack, To: to} }
 )
 
-// reviewed asks a question with a reviewer.
+// reviewed asks a question, with a reviewer.
 func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recorder) (*Outcome, error) {
 	t.Helper()
 	g := graphOfTwo()
@@ -58,7 +58,7 @@ func reviewed(t *testing.T, m Model, d *decisions, past []Event, rec event.Recor
 	return e.Ask(t.Context(), Question{Text: "Who?"}, rec, Limits{})
 }
 
-// watching is a reviewer who records what is shown for each turn, and the number of calls to the model so far.
+// watching is a reviewer that records what is shown for each turn, and the number of calls to the model so far.
 type watching struct {
 	decisions
 	model *fakeModel
@@ -74,7 +74,8 @@ func (w *watching) Carried(steps []event.Step, told string) {
 		told != ""))
 }
 
-// TestReviewShowsAtOnce checks that a person sees the outcome of a turn before the model is asked for the next turn.
+// TestReviewShowsAtOnce checks that the reviewer sees the outcome of a turn before the model is asked for the next
+// turn.
 func TestReviewShowsAtOnce(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts: []string{do("search_wikidata(a)"), do("search_wikidata(a)"), "no action", execute(qA), do("stop()")}}
@@ -94,8 +95,8 @@ func TestReviewShowsAtOnce(t *testing.T) {
 	}
 }
 
-// TestReview checks that the model sees an edited turn as its own, that going back starts a new branch at the turn that
-// was proposed there, and that all of this is counted.
+// TestReview checks that the model sees an edited turn as its own, that going back starts a new branch from the turn
+// that was proposed there, and that all of this is counted.
 func TestReview(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts:  []string{do("search_wikidata(a)"), "no action at all", execute(qEmpty), do("stop()"), execute(qA), do("stop()")},
@@ -105,10 +106,10 @@ func TestReview(t *testing.T) {
 		accept,                                // the model is told that the turn has no action
 		accept,                                // 2: qEmpty
 		back(1),                               // instead of stop
-		edit("Action: nonsense(x)"),           // there is no such tool: the person is asked again
+		edit("Action: nonsense(x)"),           // there is no such tool: the reviewer is asked again
 		edit("search_wikidata(c)"),            // 1, with the model's thought
 		accept,                                // 2: qA
-		{Verdict: event.WentBack, To: 7},      // there is no such step: the person is asked again
+		{Verdict: event.WentBack, To: 7},      // there is no such step: the reviewer is asked again
 		edit("Thought: done\nAction: stop()"), // 3
 	}}
 	rec := &memory{}
@@ -146,7 +147,7 @@ func TestReview(t *testing.T) {
 		strings.Contains(history, "search_wikidata(b)") {
 		t.Errorf("the model sees another history:\n%s", history)
 	}
-	// The path that is kept is search, observation, query, observation, stop. The search and the stop were edited. The
+	// The kept path is search, observation, query, observation, stop. The search and the stop were edited. The
 	// eight calls are for the language, six turns and the report.
 	c, ok := event.CountReview(rec.events)
 	wantCount := event.ReviewCount{Turns: 5, Interventions: 2, Back: 1, By: []string{"Ada"},
@@ -161,7 +162,8 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// If a person gives up, the reason is kept, and the model is not asked for a report. A person who leaves can come back.
+// If a reviewer gives up, the reason is kept, and the model is not asked for a report. A reviewer who leaves can come
+// back.
 func TestReviewEnds(t *testing.T) {
 	m := &fakeModel{tasks: map[string]string{"language": "English"}, acts: []string{do("search_wikidata(a)")}}
 	rec := &memory{}
@@ -176,7 +178,7 @@ func TestReviewEnds(t *testing.T) {
 	}
 }
 
-// long returns the model and the decisions of a review in which every kind of decision occurs.
+// long returns the model and the decisions for a review in which every kind of decision occurs.
 func long() (m *fakeModel, d []policy.Decision) {
 	m = &fakeModel{tasks: map[string]string{"language": "English", "report": "r"},
 		acts: []string{"hm", do("search_wikidata(a)"), execute("SELECT nonsense"), execute(qEmpty), execute(qEmpty), do("stop()"),
@@ -187,7 +189,7 @@ func long() (m *fakeModel, d []policy.Decision) {
 	return m, d
 }
 
-// normal returns the part of a file that must be equal in two files of the same run.
+// normal returns the part of a file that must be the same in any two files of the same run.
 func normal(events []Event) []Event {
 	out := append([]Event(nil), events...)
 	for i := range out {
@@ -201,9 +203,9 @@ func normal(events []Event) []Event {
 	return out
 }
 
-// TestReviewSurvives checks that a review whose file ends at any byte, as after kill -9, continues from that point.
-// Nothing in the file is requested again from the model or the person, and the result is the same as in an
-// uninterrupted review.
+// TestReviewSurvives checks that if a review's file is truncated at any byte, as after kill -9, the review continues
+// from that point. Nothing in the file is requested again from the model or the reviewer, and the result is the same as
+// in an uninterrupted review.
 func TestReviewSurvives(t *testing.T) {
 	m, list := long()
 	path := filepath.Join(t.TempDir(), "whole.jsonl")
@@ -229,7 +231,7 @@ func TestReviewSurvives(t *testing.T) {
 	}
 }
 
-// record runs a review that is recorded in a file, and returns the events in the file.
+// record runs a review, recording it in a file, and returns the events in the file.
 func record(t *testing.T, path string, past []Event, m *fakeModel, d *decisions) []Event {
 	t.Helper()
 	var f interface {
@@ -266,7 +268,7 @@ func read(t *testing.T, path string) []Event {
 	return events
 }
 
-// goOn continues a file that was cut off, with a model and a person who provide what is missing.
+// goOn continues a file that was cut off, with a model and a reviewer that provide what is missing.
 func goOn(t *testing.T, path string, calls, decided int) []Event {
 	t.Helper()
 	past := read(t, path)
@@ -292,7 +294,7 @@ func goOn(t *testing.T, path string, calls, decided int) []Event {
 	return events
 }
 
-// A person who leaves and comes back many times, even with failing calls, gets the same answer.
+// A reviewer who leaves and comes back many times gets the same answer, even if calls fail.
 func TestReviewSittings(t *testing.T) {
 	_, list := long()
 	path := filepath.Join(t.TempDir(), "t.jsonl")
@@ -303,7 +305,7 @@ func TestReviewSittings(t *testing.T) {
 		past := read(t, path)
 		m, _ = long()
 		m.used = len(acts(past))
-		if n == 3 { // the model's service is down in one session
+		if n == 3 { // in one session, the model's service is down
 			m.fail = map[string]error{"act": &llm.Error{Status: 500, Message: "down"}}
 		}
 		record(t, path, past, m, &decisions{list: list[n : n+1]})
@@ -329,8 +331,8 @@ func acts(events []Event) (out []Event) {
 	return out
 }
 
-// A review that would differ from its file is not continued, and its file does not change. A finished review cannot be
-// continued.
+// A review that would differ from its file is not continued, and the file is left unchanged. A finished review cannot
+// be continued.
 func TestReviewChanged(t *testing.T) {
 	m, list := long()
 	path := filepath.Join(t.TempDir(), "t.jsonl")

@@ -40,14 +40,14 @@ const (
 	qBroken = "SELECT ?x WHERE { ?x wdt:P50 wd:Q42 }"
 )
 
-// TestRefusals has a row for each sentence of the rule, with the requested actions, the steps carried out, and the
-// state after each refusal.
+// TestRefusals has a test case for each sentence of the rule, with the requested actions, the executed steps, and the
+// state after each rejection.
 func TestRefusals(t *testing.T) {
 	execute := func(q string) string { return "execute_sparql(" + q + ")" }
 	tests := []struct {
 		sentence string
 		asked    []string
-		carried  []string // arguments or names of the steps carried out
+		carried  []string // arguments or names of the executed steps
 		to       []int    // rollback.to of each refusal
 		reasons  []string
 		kept     int // number of steps in the outcome
@@ -306,7 +306,7 @@ func TestRepeatAfterPassingFailure(t *testing.T) {
 	}
 }
 
-// TestRefusalTexts checks that a refusal quotes the refused action, and that it explains what to do instead of
+// TestRefusalTexts checks that a rejection quotes the rejected action, and that it explains what to do instead of
 // repeating a query that returned rows.
 func TestRefusalTexts(t *testing.T) {
 	for _, tt := range []struct {
@@ -356,8 +356,8 @@ func TestRefusalTexts(t *testing.T) {
 	}
 }
 
-// TestCounter checks that the second-to-last line states the step, the number of steps and the cost of refusals, and
-// that these numbers are right.
+// TestCounter checks that the second-to-last line states the step, the number of steps and the cost of rejections, and
+// that these numbers are correct.
 func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"),
 		do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
@@ -368,7 +368,7 @@ func TestCounter(t *testing.T) {
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 1 more refused or abandoned action costs you nothing.)",
-		// Two refusals, which also removed the first search.
+		// Two rejections, which also removed the first search.
 		"(Step 1 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 2. Each refused or abandoned action now costs you one of them.)",
@@ -394,7 +394,7 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// TestAbandonedNote checks that the model is told, at the point where it continues, what was abandoned, and that the
+// TestAbandonedNote checks that at the point where the model continues, it is told what was abandoned, and that the
 // abandoned steps are removed from the conversation.
 func TestAbandonedNote(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty +

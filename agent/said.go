@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// compare checks what the model says against what was found. If an answer's text has faults, the model corrects it
-// once; sentences that are still not supported are removed. The texts about what was assumed, what was left open, and
-// why there is no answer are in the model's own words. In these, only figures and names are compared.
+// compare checks what the model says against what was found. If an answer's text contains unsupported claims, the model
+// corrects it once; sentences that are still unsupported are removed. The texts about what was assumed, what was left
+// open, and why there is no answer are in the model's own words. In these texts, only figures and names are checked.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}
@@ -54,7 +54,7 @@ func Checker(question string, a *Answer, language string) *faithful.Checker {
 		Language: language})
 }
 
-// named returns the sentences of a text whose figures and names are supported.
+// named returns the sentences in a text whose figures and names are supported.
 func named(c *faithful.Checker, text string) string {
 	var kept []string
 	for _, s := range c.Sentences(text) {

@@ -26,7 +26,7 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 }
 
 // TestReplayWithoutTools uses an engine that learned from an earlier question that the server does not support tools.
-// It checks that the engine no longer sends tools, and that an engine that has not learned this can replay the
+// It checks that the engine no longer sends tools, and that an engine that has not learned this can still replay the
 // run.
 func TestReplayWithoutTools(t *testing.T) {
 	acts := []string{do(`execute({"sparql": "` + qA + `"})`), do(`answer({"sparql": "` + qA + `", "answer": "These."})`)}

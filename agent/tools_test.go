@@ -34,7 +34,7 @@ func TestSearch(t *testing.T) {
 			Datatype: "time"})
 	}
 	lines := strings.Split(observe(t, g, "de", "search_wikidata(x)").Observation, "\n")
-	// There are 8 hits in each language. Every second English hit is also a German one.
+	// There are 8 hits in each language. Every other English hit is also a German hit.
 	want := "Q100 Q101 Q201 Q102 Q103 Q203 Q104 Q105 Q205 Q106 Q107 Q207"
 	var got []string
 	for _, l := range lines {
@@ -65,8 +65,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestNothingFound checks that the advice is shown in full once, in a short form while it is in the conversation, and
-// in full again after a rollback.
+// TestNothingFound checks that the advice is shown in full once, in a short form while the full text is in the
+// conversation, and in full again after a rollback.
 func TestNothingFound(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"),
 		do("search_wikidata(a)"), do("search_wikidata(c)")}}
@@ -89,8 +89,8 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// TestFailuresAreToldApart checks that each kind of failure has a distinct text, and that none of these texts says that
-// the result is empty.
+// TestFailuresAreToldApart checks that each kind of failure has a distinct message, and that none of these messages
+// says that the result is empty.
 func TestFailuresAreToldApart(t *testing.T) {
 	seen := map[string]kg.Kind{}
 	kinds := []kg.Kind{kg.SyntaxError, kg.Refused, kg.Timeout, kg.TooLarge, kg.TooGreedy, kg.RateLimited, kg.Down,
@@ -137,8 +137,8 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestUnseenNumbers checks that the model is told the label of an ID that it has not been shown, but not of an ID that
-// it has been shown.
+// TestUnseenNumbers checks that the model is told the labels of IDs that it has not been shown, but not the labels of
+// IDs that it has been shown.
 func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
 	g.labels = map[string]string{"P50": "author"}

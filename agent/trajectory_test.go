@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// richRun asks a question that leads to every kind of call and failure and to a result of 2,345 rows, and records the
+// richRun asks a question that leads to every kind of call and failure and to a result with 2,345 rows, and records the
 // run in a file.
 func richRun(t *testing.T) (path string, out *Outcome) {
 	path, out, _ = rich(t)
@@ -140,7 +140,7 @@ func TestReplayNotices(t *testing.T) {
 	}
 }
 
-// TestCutAnywhere checks that if a file is cut off at any byte, every event whose line is complete is read.
+// TestCutAnywhere checks that if a file is truncated at any byte, every event whose line is complete is read.
 func TestCutAnywhere(t *testing.T) {
 	path, _ := richRun(t)
 	whole, err := os.ReadFile(path)
@@ -152,7 +152,7 @@ func TestCutAnywhere(t *testing.T) {
 	for cut := 0; cut <= len(whole); cut += 7 {
 		lines := bytes.Count(whole[:cut], []byte("\n"))
 		got, err := event.Read(bytes.NewReader(whole[:cut]))
-		if len(got) != lines && len(got) != lines+1 { // one more event if only the end of the line is missing
+		if len(got) != lines && len(got) != lines+1 { // one more event if only the newline is missing
 			t.Errorf("cut at %d: %d events of %d complete lines, %v", cut, len(got), lines, err)
 		}
 		if lines > 0 && err != nil && !errors.Is(err, event.ErrTorn) {
@@ -161,8 +161,8 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestRequestsAreRebuilt checks that the file stores only the new parts of each prompt, and that every request is read
-// back exactly as it was sent to the model.
+// TestRequestsAreRebuilt checks that the file stores only the new parts of each prompt, and that every request can be
+// read back exactly as it was sent to the model.
 func TestRequestsAreRebuilt(t *testing.T) {
 	path, m := richRunWith(t)
 	b, err := os.ReadFile(path)
@@ -238,15 +238,15 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestCrash checks that at most the step in progress is lost, no matter how much is cut off the file after the last
-// sync, and that the run can be continued from the file.
+// TestCrash checks that at most the step in progress is lost, no matter how much of the file after the last sync is
+// missing, and that the run can be continued from the file.
 func TestCrash(t *testing.T) {
 	path, _ := richRunWith(t)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	synced, last, done := 0, 0, 0 // a power failure loses nothing that was synced
+	synced, last, done := 0, 0, 0 // a power failure loses no synced data
 	for line := range bytes.Lines(whole) {
 		var e Event
 		if err := json.Unmarshal(line, &e); err != nil {

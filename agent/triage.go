@@ -26,23 +26,23 @@ var triageTexts = func() *render.Texts {
 }()
 
 const (
-	triagePosts  = 20   // the latest posts of a thread, which are shown
-	triageLength = 6000 // maximum number of characters of a post that are shown
+	triagePosts  = 20   // number of the latest posts in a thread that are shown
+	triageLength = 6000 // maximum number of characters shown of a post
 )
 
 // Triage asks the model to judge the last of posts: whether it is a request for the bot, what it asks, and in which
-// language. heading is the thread's heading. If the model's answer cannot be read, the model is asked again, once. The
+// language. heading is the thread's heading. If the model's answer cannot be parsed, the model is asked once more. The
 // error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means that
-// no answer could be read. In any of these cases, nothing is known about the post. Posts are untrusted: regardless of
+// no answer could be parsed. In any of these cases, nothing is known about the post. Posts are untrusted: regardless of
 // their content, the only result is the [Triage]. The calls are written to rec, which may be nil, as a separate
-// trajectory whose last event has the judgment in Detail.
+// trajectory whose last event contains the judgment in Detail.
 //
-// If the preset says so (rules.triage) and the model's server supports tool calls, the call is also the first turn of
-// the work on the question, which continues from there; see [Triage].Opening. limits are the limits of that work.
+// If the preset enables it (rules.triage) and the model's server supports tool calls, the call is also the first turn
+// of the question's run, which continues from there; see [Triage].Opening. limits are the limits for that run.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder,
 	limits Limits) (*Triage, error) {
 	if len(posts) == 0 {
-		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", render.Clip(heading, 80))
+		return nil, fmt.Errorf("agent: triaging thread %q: it has no posts", render.Clip(heading, 80))
 	}
 	shown := slices.Clone(posts[max(0, len(posts)-triagePosts):])
 	for i := range shown {
@@ -52,7 +52,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	b := events.Branch(0)
 	t, err := e.triage(ctx, events, b, &Opening{Heading: heading, Posts: shown}, e.limits(limits))
 	if err != nil {
-		return nil, failed(ctx, b, fmt.Errorf("agent: triage of the thread %q: %w", render.Clip(heading, 80), err))
+		return nil, failed(ctx, b, fmt.Errorf("agent: triaging thread %q: %w", render.Clip(heading, 80), err))
 	}
 	detail := "no request"
 	if t.Request {
@@ -80,7 +80,7 @@ func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch,
 	return t, err
 }
 
-// judge asks only for the judgment, and asks again, once, if it cannot be read.
+// judge asks only for the judgment, and asks once more if it cannot be parsed.
 func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
 	return readable(ctx, e, b, func(again string) llm.Request {
 		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,
@@ -97,7 +97,7 @@ func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, pos
 	})
 }
 
-// parseTriage reads the model's JSON object; why describes what is wrong with it, if anything.
+// parseTriage parses the model's JSON object; why describes what is wrong with it, if anything.
 func parseTriage(text string) (t *Triage, why string) {
 	m, ok := render.JSONObject(text)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// voting asks a question with the policy vote or another policy that makes several tries.
+// voting asks a question with the vote policy or a different policy that makes several tries.
 func voting(t *testing.T, m *fakeModel, runs int, policy string, limits Limits) (*Outcome, *memory) {
 	t.Helper()
 	opts := spinach(func(p *preset.Preset) { p.Report = false })
@@ -28,7 +28,7 @@ func voting(t *testing.T, m *fakeModel, runs int, policy string, limits Limits) 
 	return out, rec
 }
 
-// tryWith returns the turns of a try that ends on a query.
+// tryWith returns the turns of a try that ends with a query.
 func tryWith(query string) []string {
 	return []string{do("execute_sparql(" + query + ")"), do("stop()")}
 }
@@ -127,7 +127,7 @@ func TestVote(t *testing.T) {
 }
 
 // TestVoteIsIndependent checks that a try does not see anything from the other tries, and that its requests have a
-// different seed, a higher temperature and a different order of tools.
+// different seed, a higher temperature and a different tool order.
 func TestVoteIsIndependent(t *testing.T) {
 	m := &fakeModel{acts: turnsOf(qA, qB), tasks: map[string]string{"compare": ""}}
 	voting(t, m, 2, "vote", Limits{})
@@ -157,7 +157,7 @@ func TestVoteIsIndependent(t *testing.T) {
 	}
 }
 
-// TestVotePresets checks that the tries take turns in using the presets.
+// TestVotePresets checks that the tries alternate between the presets.
 func TestVotePresets(t *testing.T) {
 	g, err := preset.Named("grasp")
 	if err != nil {
@@ -192,7 +192,7 @@ func TestVoteBudget(t *testing.T) {
 		m := &fakeModel{acts: turnsOf(qA, qB, qA), tasks: map[string]string{"compare": `{"answer": 1, "why": "x"}`},
 			usage: llm.Usage{InputTokens: 10, USD: 0.01}}
 		out, rec := voting(t, m, 3, "vote", Limits{Calls: calls})
-		// A try takes two calls and begins only if two are left. The seventh call is for the comparison.
+		// A try takes two calls and starts only if two are left. The seventh call is for the comparison.
 		tries, made := min(3, max(1, calls/2)), min(calls, 7)
 		if calls < 7 {
 			made = min(calls, 2*tries)
@@ -240,14 +240,14 @@ func TestAuto(t *testing.T) {
 	if out, m := auto(qA); len(m.requests) != 2 || out.Features.Tries != 1 {
 		t.Errorf("a sure answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
-	// The list ends at a LIMIT that no one asked for. The vote's equal answers are still doubtful, so a tree is searched.
-	// The model fails there, and the vote's answer is kept.
+	// The query has a LIMIT that no one asked for. The tries agree on the answer, but it is still doubtful, so a tree
+	// search follows. The model fails there, and the vote's answer is kept.
 	if out, m := auto(qA + " LIMIT 2"); len(m.requests) != 5 || out.Features.Tries != 3 || out.Features.Agree != 2 {
 		t.Errorf("a doubtful answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
 }
 
-// TestVoteOnTruth checks that a truth value and a table are different answers that can be compared.
+// TestVoteOnTruth checks that a truth value and a table can be compared and count as different answers.
 func TestVoteOnTruth(t *testing.T) {
 	const ask = "ASK { wd:Q1 wdt:P31 wd:Q5 }"
 	g := graphOfTwo()
@@ -271,9 +271,9 @@ func TestVoteOnTruth(t *testing.T) {
 	}
 }
 
-// TestClarify checks that a run whose answer is not certain enough asks the asker a question that is based on the
-// different answers, or on the only answer. A certain answer does not lead to a question, and text that is not a
-// question is not used.
+// TestClarify checks that a run whose answer is not certain enough asks the asker a question based on the different
+// answers, or on the only answer. A certain answer does not lead to a question, and text that is not a question is not
+// used.
 func TestClarify(t *testing.T) {
 	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {
 		m := &fakeModel{acts: turns, tasks: map[string]string{"clarify": said, "compare": `{"answer": 0, "why": "Neither."}`}}

@@ -14,25 +14,25 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file corrects one of our replies if the program finds it to be wrong. A few minutes after the reply was
-// posted, its query is run again. If two runs return the same new result, the old result is struck out and the new one
-// follows it in the same comment. A reply is corrected at most once, and only while no one has answered or changed it.
+// This file corrects one of our replies if the program finds that it is wrong. A few minutes after the reply was
+// posted, its query is run again. If two runs return the same new result, the old result is struck out, followed by the
+// new one in the same comment. A reply is corrected at most once, and only while no one has answered or changed it.
 //
-// The new text is written to the ledger before the save is sent. The page shows whether the save arrived, since the
-// reply is either the old text or the new one. A save can therefore be sent again after a crash, with the same effect.
+// The new text is written to the ledger before the save is sent. The page shows whether the save arrived, because the
+// reply is either the old text or the new text. A save can therefore be safely repeated after a crash.
 
 // Rerunner reruns the query of a reply. It returns the result with labels for the first rows.
 type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
 
-// amendWithin is the time after posting within which a reply may be corrected. A later difference is new data.
+// amendWithin is how long after posting a reply may be corrected. Any later difference comes from new data.
 const amendWithin = 30 * time.Minute
 
-// amendSummary is the beginning of a correction's edit summary.
+// amendSummary is the start of a correction's edit summary.
 const amendSummary = "Correct my own reply"
 
-// Amendment is the outcome of checking a posted reply again.
+// Amendment is the outcome of rechecking a posted reply.
 type Amendment struct {
 	At    time.Time    `json:"at"`              // when the query was rerun
 	Why   string       `json:"why,omitempty"`   // what was wrong; "" if the result was the same
@@ -79,7 +79,7 @@ func (b *Bot) amendAll(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, ErrBlocked) && (!errors.Is(err, ErrProtected) || there.visit == nil):
-			return fmt.Errorf("the bot stops until its operator has looked into it: %w", err)
+			return fmt.Errorf("the bot is stopped until its operator investigates: %w", err)
 		case err != nil && b.ifUnchanged(err) != nil:
 			b.lg.Warn("a reply cannot be checked again", "entry", e.Key, "err", err)
 		}
@@ -87,7 +87,7 @@ func (b *Bot) amendAll(ctx context.Context) error {
 	return nil
 }
 
-// rerun runs the query of a posted reply again and records the outcome.
+// rerun reruns the query of a posted reply and records the outcome.
 func (b *Bot) rerun(ctx context.Context, e *Entry) error {
 	run := func() (*agent.Answer, error) { return b.cfg.Rerun.Rerun(ctx, e.Draft.Ran, e.Language) }
 	a, err := guard("running a query again", run)
@@ -119,8 +119,8 @@ func elsewhere(e *Entry, a *agent.Answer) bool {
 	return reply.New(&agent.Outcome{Answer: a}, "", "", "").Endpoint != e.Draft.Reply.Endpoint
 }
 
-// corrected returns a posted reply with a new result. The answer in words describes the old result, and no program can
-// tell whether it is still correct, so it is dropped. Comparisons of the old result with others are dropped, too.
+// corrected returns a posted reply with a new result. The answer in words describes the old result, and a program
+// cannot tell whether it is still correct, so it is dropped. Its comparisons with other results are also dropped.
 func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	r := e.Draft.Reply
 	was := r
@@ -206,7 +206,7 @@ func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBlocked):
 		return errors.Join(err, b.dropAmendment(ctx, e, short(err)))
 	}
-	return err // unknown outcome: the page shows it in the next round
+	return err // unknown outcome: the page will show it in the next round
 }
 
 // save returns the last attempt to write the correction, which may still arrive. It never returns nil.
@@ -217,8 +217,8 @@ func (a *Amendment) save() *Save {
 	return a.Save
 }
 
-// amendedBefore searches the page's history for a correction of unknown outcome that is not on the page, since someone
-// may have reverted it. done means that nothing is left to do in this round.
+// amendedBefore searches the page's history for a correction that may have been saved but is not on the page, perhaps
+// because someone reverted it. done means that nothing is left to do in this round.
 func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	s := e.Amendment.save()
 	if s.First.IsZero() {
@@ -242,7 +242,7 @@ func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error
 }
 
 // amendment returns the edit that corrects a reply on the current page. If the page already has the correction, found
-// describes that. An error describes why the reply must not be corrected.
+// says so. An error describes why the reply must not be corrected.
 func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {
@@ -262,7 +262,7 @@ func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, er
 	if err != nil {
 		return edit, "", err
 	}
-	if _, err := forum.ReplyIndent(v.rev.Text, t, c.ID); err != nil { // a closed part of the thread
+	if _, err := forum.ReplyIndent(v.rev.Text, t, c.ID); err != nil { // in a closed part of the thread
 		return edit, "", err
 	}
 	line := v.rev.Text[start:]

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeRerunner returns one row for each item, with a value that changes from run to run.
+// fakeRerunner returns one row per item.
 type fakeRerunner struct {
 	clock *clock
 	items []string
@@ -45,7 +45,7 @@ func (r *fakeRerunner) Rerun(_ context.Context, query, _ string) (*agent.Answer,
 		Labels: map[string]string{"Q146": "house cat", "Q144": "dog"}}, nil
 }
 
-// amending returns a world with a reply that was posted minutes ago and whose query now returns the items.
+// amending returns a world with a reply that was posted a few minutes ago and whose query now returns the items.
 func amending(t testing.TB, path string, items ...string) (*world, *fakeRerunner) {
 	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")
@@ -61,7 +61,8 @@ func amending(t testing.TB, path string, items ...string) (*world, *fakeRerunner
 	return w, r
 }
 
-// wantAmended checks whether the reply was corrected, and that nothing else on the page has changed.
+// wantAmended checks that the reply was corrected, or not if want is false, and that nothing else on the page has
+// changed.
 func (w *world) wantAmended(note string, before string, want bool) {
 	w.t.Helper()
 	page := w.wiki.text()
@@ -123,7 +124,7 @@ func TestAmend(t *testing.T) {
 }
 
 // If two processes both believe that they are the publisher, a reply is corrected only once, because the ledger accepts
-// the note of only one of them.
+// the record of only one of them.
 func TestAmendedByOne(t *testing.T) {
 	for run := 1; run <= 2; run++ {
 		w, r := amending(t, "", "Q144")
@@ -208,7 +209,8 @@ func TestNotAmended(t *testing.T) {
 	}
 }
 
-// A correction whose answer is lost is found on the page; one that did not arrive is sent again.
+// If the response to a correction is lost, the correction is found on the page; a correction that did not arrive is
+// sent again.
 func TestAmendLost(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		w, _ := amending(t, "", "Q144", "Q146")
@@ -233,7 +235,8 @@ func TestAmendLost(t *testing.T) {
 	}
 }
 
-// The program ends at each call of the correcting round in turn: the reply is corrected once, and nothing else changes.
+// The program crashes at each call in the correcting round in turn: the reply is corrected once, and nothing else
+// changes.
 func TestCrashWhileAmending(t *testing.T) {
 	before := ""
 	crashAll(t, 15, func() *world {
@@ -242,7 +245,7 @@ func TestCrashWhileAmending(t *testing.T) {
 		w.clock.pass(3 * time.Minute)
 		return w
 	}, func(w *world, note string) {
-		for range 2 { // settleDown would have nothing to wait for
+		for range 2 { // settleDown would wait for nothing
 			w.clock.pass(3 * time.Minute)
 			w.round()
 		}
@@ -250,7 +253,8 @@ func TestCrashWhileAmending(t *testing.T) {
 	})
 }
 
-// A correction whose answer was lost is not repeated if someone reverted it, or if it is unknown whether someone did.
+// If the response to a correction was lost, the correction is not repeated if someone reverted it, or if it is unknown
+// whether anyone did.
 func TestAmendTakenBack(t *testing.T) {
 	for _, hide := range []string{"", "user summary text"} {
 		w, _ := amending(t, "", "Q144", "Q146")

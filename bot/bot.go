@@ -18,12 +18,12 @@ import (
 // Solver is the agent as the bot uses it. Each key has a separate trajectory and separate limits. internal/ask
 // implements it.
 //
-// If the day's money is spent, which an Outcome or an error may report, the request waits until the next UTC day. If
+// If the day's budget is spent, which an Outcome or an error may report, the request waits until the next UTC day. If
 // Triage has no model, the bot judges posts by their words. Every other error is retried a few times; [agent.EndingOf]
 // distinguishes the errors. A final result of Solve is an Outcome, even if there is no answer.
 type Solver interface {
-	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be a file name. It may
-	// be called again with the same key after a crash.
+	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be a file name. After a
+	// crash, it may be called again with the same key.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
 	// Triage judges the last of a thread's posts. The key is as for Solve.
 	Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error)
@@ -34,16 +34,16 @@ type Mode string
 
 // The modes of posting.
 const (
-	Off     Mode = "off"     // drafts go into the ledger and the log; nothing is written to the wiki
+	Off     Mode = "off"     // drafts are written to the ledger and the log; nothing is written to the wiki
 	Propose Mode = "propose" // drafts wait in the ledger for [Approve]
 	On      Mode = "on"      // drafts are posted as soon as the gate is open
 )
 
-// Config is the bot's policy. In the fields after Reply, zero means the default named in the comment.
+// Config is the bot's policy. In the fields after Reply, zero means the default given in the comment.
 type Config struct {
-	Wiki     string        // name of the wiki in WIKIS; "" for the main one; part of the names of pages in the ledger
+	Wiki     string        // name of the wiki in WIKIS, or "" for the main wiki; part of page names in the ledger
 	Page     string        // title of the forum page
-	Forum    forum.Options // how its pages differ from Wikidata's
+	Forum    forum.Options // how the forum's pages differ from Wikidata's
 	Account  string        // user name of the bot's account
 	Operator string        // user name of the bot's operator
 	StopPage string        // title; the bot posts only while its trimmed text is empty or "run"
@@ -51,50 +51,49 @@ type Config struct {
 	TaskPage string
 	// title of the page on which people can tell the bot to stop; the account's talk page if empty
 	TalkPage string
-	// Inbox lists other pages on which the account was mentioned. MentionPages lists the pages on which it answers: "talk"
-	// (every talk page), the number of a namespace, a title, or the beginning of a title followed by "*". It also
-	// answers on its own talk page and on pages that name it in {{bots|allow=…}}. If nil, it answers only on the forum
-	// page.
+	// Inbox lists other pages on which the account was mentioned. MentionPages lists the pages on which the bot answers:
+	// "talk" (every talk page), a namespace number, a title, or a title prefix followed by "*". It also answers on its own
+	// talk page and on pages that name it in {{bots|allow=…}}. If Inbox is nil, it answers only on the forum page.
 	Inbox        Inbox
 	MentionPages []string
-	OptOutPage   string // title of the page that links to people who do not want replies, or ""
+	OptOutPage   string // title of the page that links to users who do not want replies, or ""
 	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest], or ""
 	DigestHour   int    // hour in UTC after which the digest is written
 	Posting      Mode
 	DryRun       bool // treat Posting as Off, regardless of its value
-	// called with the name of the gate's check that stopped a reply: posting, approval, stop, stop_page, page_nobots,
+	// called with the name of the gate check that stopped a reply: posting, approval, stop, stop_page, page_nobots,
 	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
 	Held    func(check string)
 	Similar Similar // finds earlier discussions to point to; may be nil
-	// judges whether an earlier discussion is about the same request; if nil, the reply never says so
+	// judges whether an earlier discussion is about the same request; if nil, the reply never claims that it is
 	Recognize Recognizer
 
-	Figures Figures // finds units and dates of numbers; if nil, numbers are shown without them
+	Figures Figures // finds the units and dates of numbers; if nil, numbers are shown without them
 
-	Compare Comparer // runs the queries that others post in our threads; if nil, they are not compared
-	Topics  Topics   // the wiki's own parser of discussions; may be nil
+	Compare Comparer // runs the queries that other people post in our threads; if nil, they are not compared
+	Topics  Topics   // the wiki's own discussion parser; may be nil
 	Tools   Tools    // post replies without a query; if nil, every reply is a section edit; only for a single process
 
 	// codes of the wiki's languages; the first is used in replies if the asker's language is unknown or has no messages;
-	// if empty, English is used
+	// English if empty
 	Languages []string
 	Rerun     Rerunner // reruns the query of a posted reply; if nil, queries are not rerun
-	// how long after a reply was posted its query is rerun; if the result differs, the reply is corrected; never if 0
+	// how long after a reply is posted its query is rerun; if the result differs, the reply is corrected; never if 0
 	AmendAfter time.Duration
 
-	AnswerDelay time.Duration // minimum age of a comment
+	AnswerDelay time.Duration // minimum age of a comment before it is answered
 	// if set, comments signed at or after this time are answered, even those found at the first start
 	AnswerSince    time.Time
-	FollowupLimit  int // follow-ups answered in a thread
+	FollowupLimit  int // maximum number of follow-ups answered in a thread
 	RepliesPerHour int // replies in any 60 minutes; must be positive if posting is possible
 	RepliesPerDay  int // replies in any 24 hours; if 0, only the hourly limit applies
-	// accepted requests per user in 24 hours, including follow-ups; more must wait; no limit if 0
+	// accepted requests per user in 24 hours, including follow-ups; any more must wait; unlimited if 0
 	RequestsPerUser int
 	ThreadCooldown  time.Duration // minimum time between two of our replies in a thread
-	ReplyOnFailure  bool          // say so on the page if there is no answer; otherwise do not reply
+	ReplyOnFailure  bool          // if there is no answer, say so on the page instead of not replying
 	// minimum probability, from 0 to 1, that a posted answer is right; if 0, every answer is posted
 	AnswerConfidence float64
-	// if an answer is less likely to be right, ask the poster one question, once per thread; otherwise do not reply
+	// if an answer is less likely to be right, ask the poster a question, once per thread; otherwise do not reply
 	AskBack bool
 	// hosts of short links that may lead to a query, such as w.wiki; Wikidata's and QLever's query services are built in
 	QueryHosts []string
@@ -102,9 +101,9 @@ type Config struct {
 	Reply ReplyConfig // appearance of replies
 
 	UnsignedDelay time.Duration // how long an unsigned request must remain unchanged; 1 h
-	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
-	TookOver      time.Time     // when this process took over the work from another process, whose saves may still arrive
-	AnswerWithin  time.Duration // time after which a noticed request that is still open is given up; 30 days
+	UnknownGrace  time.Duration // how long a save with an unknown outcome may still arrive; 2 min
+	TookOver      time.Time     // when this process took over from another process, whose saves may still arrive
+	AnswerWithin  time.Duration // how long a noticed request may remain open before it is given up; 30 days
 	Holder        string        // name of the worker that claims the jobs, never reused; "" for a single worker
 	Lease         time.Duration // validity of a claim without renewal; unlimited if 0 (single worker)
 	// returns the context for work in progress when the program is asked to stop; if nil, the work is canceled
@@ -113,26 +112,26 @@ type Config struct {
 	RetryDelay  time.Duration
 	RetryMax    time.Duration // 2 h
 	DraftMaxAge time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
-	MaxFailures int           // transient failures of triage and solver before a request is given up; 3
-	MaxStarts   int           // starts of the solver, including starts that ended in a crash of the whole program; 25
+	MaxFailures int           // transient triage and solver failures before a request is given up; 3
+	MaxStarts   int           // starts of the solver, including those that crashed the whole program; 25
 	MaxSaves    int           // failed saves before a reply is given up; 20
 }
 
 // Limits that are not configurable.
 const (
 	stopPageAge  = 5 * time.Second    // how long a read of the stop page is valid
-	maxConflicts = 3                  // edit conflicts in one round before the entry waits for the next
-	maxEdits     = 5                  // how often the poster may change a comment before it is given up
+	maxConflicts = 3                  // edit conflicts in a round before the entry waits for the next round
+	maxEdits     = 5                  // how many times the poster may change a comment before it is given up
 	clockSlack   = 5 * time.Minute    // maximum difference between the wiki's clock and its timestamps
-	signedWithin = 2 * time.Minute    // maximum time from the minute of a signature to the save that added it
+	signedWithin = 2 * time.Minute    // maximum time between the minute in a signature and the save that added it
 	maxLapsed    = 7 * 24 * time.Hour // how long a lapsed entry can be reopened
-	maxPosts     = 40                 // maximum number of a thread's posts that triage sees
-	maxPostRunes = 8000               // maximum number of characters of each of these posts
-	maxKeptRunes = 4000               // maximum number of characters of an observation that is kept for follow-ups
-	heldPause    = time.Minute        // delay before a worker retries a job for which it could do nothing
+	maxPosts     = 40                 // maximum number of posts in a thread that triage sees
+	maxPostRunes = 8000               // maximum number of characters in each of these posts
+	maxKeptRunes = 4000               // maximum number of characters of an observation kept for follow-ups
+	heldPause    = time.Minute        // delay before a worker retries a job that it could not advance
 )
 
-// Bot answers requests on one page. Its methods are called one at a time, by a process that holds the lock of the data
+// Bot answers requests on one page. Its methods are called one at a time, by a process that holds the lock on the data
 // folder. If several processes share a ledger, one of them calls [Bot.Notice], one calls [Bot.Publish], and all call
 // [Bot.Work].
 type Bot struct {
@@ -143,13 +142,14 @@ type Bot struct {
 	now    func() time.Time
 	cfg    Config
 	sum    *Summary // of the current round
-	page   string   // name in the ledger of the page that it reads; see [PageName]
+	page   string   // ledger name of the page that the bot reads; see [PageName]
 	title  string   // that page's title on the wiki
-	visit  *visit   // what differs on a page on which the bot was mentioned; nil on the forum page
+	visit  *visit   // what differs on a page where the bot was mentioned; nil on the forum page
 	last   *reading // the last page read, cached because most reads find no change
 }
 
-// New returns a bot. An error describes what is wrong with the configuration. New uses neither the wiki nor the store.
+// New returns a bot. The error describes what is wrong with the configuration. New does not access the wiki or the
+// store.
 func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time.Time, cfg Config) (*Bot, error) {
 	var problems []error
 	need := func(ok bool, what string) {
@@ -159,7 +159,7 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	}
 	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
 	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
-	// Otherwise, no reply could be composed, and every request would be given up.
+	// Otherwise, the bot could not compose any replies, and every request would be given up.
 	if strings.TrimSpace(cfg.Operator) != "" {
 		err := forum.CheckUserName(cfg.Operator)
 		need(err == nil, fmt.Sprintf("the operator: %v", err))
@@ -242,7 +242,7 @@ type Summary struct {
 	DryRun   bool
 }
 
-// String returns the counts in one line.
+// String returns the counts as one line.
 func (s Summary) String() string {
 	line := fmt.Sprintf("%s, %s: %d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
 		text.Count(s.Threads, "thread"), text.Count(s.Comments, "comment"), s.Noticed, s.Accepted, s.Skipped,
@@ -253,7 +253,7 @@ func (s Summary) String() string {
 	return line
 }
 
-// unposted describes how many approved replies are not posted, and why. It returns "" if there are none.
+// unposted reports how many approved replies are not posted, and why. It returns "" if there are none.
 func (s Summary) unposted() string {
 	switch {
 	case s.Unposted == 0:
@@ -268,7 +268,7 @@ func (s Summary) unposted() string {
 // judges new comments, solves the accepted ones, drafts replies, and posts those that may be posted. `run --once`, the
 // schedule and the demo all call it.
 //
-// Failures of a request are recorded in its entry, and the round continues. Round returns an error if something stops
+// The failure of a request is recorded in its entry, and the round continues. Round returns an error if something stops
 // it: the context, a page that cannot be read, a ledger that cannot be written, or [ErrBlocked]. A later Round
 // continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
@@ -342,7 +342,7 @@ func (b *Bot) round(ctx context.Context, v *view) error {
 		{Noticed, (*Bot).judge}, {Accepted, (*Bot).answer}})
 }
 
-// stage is the work for entries in a state.
+// stage is what a round does with the entries in a state.
 type stage struct {
 	state State
 	do    func(*Bot, context.Context, *Entry) error
@@ -373,7 +373,7 @@ func (b *Bot) answer(ctx context.Context, e *Entry) error {
 }
 
 // each calls do for the due entries in a state, oldest first, while holding the claim of each entry's job. If an
-// operator's command has changed an entry since then, the entry is left for the next round.
+// operator's command has changed an entry in the meantime, the entry is left for the next round.
 func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *Entry) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{state}})
 	if err != nil {
@@ -389,7 +389,7 @@ func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *E
 		err := b.claimed(ctx, e, do)
 		switch {
 		case errors.Is(err, errFull):
-			return nil // skip the others: checking each entry takes several reads of the wiki
+			return nil // skip the rest, because checking each entry takes several wiki requests
 		case errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry):
 			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
 		case err != nil:
@@ -411,7 +411,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 	if err := e.move(b.now(), to, reason); err != nil {
 		return err
 	}
-	if to != Accepted { // the work that was started has ended
+	if to != Accepted { // the run that used the opening has ended
 		e.Opening = nil
 	}
 	if err := b.store.Update(ctx, e); err != nil || from == to {

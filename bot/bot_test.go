@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// started returns a world after the bot's first start, with one request that was posted since then and is old enough to
+// started returns a world after the bot's first start, with one request that was posted afterward and is old enough to
 // be answered.
 func started(t *testing.T) *world {
 	w := newWorld(t)
@@ -73,7 +73,7 @@ func TestConflict(t *testing.T) {
 	if w.wiki.saves != 2 {
 		t.Errorf("%d saves", w.wiki.saves)
 	}
-	// If every save conflicts, there are three attempts per round, and eventually the request is given up.
+	// If every save conflicts, there are three attempts per round, and the request is eventually given up.
 	w = started(t)
 	w.cfg.MaxSaves = 10
 	w.wiki.refuse = bot.ErrConflict
@@ -114,7 +114,7 @@ func TestRefusedAndBlocked(t *testing.T) {
 	w.want("Cats:approved")
 }
 
-// The test covers changes to the page while the agent works, or between reading and saving.
+// The test covers changes to the page that happen while the agent is running, or between reading and saving.
 func TestJudgedAgain(t *testing.T) {
 	archive := func(w *world) {
 		i := strings.Index(w.wiki.text(), "== Cats ==")
@@ -125,7 +125,7 @@ func TestJudgedAgain(t *testing.T) {
 		want    string
 		later   string // after an hour and another round
 		replies int
-		merges  bool // a wiki merges it with our save if it comes between reading and saving
+		merges  bool // a wiki merges such an edit with our save if it comes between reading and saving
 	}{
 		"archived": {archive, "Cats:gave_up", "Cats:gave_up", 0, false},
 		"edited": {func(w *world) { w.wiki.edit("Which cats are", "Which white cats are") }, "Cats:noticed",
@@ -186,7 +186,7 @@ func TestJudgedAgain(t *testing.T) {
 	}
 }
 
-// A thread that was removed by a vandal or archived by mistake is answered once it is restored.
+// A request in a thread that was removed by a vandal or archived by mistake is answered once the thread is restored.
 func TestBackOnThePage(t *testing.T) {
 	w := started(t)
 	var whole string
@@ -203,7 +203,7 @@ func TestBackOnThePage(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// A blanked page does not prove anything about the requests on it.
+	// A blanked page proves nothing about the requests on it.
 	w = started(t)
 	whole = w.wiki.text()
 	w.solver.onSolve = func() { w.wiki.put(page, "") }
@@ -231,7 +231,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// An operator's name that replies cannot link is rejected at startup in every mode, because drafts are composed in
+// An operator name that replies cannot link to is rejected at startup in every mode, because drafts are composed in
 // every mode.
 func TestOperatorName(t *testing.T) {
 	for name, ok := range map[string]bool{

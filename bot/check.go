@@ -14,11 +14,11 @@ import (
 // maxReply is the maximum size in bytes of a reply that is posted without review.
 const maxReply = 20_000
 
-// maxTable is the maximum width of a table that is posted without review, in CSS pixels. It is a phone's width; columns
-// are omitted and words are broken so that tables fit.
+// maxTable is the maximum width of a table that is posted without review, in CSS pixels. It is the width of a phone
+// screen; columns are omitted and words are broken so that tables fit.
 const maxTable = forum.PhoneWidth
 
-// check examines a finished reply as an editor would before it is posted, and returns its problems. A reply with
+// check examines a finished reply before it is posted, as an editor would, and returns its problems. A reply with
 // problems is held for the operator.
 func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome) []string {
 	var faults []string
@@ -48,7 +48,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	return append(faults, reply.ReadBack(r, wikitext, b.cfg.Page, b.cfg.Account)...)
 }
 
-// held returns why a draft waits for the operator even though replies are posted without review, or "" if it does not.
+// held returns why a draft must wait for the operator although replies are posted without review, or "" if it need not.
 func (d *Draft) held() string {
 	if len(d.Faults) == 0 {
 		return ""

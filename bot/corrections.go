@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Correction is a correction of one of our replies: the query that people accepted instead.
+// Correction is a correction of one of our replies: the query that people accepted instead of ours.
 type Correction struct {
-	Entry    *Entry    // the first answered request of the thread
+	Entry    *Entry    // the thread's first answered request
 	Question string    // the question as the program understood it
 	Ours     string    // the query that was corrected; "" if there was none
-	Theirs   string    // the accepted one
+	Theirs   string    // the query that was accepted
 	Author   string    // author of Theirs; the bot's account if the answer to a follow-up was accepted
 	Account  bool      // Theirs is our own answer to a follow-up
 	Revision int64     // page revision that contains Theirs; 0 if unknown
@@ -18,8 +18,8 @@ type Correction struct {
 }
 
 // Corrections returns the corrections that people accepted, in the order of the requests. A correction is either
-// another person's query in one of our threads that returns rows and differs from our result, or our answer, for which
-// the asker thanked us, to a follow-up that said what was wrong. account is the name of the bot's account.
+// someone else's query in one of our threads that returns rows and differs from our result, or our answer to a
+// follow-up that said what was wrong, if the asker thanked us for it. account is the name of the bot's account.
 //
 // A correction that was rejected, struck out or removed does not count.
 func Corrections(entries []*Entry, account string) []Correction {
@@ -55,7 +55,7 @@ func acceptedFollowUp(entries []*Entry, first *Entry) (found *Entry) {
 	return found
 }
 
-// solved returns another person's newest query in the entry's thread that returned rows different from ours.
+// solved returns the newest query by someone else in the entry's thread that returned rows different from ours.
 func (e *Entry) solved(entries []*Entry) (s *Solution) {
 	for _, other := range entries {
 		if !other.sameThread(e) || other.Solution == nil {

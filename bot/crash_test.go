@@ -16,8 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// crasher wraps everything that the bot calls. It ends the program (here, the goroutine) before or after one of the
-// calls.
+// crasher wraps everything that the bot calls. It ends the program (here, the goroutine) before or after a given call.
 type crasher struct {
 	bot.Store
 	bot.Wiki
@@ -109,8 +108,8 @@ func (c *crasher) Solve(ctx context.Context, key string, q agent.Question) (o *a
 	return o, err
 }
 
-// crash runs a round that ends at the nth call, and starts the store again. It returns the number of calls made and
-// whether the round finished.
+// crash runs a round that ends at the nth call, and restarts the store. It returns the number of calls made and whether
+// the round finished.
 func (w *world) crash(n int, after bool) (calls int, finished bool, err error) {
 	w.t.Helper()
 	c := &crasher{Store: w.store, Wiki: w.wiki, Solver: w.solver, at: n, after: after}
@@ -170,7 +169,7 @@ func busy(t testing.TB, path string) *world {
 	return w
 }
 
-// another adds a request, signed by Alice in the same minute, above all other requests.
+// another adds a second request, signed by Alice in the same minute, above all other requests.
 func (w *world) another() {
 	w.wiki.edit("\n== Cats", "\n== Birds ==\nWhich birds are there? "+w.stamp+"\n\n== Cats")
 }
@@ -186,8 +185,8 @@ func (w *world) check(note string, want map[string]int) {
 	}
 }
 
-// The program ends before and after each call to wiki, solver and ledger in turn. In every case, each request
-// eventually gets exactly one reply.
+// The program ends before and after each call to the wiki, the solver and the ledger in turn. In every case, each
+// request eventually gets exactly one reply.
 func TestCrashAtEveryCall(t *testing.T) {
 	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false},
 		{false, true, false}, {false, false, true}, {false, true, true}} {
@@ -225,8 +224,8 @@ func TestCrashAtEveryCall(t *testing.T) {
 	}
 }
 
-// The first start is interrupted at each call in turn: comments that were on the page remain unanswered, and
-// later ones are answered.
+// The first start is interrupted at each call in turn: comments that were already on the page remain unanswered, and
+// later comments are answered.
 func TestCrashAtFirstStart(t *testing.T) {
 	for n := 1; ; n++ {
 		w := worldOn(t, "")
@@ -327,7 +326,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// A first save is not sent either, because this ledger may be older than a reply that was removed.
+	// It does not send a first save either, because this ledger may be older than a reply that was removed.
 	w = started(t)
 	w.wiki.noEdits = true
 	w.round()
@@ -340,7 +339,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The first save arrives after the bot has concluded that it did not arrive and waits for something else.
+// The first save arrives after the bot has concluded that it did not arrive and is waiting for something else.
 func TestLateSaveWhileHeld(t *testing.T) {
 	held := func(t *testing.T) *world {
 		w := started(t)
@@ -407,7 +406,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// Ctrl-C in the middle of solving is not counted as a crash, and work on the request resumes.
+// Ctrl-C during solving is not counted as a crash, and the bot resumes the request.
 func TestInterrupted(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -457,8 +456,8 @@ func TestInterruptedWhileSaving(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// A clock that was ahead by more than a year is set back while a request waits, while a save's response is missing, and
-// after many replies: nothing waits until that year.
+// A clock that was more than a year ahead is set back while a request waits, while the response to a save is missing,
+// and after many replies: nothing waits until that year.
 func TestClockSetBack(t *testing.T) {
 	const ahead = 10000 * time.Hour
 	for name, play := range map[string]func(w *world){
@@ -488,7 +487,7 @@ func TestClockSetBack(t *testing.T) {
 }
 
 // The clock jumps ahead by more than the time that a request may wait. Open requests are still answered. They are given
-// up once the time has passed on the wiki, too.
+// up once that time has also passed on the wiki.
 func TestClockAhead(t *testing.T) {
 	for wiki, want := range map[time.Duration]string{0: "Cats:gave_up", -40 * 24 * time.Hour: "Cats:posted"} {
 		w := started(t)

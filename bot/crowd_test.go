@@ -15,23 +15,23 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crowd simulates people who write anywhere on the page, often twice a minute. It recognizes their posts by a unique
-// word in each. It knows only the bot's name, and reads only the page, its history and the archive.
+// crowd simulates people who write anywhere on the page, often twice a minute. It recognizes each of their posts by a
+// unique word. It knows only the bot's name, and reads only the page, its history and the archive.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
-	posts   []string       // the words of the posts, in order
+	posts   []string       // the words in the posts, in order
 	times   map[string]int // number of times that a word was posted
 	edits   map[string]int
-	gone    map[string]int    // number of times that people removed a post with the word
-	refused map[string]bool   // headings of threads in which one of our replies was removed, so no more are posted
+	gone    map[string]int    // number of times that people removed a post containing the word
+	refused map[string]bool   // headings of threads in which one of our replies was removed, so that no more are posted
 	words   map[string]string // word by the hash that a post had at some time
 	archive string
-	between bool // someone wrote between a request and its answer, so replies are no longer under their posts
-	// An administrator removes and hides replies, and no one changes headings, so a post with another heading, other
-	// words and no reply is a new one.
+	between bool // someone wrote between a request and its answer, so that replies no longer follow their posts
+	// An administrator removes and hides replies, and no one changes headings, so a post with a different heading,
+	// different words and no reply is new.
 	hides bool
-	quiet bool // people begin threads and do not write in other people's threads
+	quiet bool // people start threads but do not write in other people's threads
 
 	known  map[string]bool // page texts whose words were recorded
 	text   string          // the page's text when it was last read
@@ -94,7 +94,7 @@ func (c *crowd) reply() {
 	if len(ours) > 0 {
 		x := ours[c.rng.IntN(len(ours))]
 		if x.Level >= 6 && x.Time != nil && c.w.wiki.now().Sub(*x.Time) < 2*time.Minute {
-			return // the bot considers someone who answers immediately this often to be a program
+			return // the bot assumes that someone who answers immediately this often is a program
 		}
 		c.insert(x.End, "\n"+strings.Repeat(":", x.Level)+c.write(c.word())+"\n")
 	}
@@ -158,8 +158,8 @@ func (c *crowd) tidy() {
 	}
 }
 
-// remove deletes a thread, answered or not, like someone who archives by hand or removes threads that do not belong on
-// the page.
+// remove deletes a thread, answered or not, as someone would who archives by hand or removes threads that do not belong
+// on the page.
 func (c *crowd) remove() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -235,7 +235,7 @@ func (c *crowd) act() {
 	c.learn()
 }
 
-// learn records the hashes of all posts on the page, which later distinguish the entries.
+// learn records the hashes of all posts on the page, which are used later to tell the entries apart.
 func (c *crowd) learn() {
 	for _, t := range c.threads() {
 		for i := range t.Comments {
@@ -252,7 +252,7 @@ func (c *crowd) learn() {
 }
 
 // said counts the replies to each word in the page's whole history, including removed replies. It reports an error if
-// one of our edits does anything other than insert lines.
+// any of our edits does anything other than insert lines.
 func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	out := map[string]int{}
 	revs := c.w.wiki.pages[page]
@@ -276,7 +276,7 @@ func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	return out
 }
 
-// lines returns the nonblank lines of a text.
+// lines returns the nonblank lines of a string.
 func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 }
@@ -339,7 +339,7 @@ func brief(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// Work on a request is not lost if its poster adds comments with the same signature during the work.
+// A request in progress is not lost if its poster adds comments with the same signature in the meantime.
 func TestTwinsWhileSolving(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")

@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// digestNote records the last day whose digest was sent to the wiki, or may have been. It is written before the edit.
-// If the outcome of the edit is unknown, the bot searches for it as for a reply, on the page and in the history, once
-// it can no longer arrive. If the bot does not find it, it makes another edit, which would conflict with the first.
+// digestNote records the last day whose digest was, or may have been, sent to the wiki. It is written before the edit.
+// If its outcome is unknown, the bot waits until it can no longer arrive and then searches the page and the history, as
+// for a reply. If the bot does not find it, it makes another edit, which would conflict with the first.
 type digestNote struct {
 	Day   string `json:"day"`
-	Rev   int64  `json:"rev,omitempty"`   // 0: not known
-	Save  *Save  `json:"save,omitempty"`  // of unknown outcome
-	Tries int    `json:"tries,omitempty"` // number of edits of unknown outcome on that day
+	Rev   int64  `json:"rev,omitempty"`   // 0 if unknown
+	Save  *Save  `json:"save,omitempty"`  // a save with an unknown outcome
+	Tries int    `json:"tries,omitempty"` // number of edits with an unknown outcome on that day
 }
 
 func (b *Bot) digestKey() string { return "bot/digest/" + PageName(b.cfg.Wiki, b.cfg.DigestPage) }
@@ -29,16 +29,16 @@ func (c *Config) checkDigest() error {
 		return nil
 	}
 	if c.DigestHour > 23 {
-		return fmt.Errorf("the hour of the digest is %d: want 0 to 23", c.DigestHour)
+		return fmt.Errorf("the digest's hour is %d; it must be 0 to 23", c.DigestHour)
 	}
 	return c.checkOwn("the digest", c.DigestPage, "digest")
 }
 
 // WriteDigest writes the digest of the last day to the digest's page, above the digests of earlier days. It does so
 // once a day, after the configured hour. It does nothing if no such page is configured or posting is off. write returns
-// the section about the period between two times, with the day as its heading.
+// the section for the period between two times, with the day as its heading.
 //
-// WriteDigest passes the checks of a reply's gate that concern the page: posting mode, operator's stop, stop page,
+// WriteDigest makes the gate checks for replies that concern the page: posting mode, operator's stop, stop page,
 // {{nobots}}. The page must exist, because the bot does not create it. Only one process may call WriteDigest.
 func (b *Bot) WriteDigest(ctx context.Context,
 	write func(ctx context.Context, from, to time.Time) (string, error)) error {
@@ -63,7 +63,7 @@ func (b *Bot) WriteDigest(ctx context.Context,
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the digest of %s is not on %s: %w", today, b.cfg.DigestPage, err)
+		return fmt.Errorf("the digest for %s is not on %s: %w", today, b.cfg.DigestPage, err)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 		lead = rev.Text[:at[0]]
 	}
 	if strings.ContainsAny(lead, "<{") {
-		return errors.New("the page has < or { above its first heading, so the end of that part is unclear; remove them")
+		return errors.New("the page has < or { above its first heading, so it is unclear where that part ends; remove them")
 	}
 	summary := "Digest of " + day
 	note := digestNote{Day: day, Tries: 1}
@@ -113,7 +113,7 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	} else if why != "" {
 		return errors.New(why)
 	}
-	// Section 0 is the part above the first heading, so the other days do not change.
+	// Section 0 is the part above the first heading, so the other days are left unchanged.
 	edit := Edit{Title: b.cfg.DigestPage, Section: 0, Text: lead + text, BaseRev: rev.ID,
 		Start: rev.Now, SendBefore: run.until, Summary: fmt.Sprintf("%s ([[%s|about this bot]])", summary, b.cfg.TaskPage)}
 	note.Save = note.Save.next(edit, b.now(), run.now)

@@ -35,7 +35,7 @@ func (w *world) digest() error {
 	})
 }
 
-// hours advances the clock by the given number of hours. A new bot runs in each hour, as after a restart.
+// hours advances the clock by the given number of hours. It runs a new bot each hour, as after a restart.
 func (w *world) hours(n int) {
 	w.t.Helper()
 	for range n {
@@ -47,7 +47,7 @@ func (w *world) hours(n int) {
 }
 
 // The digest is off by default. It is written once a day after its hour, above the digests of previous days, and
-// everything else on the page stays unchanged.
+// everything else on the page is left unchanged.
 func TestDigestPage(t *testing.T) {
 	w := digesting(t)
 	before := w.wiki.textOf(digestPage)
@@ -77,8 +77,8 @@ func TestDigestPage(t *testing.T) {
 	}
 }
 
-// Anything that prevents replies from being posted also prevents the digest from being written. Once it has ended, the
-// digest is written on the same day.
+// Anything that prevents replies from being posted also prevents the digest from being written. Once that has ended,
+// the digest is written on the same day.
 func TestDigestIsGated(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do, undo func(w *world)
@@ -117,8 +117,8 @@ func TestDigestIsGated(t *testing.T) {
 	}
 }
 
-// An edit of unknown outcome is repeated only if it is neither on the page nor in the history and can no longer arrive.
-// The day has one digest, regardless of the outcome of the first edit, and so does the next day.
+// An edit with an unknown outcome is repeated only if it is neither on the page nor in the history and can no longer
+// arrive. Regardless of the outcome of the first edit, that day and the next day have one digest each.
 func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do          func(w *world)
@@ -160,7 +160,7 @@ func TestDigestIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// Someone edits the page between reading and saving: that edit stays, and the digest is on the page once.
+// Someone edits the page between reading and saving: that edit is kept, and the digest is on the page once.
 func TestDigestConflict(t *testing.T) {
 	w := digesting(t)
 	w.clock.pass(2 * time.Hour)

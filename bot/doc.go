@@ -8,8 +8,8 @@
 // # The life of an entry
 //
 // Each comment that may be answered has at most one [Entry] in the ledger. The signature, the words and the position
-// determine to which comment an entry belongs; see identity.go. Two comments by the same author in the same minute are
-// two requests, anywhere on the page.
+// determine which comment an entry belongs to; see identity.go. Two comments by the same author in the same minute,
+// anywhere on the page, are two requests.
 //
 //	noticed ──▶ accepted ──▶ proposed ──▶ approved ──▶ posting ──▶ posted
 //	   │            │            │            │  ▲         │ │
@@ -20,7 +20,7 @@
 // entries to noticed; posted is final. A comment that the bot ignores for a reason visible on the page (our own posts,
 // other bots, resolved threads, thanks) has no entry; the bot determines the reason again each time.
 //
-// # Which comments it answers
+// # Which comments the bot answers
 //
 // The first comment of a thread is a request. A comment directly under one of ours is a follow-up, whoever wrote it. So
 // is a comment that mentions our account by a link, a ping or a plain @Name outside of quotations. Comments that were
@@ -35,7 +35,7 @@
 // our reply that contains a query counts as someone's answer unless it asks something or mentions us.
 //
 // Bots are never answered. An account is a bot if its name ends in Bot or BOT or in the separate word "bot", with or
-// without a number, or if it is in a list of known bots, which includes the accounts of MediaWiki's own programs.
+// without a number, or if it is in a list of known bots, which includes MediaWiki's own system accounts.
 //
 // # Why every accepted request is answered or recorded as given up
 //
@@ -47,39 +47,39 @@
 //
 // Before a save is sent, the entry's state becomes posting, and the base revision and the time on both clocks are
 // recorded. That write is durable. A reply can therefore be on the wiki, or in transit, only if its entry is in the
-// state posting or a later state. An entry leaves posting for another attempt only
+// posting state or a later state. An entry leaves posting for another attempt only
 //
-//   - if the wiki answered that it did not save ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: no save is
-//     in progress), or
+//   - if the wiki responded that it did not save ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: no save is in
+//     progress), or
 //   - if, at least [Config].UnknownGrace after the save began, a freshly read page has no comment of ours with the
 //     entry's marker, and no edit in the list of our own edits has the key in its summary. The list covers the case
-//     that the reply was posted and its section has since been archived or removed. If administrators hid the summary
-//     or the author, the text of the revision decides. If they hid the text as well, the entry is given up, and only
-//     the operator's `ledger retry` can continue it.
+//     where the reply was posted and its section has since been archived or removed. If administrators hid the summary
+//     or the author, the revision's text decides. If they hid the text as well, the entry is given up, and only the
+//     operator's `ledger retry` can continue it.
 //
 // The ledger may be new, or restored from a backup that is older than a reply. The same list is therefore searched
-// before an entry's first save: a reply that has been removed since, even by the operator, is not posted again.
+// before an entry's first save: a reply that has since been removed, even by the operator, is not posted again.
 //
 // The first save may arrive even later, after that check. In that case, one of the two saves edits a section that the
 // other has changed. Both have a base revision and insert at the same position, so MediaWiki reports an edit conflict
-// (tested on 1.39: section edits by the same account conflict, too). One case remains: a save arrives after the grace
+// (tested on 1.39: section edits by the same account also conflict). One case remains: a save arrives after the grace
 // period, and someone has since replied elsewhere in the same thread. In that case, the two saves have different
-// positions, and a line merge could accept both. The grace period must be longer than the wiki's own time limit for a
-// request; then there is no such save. Every attempt begins by reading the page again and searching for our own reply,
-// by the marker and by author and parent. The latter works even if the ledger was lost.
+// positions, and a line merge could accept both. To rule out such a save, the grace period must be longer than the
+// wiki's own time limit for a request. Every attempt starts by rereading the page and searching for our own reply, by
+// the marker and by author and parent. The second search works even if the ledger was lost.
 //
 // The wiki's discussion tools ([Tools]) may write a reply without a query, but only for a single process. They read the
-// page when they write and have no base revision, so if one of their saves begins after our second attempt, there is no
-// conflict. Such a save must not begin: before anything is read again, the wiki client ends the session in which the
-// save was sent, even if the process that sent it was killed, and the wiki ignores a request whose session has ended
-// (tested on 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit.
-// With OAuth 1.0a there are no sessions, but the bot waits [lateTools] times as long, so the timestamp in a request's
+// page when they write and have no base revision, so a save of theirs that starts after our second attempt does not
+// conflict. To prevent this, before anything is read again, the wiki client ends the session in which the save was
+// sent, even if the process that sent it was killed, and the wiki ignores a request whose session has ended (tested on
+// 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit. With OAuth
+// 1.0a there are no sessions, but the bot waits [lateTools] times as long, so that the timestamp in a request's
 // signature expires before the next attempt. Requests with an OAuth 2 token never expire, so the tools are not used
-// with OAuth 2. Ending the session also stops section edits that begin late.
+// with OAuth 2. Ending the session also stops section edits that start late.
 //
-// Between the last read and the save, the bot reads the stop page and writes the ledger once. MediaWiki merges, line by
-// line, edits that others save in that interval. A change to the request's last line, a reply at the same position and
-// an archived section are conflicts. A mark elsewhere in the section, such as "resolved" at its top, is merged.
+// Between the last read and the save, the bot reads the stop page and writes to the ledger once. MediaWiki merges the
+// edits that others save in the meantime, line by line. A change to the request's last line, a reply at the same
+// position, or an archived section is a conflict. A mark elsewhere in the section, such as "resolved", is merged.
 //
 // A forged signature with a forged marker can keep the bot from replying, but can never make it post twice.
 package bot

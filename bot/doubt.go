@@ -16,8 +16,8 @@ import (
 
 // doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome for the reply: the same outcome, an
 // outcome with a question to the poster instead of the answer or, if there is no question or it may not be asked, an
-// outcome without an answer. silent is the reason if there is no reply, and otherwise "". A question passes through the
-// ledger and the gate like every other reply.
+// outcome without an answer. silent is the reason there is no reply, or "" if there is one. A question passes through
+// the ledger and the gate like every other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -57,13 +57,13 @@ func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome
 	return &question, "", nil
 }
 
-// Choice is a reading that we asked about.
+// Choice is an interpretation that we asked about.
 type Choice struct {
 	SPARQL string `json:"sparql"`
 	Count  int    `json:"count"`
 }
 
-// choices returns the readings of a question in the form stored in a draft.
+// choices returns the interpretations of a question in the form stored in a draft.
 func choices(out *agent.Outcome) (list []Choice) {
 	for _, r := range out.Readings {
 		list = append(list, Choice{r.SPARQL, r.Count})
@@ -72,8 +72,8 @@ func choices(out *agent.Outcome) (list []Choice) {
 }
 
 // chosen interprets a post that answers our question: the original request continues, regardless of how the model
-// judges the short post. If the post names one of the readings, by its result or its position, that reading is the
-// poster's choice. Posts by others are judged by the model and do not choose a reading.
+// judges the short post. If the post names one of the interpretations, by its result or its position, that is the
+// poster's choice. Posts by others are judged by the model and do not choose one.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
@@ -114,9 +114,9 @@ func counts(list []Choice) (out []int) {
 	return out
 }
 
-// standing determines the state of the thread. It finds out whether people have accepted an answer in it, by thanking
-// us or by posting a query. In that case the bot suggests marking the section as resolved, but never marks it. It
-// also finds out whether this reply is our last one in the thread, either in any case or only if it fails, too.
+// standing determines the state of the thread. It checks whether people have accepted an answer in it, by thanking us
+// or by posting a query. If so, the bot suggests marking the section as resolved, but never marks it. It also checks
+// whether this reply is our last one in the thread, either in any case or only if it fails, too.
 func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
 	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err 
 	return err
 }
 
-// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups, so answers to it are not read.
+// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups. Answers to it are then not read.
 func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error) {
 	n, err := b.followups(ctx, p, e.Key, Posting, Posted)
 	if e.Kind == FollowUp {
@@ -144,8 +144,8 @@ func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error)
 	return n >= b.cfg.FollowupLimit, err
 }
 
-// mayNotAsk reports whether the bot must not ask a question in the thread: because one of our replies there is already
-// a question, and two would feel like an interrogation, or because no one could answer it.
+// mayNotAsk reports whether the bot must not ask a question in the thread: because it has already asked one there (two
+// would feel like an interrogation), or because no one could answer it.
 func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 	if last, err := b.lastFollowUp(ctx, p, e); err != nil || last {
 		return last, err

@@ -62,7 +62,7 @@ func nan() float64 {
 	return zero / zero
 }
 
-// TestDoubtIsHeld checks that a question to the poster waits for approval like every other reply.
+// TestDoubtIsHeld checks that a question to the poster waits for approval like any other reply.
 func TestDoubtIsHeld(t *testing.T) {
 	for _, mode := range []bot.Mode{bot.Off, bot.Propose} {
 		w := started(t)
@@ -104,7 +104,7 @@ func TestDoubtOnceAThread(t *testing.T) {
 	}
 }
 
-// readings returns two readings of a question about cats.
+// readings returns two interpretations of a question about cats.
 func readings(kind string) []agent.Reading {
 	out := []agent.Reading{{SPARQL: "SELECT ?sovereign {}", Count: 193}, {SPARQL: "SELECT ?any {}", Count: 1212}}
 	if kind != "" {
@@ -113,7 +113,7 @@ func readings(kind string) []agent.Reading {
 	return out
 }
 
-// TestAsksWithCounts checks that a question about two readings says how many results each of them has.
+// TestAsksWithCounts checks that a question about two interpretations says how many results each of them has.
 func TestAsksWithCounts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		asks, kind, has, hasNot string
@@ -135,8 +135,9 @@ func TestAsksWithCounts(t *testing.T) {
 	}
 }
 
-// TestChosen checks that the answer to our question continues the first request, even if it is short. It also checks
-// that if the program understands the choice, the reply is posted even though the confidence is as low as before.
+// TestChosen checks that the answer to our question continues the original request, even if the answer is short. It
+// also checks that if the program understands the choice, the reply is posted even though the confidence is as low as
+// before.
 func TestChosen(t *testing.T) {
 	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
 		"Those in Africa": ""} {
@@ -162,7 +163,7 @@ func TestChosen(t *testing.T) {
 }
 
 // TestSuggestsResolved checks that after thanks, the next reply suggests marking the section as resolved, and that no
-// reply sets the mark.
+// reply marks it.
 func TestSuggestsResolved(t *testing.T) {
 	for _, thanked := range []bool{false, true} {
 		w := started(t)
@@ -183,8 +184,8 @@ func TestSuggestsResolved(t *testing.T) {
 	}
 }
 
-// TestOthersDoNotChoose checks that a comment by someone else under our question is not an answer to it unless it is a
-// request.
+// TestOthersDoNotChoose checks that a comment by someone else under our question does not count as an answer unless it
+// is a request.
 func TestOthersDoNotChoose(t *testing.T) {
 	for said, replies := range map[string]int{"The second is an announcement": 1, "The second": 2} {
 		w := started(t)

@@ -12,8 +12,8 @@ import (
 )
 
 // draft drafts the reply for the agent's outcome, with the current wikitext and diff. more is additional content for
-// the reply besides the answer. If the answer does not fit into a reply and replies without an answer are enabled, the
-// reply says that there is no answer.
+// the reply. If the answer does not fit into a reply and replies without an answer are enabled, the reply says that
+// there is no answer.
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
 	r := reply.New(out, e.Author, b.cfg.Operator, e.Key)
 	r.Similar, r.Settled, r.Yours = more.earlier, more.settled, more.yours
@@ -54,7 +54,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 	return d, nil
 }
 
-// composed is a reply and its section, before and after the reply was inserted.
+// composed is a reply and its section before and after the reply is inserted.
 type composed struct {
 	reply         string // wikitext
 	before, after string // of the section

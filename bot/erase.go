@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// erased is the reason of an entry whose words were erased.
+// erased is the reason recorded in an entry whose words were erased.
 const erased = "its words were erased because they are no longer on the wiki"
 
 // HasWords reports whether the entry contains words of the comment or of the reply to it.

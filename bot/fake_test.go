@@ -28,11 +28,11 @@ const (
 	account  = "SpinachBot"
 )
 
-// clock is a clock that is set by hand, or advances automatically once it runs.
+// clock is a clock that is set manually, or advances automatically once it runs.
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
-	began time.Time // zero if the clock is set by hand
+	began time.Time // zero if the clock is set manually
 }
 
 func (c *clock) now() time.Time {
@@ -63,7 +63,7 @@ type fakeWiki struct {
 	hidden  map[int64]string // parts of a revision that an administrator hid: "user", "summary", "text"
 	rev     int64
 	saves   int
-	lost    bool       // a save succeeds but its answer is lost
+	lost    bool       // a save succeeds but its response is lost
 	late    bool       // a save is delayed
 	pending []bot.Edit // delayed saves
 	refuse  error      // error that Save returns
@@ -219,7 +219,7 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	return out, nil
 }
 
-// Texts returns the text of each revision in a period.
+// Texts returns the text of each revision from a period.
 func (w *fakeWiki) Texts(_ context.Context, title string, from, to time.Time) (out []string, err error) {
 	if w.noEdits {
 		return nil, errors.New("history unavailable")
@@ -234,8 +234,8 @@ func (w *fakeWiki) Texts(_ context.Context, title string, from, to time.Time) (o
 
 var unparsed = regexp.MustCompile(`(?s)<nowiki>.*?</nowiki>|<syntaxhighlight.*?</syntaxhighlight>|<!--.*?-->`)
 
-// section returns the bounds of section n; every heading counts, and a section ends at the next heading of its level or
-// a higher one.
+// section returns the bounds of section n; every heading counts, and a section ends at the next heading at the same or
+// a higher level.
 func section(text string, n int) (start, end int, ok bool) {
 	level, count, pos := 0, 0, 0
 	if n == 0 { // the part above the first heading
@@ -279,8 +279,8 @@ func merge(base, a, b string) (string, bool) {
 	return "", false
 }
 
-// join combines the first text up to the end of its change, which is at end in base, with the second text from the
-// start of its change.
+// join combines the first text, up to the end of its change (at end in base), with the second text, from the start of
+// its change.
 func join(base, first, second []string, end, start int) string {
 	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...),
 		second[start:]...), "\n")
@@ -308,10 +308,10 @@ type fakeSolver struct {
 	terrs   []error // errors that Triage returns, in order, until used up
 	reason  agent.Reason
 	panics  bool
-	query   string  // the query of its answers; the constant query if empty
+	query   string  // the query in its answers; the constant query if empty
 	says    string  // the answer in words
 	echo    bool    // its answers repeat the question
-	opens   bool    // its judgments include the first turn of the solution
+	opens   bool    // its judgments include the solution's first turn
 	brief   bool    // its replies have no steps
 	sure    float64 // confidence of its answers
 	asks    string  // its question to the poster
@@ -395,7 +395,7 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 
 const query = "SELECT ?item ?n WHERE { ?item wdt:P31 wd:Q146 . }"
 
-// closer is a bot.Store that has a Close method.
+// closer is a bot.Store with a Close method.
 type closer interface {
 	bot.Store
 	Close() error
@@ -411,7 +411,7 @@ type world struct {
 	store  closer
 	cfg    bot.Config
 	log    *strings.Builder
-	stamp  string // signature by Alice from an earlier minute
+	stamp  string // Alice's signature from an earlier minute
 }
 
 func newWorld(t testing.TB) *world {
@@ -477,7 +477,7 @@ func (w *world) entries() []*bot.Entry {
 	return es
 }
 
-// states returns the states of all entries in one line.
+// states returns the states of all entries as one line.
 func (w *world) states() string {
 	var s []string
 	for _, e := range w.entries() {
@@ -486,7 +486,7 @@ func (w *world) states() string {
 	return strings.Join(s, " ")
 }
 
-// replies returns the number of the bot's comments in the threads with the heading.
+// replies returns the number of the bot's comments in the threads with the given heading.
 func (w *world) replies(heading string) int {
 	n := 0
 	for _, th := range forum.Parse(page, w.wiki.text(), forum.Options{}).Threads {

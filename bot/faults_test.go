@@ -12,7 +12,7 @@ import (
 )
 
 // The wiki is read-only or lags for a day: the bot retries less and less often, keeps its draft, and posts it exactly
-// once after the wiki accepts edits again.
+// once when the wiki accepts edits again.
 func TestWikiTakesNoEditsForADay(t *testing.T) {
 	for _, code := range []string{"maxlag", "readonly"} {
 		w := started(t)
@@ -67,7 +67,7 @@ func TestPageRenamed(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The program is asked to stop (SIGTERM) before each of its calls in turn: the round ends properly, and after the next
+// The program is asked to stop (SIGTERM) before each of its calls in turn: the round ends cleanly, and after the next
 // start every request has one reply.
 func TestInterruptedAtEveryCall(t *testing.T) {
 	for n := 1; ; n++ {
@@ -105,13 +105,13 @@ func TestInterruptedAtEveryCall(t *testing.T) {
 	}
 }
 
-// wants returns an error from a service that demands a pause.
+// wants returns an error from a service that requests a pause.
 type wants time.Duration
 
 func (w wants) Error() string          { return "the service wants no calls for a while" }
 func (w wants) RetryIn() time.Duration { return time.Duration(w) }
 
-// The model repeatedly demands a pause that is longer than a retry would wait. The request waits that long, which does
+// The model repeatedly requests a pause that is longer than the retry delay. The request waits that long, which does
 // not count as a failure, and is then answered.
 func TestModelWantsAPause(t *testing.T) {
 	for _, part := range []string{"triage", "solver"} {

@@ -9,22 +9,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// leave is the gate's decision about one save.
+// leave is the gate's decision about a save.
 type leave struct {
 	open   bool
 	drop   bool      // permanently closed: the entry is given up
 	reason string    // why it is closed
-	check  string    // the check that closed it, see [Config.Held]
+	check  string    // the check that closed it; see [Config.Held]
 	until  time.Time // the last moment at which the edit may be sent
-	now    time.Time // the wiki's clock when the stop page was read
+	now    time.Time // the time on the wiki's clock when the stop page was read
 }
 
 // gate decides whether a reply may be saved now. Every save passes through it. In this order, it checks the posting
 // mode, the approval in the ledger, whether the poster has declined replies ({{nobots}} on the poster's talk page, or
 // the opt-out list), the operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section,
-// the follow-up limit of the thread, the replies of the last hour and day, and the pause in the thread. The solver
-// watches the daily budget. If posting is on, the gate also approves drafts and records that, except for old ones made
-// while posting was off.
+// the thread's follow-up limit, the number of replies in the last hour and day, and the pause in the thread. The solver
+// watches the daily budget. If posting is on, the gate also approves drafts and records the approval, except for old
+// drafts made while posting was off.
 func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
 	case On, Propose:
@@ -104,13 +104,13 @@ func (b *Bot) needsApproval(e *Entry) string {
 
 // stopNote stores information about the stop page across restarts.
 type stopNote struct {
-	Existed bool `json:"existed"` // the page has existed, so its absence now means stop
+	Existed bool `json:"existed"` // the page existed once, so its absence now means stop
 }
 
 func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg.StopPage) }
 
-// stopPage reads the stop page and the talk page. It returns the reason if the bot must not post. Otherwise it returns
-// the time until which the bot may post. It also returns the wiki's current time.
+// stopPage reads the stop page and the talk page. If the bot must not post, it returns the reason; otherwise, it
+// returns the time until which the bot may post. It also returns the wiki's current time.
 //
 // The bot may run if the page's trimmed text is empty or "run". A page that cannot be read means stop. A missing page
 // means run only if the page has never existed since the bot was first started.
@@ -149,7 +149,7 @@ func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 }
 
 // stopped returns why the bot must pause for this round, or "" if it need not. It is called at the start of a round and
-// before each save, so a stopped bot spends no money. While posting is off, it reads the page only once, at the
+// before each save, so that a stopped bot spends no money. While posting is off, it reads the page only once, at the
 // first start, to record whether it exists.
 func (b *Bot) stopped(ctx context.Context) (string, error) {
 	if why, err := b.halted(ctx); err != nil || why != "" {

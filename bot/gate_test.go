@@ -40,8 +40,8 @@ func TestPostingModes(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// TestLogIsShort checks that a draft is one short line in the log, and that an approved reply that is held back by
-// posting=off is reported.
+// TestLogIsShort checks that a draft is logged as one short line, and that an approved reply held back by posting=off
+// is reported.
 func TestLogIsShort(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Off
@@ -89,7 +89,7 @@ func TestOldDraft(t *testing.T) {
 	}
 }
 
-// An approval by configuration ends when the configuration changes.
+// An approval by the configuration ends when the configuration changes.
 func TestSwitchedToPropose(t *testing.T) {
 	w := started(t)
 	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
@@ -153,7 +153,7 @@ func TestStopPage(t *testing.T) {
 	})
 }
 
-// Even if the ledger or the wiki is slow, the stop page was read less than five seconds before the save.
+// Even if the ledger or the wiki is slow, the stop page is read less than five seconds before the save.
 func TestStopPageIsFresh(t *testing.T) {
 	w := started(t)
 	var read time.Time
@@ -181,7 +181,7 @@ func TestStopPageIsFresh(t *testing.T) {
 	}
 }
 
-// The bot obeys the stop page even if it appears after the round has begun.
+// The bot obeys the stop page even if the page appears after the round has started.
 func TestStoppedInMidRound(t *testing.T) {
 	w := started(t)
 	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
@@ -212,7 +212,7 @@ func TestNobots(t *testing.T) {
 	w.wiki.edit("Header", "{{nobots}} Header")
 	w.round()
 	w.want("")
-	// The stop appears between solving and saving.
+	// The stop page appears between solving and saving.
 	w = started(t)
 	w.solver.onSolve = func() { w.wiki.edit("Header", "{{bots|deny=SpinachBot}} Header") }
 	w.round()

@@ -9,7 +9,7 @@ import (
 
 // Halt is the operator's stop. Like the stop page, it keeps the bot from judging, solving and posting. Unlike the stop
 // page, it does not require a wiki and also applies while posting is off. It is a note in the store, so it applies to
-// every process that uses the store and survives restarts.
+// every process that uses the store, and it survives restarts.
 type Halt struct {
 	By  string    `json:"by"`
 	Why string    `json:"why,omitempty"`
@@ -54,7 +54,7 @@ func (b *Bot) halted(ctx context.Context) (string, error) {
 	return h.String(), nil
 }
 
-// Pulse is the record, in the store, of a bot's last pass over a page.
+// Pulse is the stored record of a bot's last pass over a page.
 type Pulse struct {
 	Page    string    `json:"page"`
 	At      time.Time `json:"at"`

@@ -39,7 +39,7 @@ func TestHalt(t *testing.T) {
 	}
 }
 
-// A stop that comes while a request is being solved keeps the reply from being posted.
+// A stop during solving keeps the reply from being posted.
 func TestHaltWhileSolving(t *testing.T) {
 	w := started(t)
 	reads := 0
@@ -60,7 +60,7 @@ func TestHaltWhileSolving(t *testing.T) {
 	w.want("Cats:approved")
 }
 
-// A stop that comes while the gate reads the stop page, or while the ledger is written, holds back the reply, too.
+// A stop while the gate reads the stop page, or while the ledger is being written, also holds back the reply.
 func TestHaltJustBeforeTheSave(t *testing.T) {
 	for _, page := range []string{stopPage, "User talk:" + account} {
 		w := started(t)
@@ -114,7 +114,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// A request that keeps failing has records of its beginning and its end.
+// The history of a request that keeps failing keeps its start and its end.
 func TestHistoryIsBounded(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose

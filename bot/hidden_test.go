@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// suppressed returns a world in which our reply was saved, the wiki's answer was lost, and an administrator removed the
-// reply and hid the given parts of it.
+// suppressed returns a world in which our reply was saved, the wiki's response was lost, and an administrator removed
+// the reply and hid the given parts of it.
 func suppressed(t *testing.T, hide string) *world {
 	w := started(t)
 	w.wiki.lost = true
@@ -27,8 +27,8 @@ func suppressed(t *testing.T, hide string) *world {
 // A reply that people removed and hid is not posted again, regardless of which parts they hid.
 func TestSuppressedReply(t *testing.T) {
 	for hide, want := range map[string]bot.State{
-		"": bot.Posted, "text": bot.Posted, "user": bot.Posted, "user text": bot.Posted, // the summary names the entry
-		"summary": bot.Posted, "user summary": bot.Posted, // the text of the revision has the marker
+		"": bot.Posted, "text": bot.Posted, "user": bot.Posted, "user text": bot.Posted, // the summary has the key
+		"summary": bot.Posted, "user summary": bot.Posted, // the revision's text contains the marker
 		"summary text": bot.GaveUp, "user summary text": bot.GaveUp, // it cannot be determined
 	} {
 		t.Run(hide, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestSuppressedReply(t *testing.T) {
 	}
 }
 
-// The process was suspended between reading the page and saving. A reply that was saved, removed and hidden during that
+// The process is suspended between reading the page and saving. A reply that is saved, removed and hidden during that
 // time is not posted again either. The simulation found this.
 func TestSuppressedAfterPause(t *testing.T) {
 	w := started(t)
@@ -79,7 +79,7 @@ func TestSuppressedAfterPause(t *testing.T) {
 }
 
 // The poster edits a request whose reply may have been hidden. The edit alone does not cause a reply. The operator's
-// approval does, but only one.
+// approval causes exactly one.
 func TestSuppressedThenRetried(t *testing.T) {
 	w := suppressed(t, "user summary text")
 	w.clock.pass(time.Hour)
@@ -103,7 +103,7 @@ func TestSuppressedThenRetried(t *testing.T) {
 }
 
 // Hidden revisions that cannot be our save do not hold back a reply: revisions from before the save, revisions from
-// long after it, and all of them if the wiki answered that it saved nothing.
+// long after it, and all of them if the wiki responded that it saved nothing.
 func TestHiddenRevisionsOfOthers(t *testing.T) {
 	hide := func(w *world) { w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text" }
 	for name, play := range map[string]func(w *world){

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Change is one line of an entry's history: what happened to the entry, when and why.
+// Change is one line in an entry's history: what happened to the entry, when and why.
 type Change struct {
 	At     time.Time `json:"at"`
 	To     State     `json:"to"`
@@ -29,8 +29,8 @@ func (e *Entry) record(now time.Time, to State, reason string) {
 	}
 }
 
-// Changes returns the entry's history: its beginning, and each change of its state or of its draft's text. Lines that
-// only report work in progress are omitted.
+// Changes returns the entry's history: its start, and each change to its state or to its draft's text. Lines that only
+// report progress are omitted.
 func (e *Entry) Changes() []Change {
 	out := []Change{{At: e.Created, To: Noticed}}
 	for _, c := range e.History {

@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file determines which comment on the page belongs to an entry of the ledger.
+// This file determines which comment on the page belongs to an entry in the ledger.
 //
-// The IDs of package forum cannot be used here. If two comments have the same author and minute, their IDs depend on
+// The forum package's IDs cannot be used here: if two comments have the same author and minute, their IDs depend on
 // which of them is first on the page. Instead, the following criteria apply, in this order:
 //
 //   - The signature ([Origin]) and the words. If several comments have the same signature and words, the position
@@ -25,11 +25,11 @@ import (
 //   - For words that are only in another thread, if our reply is not on the page: the page's history of the
 //     comment's minute, which shows how often it was posted.
 //   - For a comment that was signed after it was posted: the words and the thread.
-//   - For a comment that its author signed again, with another time: the words and our reply under it.
+//   - For a comment that its author signed again, at a different time: the words and our reply under it.
 //
 // Each entry gets at most one comment, and each comment at most one entry. A comment without an entry is new.
 
-// owners maps the comments with one signature to their entries, for one reading of the page.
+// owners maps the comments with a given signature to their entries, for one reading of the page.
 type owners struct {
 	entry map[*forum.Comment]*Entry
 	place map[string]place // by the entry's key
@@ -53,7 +53,7 @@ func (p place) unsure() bool {
 	return o != nil && o.unsure[p.comment]
 }
 
-// origin returns the contents of the comment's signature.
+// origin returns the author and time in the comment's signature.
 func (p place) origin() Origin {
 	if p.comment.Author == nil {
 		return newOrigin("", p.comment.Time)
@@ -96,7 +96,7 @@ func (e *Entry) follow(p place) {
 	}
 }
 
-// claims returns a claim for each comment from before the first start that may be in places. All have one signature.
+// claims returns a claim for each comment from before the first start that may be in places, which share a signature.
 func (s *start) claims(places []place) []identity.Claim {
 	if len(places) == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (s *start) claims(places []place) []identity.Claim {
 	if s.Seen != nil || o.signed() && o.Time.Before(s.Time.UTC().Truncate(time.Minute)) {
 		return out
 	}
-	// An earlier version, which stored only IDs and hashes, wrote the note.
+	// The note was written by an earlier version, which stored only IDs and hashes.
 	ids := map[string]bool{}
 	for _, p := range places {
 		ids[baseID(p.comment.ID)] = true
@@ -182,9 +182,9 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// postedAgain reports whether words were posted more often than there are claims with them. Suppose that they are on
-// the page only in a thread other than a claim's, and our reply is not on the page. Then either the comment was moved
-// or its heading changed, or its author posted it twice in that minute and the first post was archived before the
+// postedAgain reports whether words were posted more often than there are claims with these words. Suppose that they
+// are on the page only in a thread other than a claim's, and our reply is not on the page. Then either the comment was
+// moved or its heading changed, or its author posted it twice in that minute and the first post was archived before the
 // second was seen. The page's history of that minute shows which of these happened.
 func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim, words string) (bool, error) {
 	texts, err := b.wiki.Texts(ctx, b.title, o.Time, o.Time.Add(signedWithin))
@@ -204,7 +204,7 @@ func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim
 	return identity.Arrivals(counts) > known, nil
 }
 
-// countPosts returns the number of comments with a signature and words.
+// countPosts returns the number of comments with a given signature and words.
 func countPosts(page *forum.Page, o Origin, text string) (n int) {
 	for i := range page.Threads {
 		for j := range page.Threads[i].Comments {
@@ -230,7 +230,7 @@ func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 }
 
 // signedLater finds the entry for a comment that has since been signed, was signed again or lost its signature, or that
-// is unsigned and got another heading. Short comments are weak evidence that two comments are the same.
+// is unsigned and whose heading changed. Short comments are weak evidence that two comments are the same.
 func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
@@ -242,7 +242,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	for _, e := range same {
 		first := e.Place == identity.Top || e.Place == "" && e.Thread == e.Comment
 		if e.Origin().signed() && p.origin().signed() {
-			// Our reply under the comment decides, since an author may ask the same question again under the same heading.
+			// Our reply under the comment decides, because an author may ask the same question again under the same heading.
 			t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
 			if e.Author != p.origin().Author || t != p.thread || reply.Parent != p.comment.ID {
 				continue
@@ -264,7 +264,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	return nil, nil
 }
 
-// find searches for an entry's comment on the page. edited means that the comment is on the page with different words.
+// find searches the page for an entry's comment. edited means that the comment is on the page with different words.
 func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
 	o, err := b.ownersOf(ctx, v, e.Origin())
 	if err != nil {
@@ -285,7 +285,7 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 	return place{}, false, false, nil
 }
 
-// newKey returns a new key for a comment that has no entry. answered means that we have replied to the comment even
+// newKey returns a new key for a comment without an entry. answered means that we have replied to the comment even
 // though it has no entry, because the ledger was lost.
 func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, err error) {
 	if answered, err = b.answered(ctx, p); err != nil || answered {
@@ -299,7 +299,7 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 		_, err := b.store.Entry(ctx, key)
 		switch {
 		case err == nil:
-			continue // the key of a comment with the same signature and the same present or past words
+			continue // the key of a comment with the same signature and the same current or past words
 		case !errors.Is(err, ErrNoEntry):
 			return "", false, err
 		}
@@ -313,7 +313,7 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 	}
 }
 
-// answersTwin reports whether one of our replies is under another comment with the signature of p.
+// answersTwin reports whether one of our replies is under a different comment with the same signature as p.
 func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 	for _, q := range p.view.origins[p.origin()] {
 		if q.comment != p.comment && q.thread == t && q.comment.ID == reply.Parent {
@@ -324,8 +324,8 @@ func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 }
 
 // answered reports whether one of our comments is directly under the comment, which shows that it was answered even if
-// the ledger was lost. A reply whose marker belongs to another comment on the page does not count, because someone
-// wrote the comment between that comment and our reply.
+// the ledger was lost. A reply whose marker belongs to a different comment on the page does not count: someone inserted
+// this comment between that one and our reply.
 func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -360,8 +360,8 @@ func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place)
 	return false, nil
 }
 
-// copied reports whether one of our replies is on the page twice and the other copy is under the comment q, to which it
-// belongs. This happens if someone pastes the thread a second time.
+// copied reports whether one of our replies is on the page twice and the other copy is under the comment q that it
+// answers. This happens if someone pastes the thread a second time.
 func (b *Bot) copied(reply *forum.Comment, key string, q place) bool {
 	for i := range q.thread.Comments {
 		c := &q.thread.Comments[i]
@@ -373,8 +373,8 @@ func (b *Bot) copied(reply *forum.Comment, key string, q place) bool {
 	return false
 }
 
-// entriesOfThread returns, oldest first, the entries in the states whose comments are in a thread, or were before they
-// left the page.
+// entriesOfThread returns, oldest first, the entries in the given states whose comments are in a thread, or were in it
+// before they left the page.
 func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]*Entry, error) {
 	var out []*Entry
 	listed := map[string]bool{}
@@ -393,7 +393,7 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 		return nil, err
 	}
 	for _, e := range gone {
-		// Threads that one author began in the same minute can swap the IDs of their first comments.
+		// The first comments of two threads that an author started in the same minute can swap IDs.
 		if listed[e.Key] || e.Heading != p.thread.Heading {
 			continue
 		}
@@ -409,8 +409,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 	return out, nil
 }
 
-// acquaint records in each entry which other comments with the same signature are on the page, so it never claims one
-// of them.
+// acquaint records in each entry which other comments with the same signature are on the page, so that it never claims
+// one of them.
 func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	for _, p := range v.order {
 		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {
@@ -434,14 +434,14 @@ func (b *Bot) acquaint(ctx context.Context, v *view) error {
 			continue
 		}
 		if err := b.note(ctx, e); err != nil {
-			return fmt.Errorf("record the comments with the signature of %s: %w", p.comment.ID, err)
+			return fmt.Errorf("recording the comments with the signature of %s: %w", p.comment.ID, err)
 		}
 	}
 	return nil
 }
 
-// baseID returns a comment's ID without the suffix that distinguishes comments of the same author and minute, which is
-// "~" and six hex digits. Names may also begin with "~".
+// baseID returns a comment's ID without the suffix that distinguishes comments with the same author and minute, which
+// is "~" and six hex digits. Names may also start with "~".
 func baseID(id string) string {
 	if n := len(id) - 7; n >= 0 && id[n] == '~' && strings.Trim(id[n+1:], "0123456789abcdef") == "" {
 		return id[:n]

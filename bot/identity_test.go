@@ -20,7 +20,7 @@ func TestAnsweredRequestSignedAgain(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// Someone pastes an answered thread a second time, as happens after an edit conflict.
+// Someone pastes an answered thread a second time, as can happen after an edit conflict.
 func TestAnsweredThreadCopied(t *testing.T) {
 	for _, above := range []bool{true, false} {
 		w := started(t)
@@ -50,7 +50,8 @@ func TestAnsweredThreadCopied(t *testing.T) {
 	}
 }
 
-// The follow-ups of an archived thread do not count for another thread that its author began in the same minute.
+// The follow-ups in an archived thread do not count toward a different thread that its author started in the same
+// minute.
 func TestFollowUpsOfAnotherThread(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -89,7 +90,7 @@ func TestOldUnsignedThreadEdited(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// signAgain replaces Alice's signature under the request with one that has the current time.
+// signAgain replaces Alice's signature under the request with one that shows the current time.
 func (w *world) signAgain() {
 	w.t.Helper()
 	text := w.wiki.text()

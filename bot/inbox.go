@@ -20,7 +20,7 @@ type Inbox interface {
 	Heard(ctx context.Context, ids []string) error
 	// Naming returns the pages that link to the account's user page or contain the marker of a conversation with it.
 	Naming(ctx context.Context) ([]PageState, error)
-	// States returns the states of pages by their titles.
+	// States returns the states of the pages with the given titles.
 	States(ctx context.Context, titles []string) ([]PageState, error)
 }
 
@@ -46,18 +46,18 @@ type PageState struct {
 
 // Limits for handling calls.
 const (
-	maxTries    = 5                   // maximum number of times that a call's page is read before the call is given up
+	maxTries    = 5                   // maximum number of attempts to read a call's page before the call is given up
 	maxHeard    = 200                 // maximum number of calls that the ledger keeps
-	pollEvery   = time.Hour           // time between two listings of pages that mention us, if the wiki has notifications
-	followPages = 30 * 24 * time.Hour // how long after a reply its page is still read if it changes
+	pollEvery   = time.Hour           // time between listings of the pages that mention us, if the wiki has notifications
+	followPages = 30 * 24 * time.Hour // how long after a reply changes to its page are still read
 )
 
 // callBook is the ledger's record of calls. A call is marked as read only after its outcome is in the ledger.
 type callBook struct {
-	Since  time.Time        `json:"since"`           // by the wiki's clock; comments signed earlier are ignored
-	Seen   map[string]int64 `json:"seen"`            // the last revision of each page that was read, by title
-	Polled time.Time        `json:"polled,omitzero"` // by our clock; when the pages that mention us were last listed
-	Tries  map[string]int   `json:"tries,omitempty"` // by call, the number of times that its page was due to be read
+	Since  time.Time        `json:"since"`           // on the wiki's clock; comments signed earlier are ignored
+	Seen   map[string]int64 `json:"seen"`            // the last revision read of each page, by title
+	Polled time.Time        `json:"polled,omitzero"` // when the pages that mention us were last listed, on our clock
+	Tries  map[string]int   `json:"tries,omitempty"` // number of attempts to read a call's page, by call
 	Heard  []HeardCall      `json:"heard,omitempty"` // newest last
 }
 
@@ -72,7 +72,7 @@ type HeardCall struct {
 
 func callKey(wiki string) string { return PageName(wiki, "bot/calls") }
 
-// Heard returns the calls that the ledger has recorded for a wiki, oldest first, with their outcomes.
+// Heard returns the calls recorded in the ledger for a wiki, oldest first, with their outcomes.
 func Heard(ctx context.Context, notes Notes, wiki string) ([]HeardCall, error) {
 	var book callBook
 	_, err := getNote(ctx, notes, callKey(wiki), &book)
@@ -110,7 +110,8 @@ func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
 	if book.Since = rev.Now; book.Since.IsZero() {
 		book.Since = b.now()
 	}
-	b.lg.Info("first start: earlier mentions are not answered, unless ANSWER_SINCE says so", "since", book.Since, "answer_since", b.cfg.AnswerSince)
+	b.lg.Info("first start: earlier mentions are not answered, unless ANSWER_SINCE is set", "since", book.Since,
+		"answer_since", b.cfg.AnswerSince)
 	return putNote(ctx, b.store, callKey(b.cfg.Wiki), book)
 }
 
@@ -122,7 +123,7 @@ func (c *callBook) heard(call Call, said string, now time.Time) {
 }
 
 // noticeCalls reads every page on which someone may have called us since the last round, and adds the comments that
-// need an answer to the ledger. It is not an error if the wiki cannot be reached, since the next round tries again.
+// need an answer to the ledger. It is not an error if the wiki cannot be reached, because the next round tries again.
 func (b *Bot) noticeCalls(ctx context.Context) error {
 	if b.cfg.Inbox == nil {
 		return nil
@@ -145,7 +146,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		for _, c := range to {
 			book.Tries[c.ID]++
 		}
-		if len(to) > 0 { // count in advance, so a page that crashes the program counts, too
+		if len(to) > 0 { // count the attempt in advance, so that a page that crashes the program counts, too
 			if err := putNote(ctx, b.store, callKey(b.cfg.Wiki), book); err != nil {
 				return err
 			}
@@ -165,7 +166,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 			case said != "" && (rev >= c.Rev || pages[title].Rev < c.Rev):
 				book.heard(c, said, b.now())
 			case book.Tries[c.ID] < maxTries:
-				continue // retried in the next round
+				continue // the next round retries
 			case err != nil:
 				book.heard(c, "given up: "+short(err), b.now())
 				b.lg.Error("a call was given up", "page", title, "by", c.By, "err", err)
@@ -187,7 +188,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// unreachable drops an error from the wiki's lists, but not a canceled context.
+// unreachable logs and drops an error from one of the wiki's lists, unless the context was canceled.
 func (b *Bot) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -196,14 +197,14 @@ func (b *Bot) unreachable(ctx context.Context, err error) error {
 	return nil
 }
 
-// changed gets the unread calls from the wiki, by page, and the pages that must be read. These are the pages with a
-// call, and the pages that mention us, contain an open request or had a recent reply, if they have changed since they
-// were read. known are the unread calls whose outcome is already in the ledger.
+// changed fetches the unread calls from the wiki, by page, and the pages that must be read: the pages with a call, and
+// the pages that mention us, contain an open request or got a recent reply, if they have changed since they were last
+// read. known are the unread calls whose outcome is already in the ledger.
 func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]Call, pages map[string]PageState,
 	known []string, err error) {
 	unread, err := b.cfg.Inbox.Calls(ctx)
 	poll := err != nil || b.now().Sub(book.Polled) >= pollEvery
-	if err != nil && err != ErrNoInbox { //nolint:errorlint // log only an error that gives a reason
+	if err != nil && err != ErrNoInbox { //nolint:errorlint // log only an error that contains a reason
 		b.lg.Warn("notifications cannot be read; searching for pages that link to us instead", "err", err)
 	}
 	calls, pages = map[string][]Call{}, map[string]PageState{}
@@ -256,7 +257,7 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 	return calls, pages, known, nil
 }
 
-// watched returns the titles of the pages, other than the forum page, that contain open requests or had recent replies,
+// watched returns the titles of the pages, other than the forum page, that contain open requests or got recent replies,
 // and the title of the account's talk page.
 func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	titles := map[string]bool{"User talk:" + b.cfg.Account: true}
@@ -275,7 +276,7 @@ func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	return titles, nil
 }
 
-// moved updates the entries of a moved page to its new title. Open entries are updated only if the bot may answer on
+// moved changes the entries for a moved page to its new title. Open entries are changed only if the bot may answer on
 // the new page. Otherwise they end, because their comment is gone. An approval applies only to the old page.
 func (b *Bot) moved(ctx context.Context, s PageState) error {
 	from, to := s.Title, s.MovedTo
@@ -311,7 +312,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 	return nil
 }
 
-// goAlong updates an entry to the new title of its page.
+// goAlong changes an entry to its page's new title.
 func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	e.Page = PageName(b.cfg.Wiki, to)
 	state, why := e.State, e.Reason
@@ -321,7 +322,7 @@ func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	return b.set(ctx, e, state, why)
 }
 
-// movedAway updates an entry whose comment is gone to its page's new title if the page was moved since the round began.
+// movedAway changes an entry whose comment is gone to its page's new title, if the page was moved during the round.
 func (b *Bot) movedAway(ctx context.Context, e *Entry) (moved bool, err error) {
 	if b.visit == nil || b.cfg.Inbox == nil {
 		return false, nil
@@ -358,7 +359,7 @@ func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
 }
 
 // noticePage reads a page and adds the comments addressed to us to the ledger. said is the outcome of a mention on the
-// page, and rev the revision that was read.
+// page, and rev is the revision that was read.
 func (b *Bot) noticePage(ctx context.Context, s PageState) (said string, rev int64, err error) {
 	there := b.at(PageName(b.cfg.Wiki, s.Title))
 	switch {

@@ -109,7 +109,7 @@ func called(t testing.TB, path string) (*world, *fakeInbox) {
 	return w, inbox
 }
 
-// call posts on a page as a person whose mention notifies us.
+// call posts on a page as a user whose mention notifies us.
 func (i *fakeInbox) call(title, heading, text, user string) {
 	i.wiki.postOn(title, heading, text, user)
 	i.notify(title, user)
@@ -172,7 +172,7 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 	}
 }
 
-// A call to stop on the bot's own talk page is not a request, even after it no longer stops the bot.
+// A call to stop on the bot's own talk page is not a request, even once it no longer stops the bot.
 func TestStopIsNoRequest(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	w, inbox := called(t, "")
@@ -346,8 +346,8 @@ func TestPageIsMovedBeforeTheReply(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The page is moved while the program works on the answer. The request moves with the page if the bot may answer on the
-// new page.
+// The page is moved while the program is solving the request. The request moves with the page if the bot may answer on
+// the new page.
 func TestPageIsMovedMeanwhile(t *testing.T) {
 	for to, want := range map[string][]string{"Talk:New": {"Cats 2 Ann"}, "Wikidata:Rules": nil} {
 		w, inbox := called(t, "")
@@ -434,7 +434,7 @@ func TestPagesDoNotShareEntries(t *testing.T) {
 	}
 }
 
-// TestCallsSurviveCrashes ends the program before and after each call to wiki, inbox, model and ledger.
+// TestCallsSurviveCrashes ends the program before and after each call to the wiki, the inbox, the model and the ledger.
 func TestCallsSurviveCrashes(t *testing.T) {
 	for n, total := 1, 1; n <= total; n++ {
 		for _, after := range []bool{false, true} {

@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// The kinds of the bot's jobs. A job is the next step for an entry. Both change in one transaction of the ledger.
+// The kinds of the bot's jobs. A job is the next step for an entry. Both change in a single ledger transaction.
 const (
-	Judging    = "judge"   // of a noticed entry
-	Solving    = "solve"   // of an accepted entry, including its draft
-	Proposing  = "propose" // for a drafted entry that waits for approval, by the operator or by POSTING=on
-	Publishing = "publish" // of an approved entry
-	Confirming = "confirm" // for an entry that is being posted: find out the outcome of the save
+	Judging    = "judge"   // judge a noticed entry
+	Solving    = "solve"   // solve an accepted request and draft the reply
+	Proposing  = "propose" // wait for a draft's approval, by the operator or by POSTING=on
+	Publishing = "publish" // post an approved reply
+	Confirming = "confirm" // determine the outcome of an entry's save
 )
 
 // jobs maps states to kinds of jobs.
@@ -35,13 +35,13 @@ func (e *Entry) Job() job.Job {
 	return j
 }
 
-// scope is the scope of the jobs on a wiki.
+// scope returns the scope of the jobs on a wiki.
 func scope(wiki string) string { return "wiki:" + wiki }
 
 // always is later than every job's due time.
 var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// claimed calls a function with an entry while holding its job's claim. It does nothing if another has it.
+// claimed calls a function with an entry while holding its job's claim. It does nothing if another worker has it.
 func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Key: e.Key}, always, b.cfg.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -54,8 +54,8 @@ func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *E
 	return b.under(ctx, c, e, do)
 }
 
-// under calls a function with an entry while holding a claim, and then releases the job. A job for which nothing could
-// be done waits for a while, so no worker claims it again immediately.
+// under calls a function with an entry while holding a claim, and then releases the job. A job that could not be
+// advanced waits for a while, so that no worker immediately claims it again.
 func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context.Context, *Entry) error) error {
 	work, cancel := ctx, func() {}
 	if b.cfg.Drain != nil {
@@ -70,7 +70,7 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	stop()
 	e.Claim = nil
 	if lost || errors.Is(err, job.ErrLost) {
-		b.lg.Warn("the claim on an entry was lost: another worker may hold it", "entry", e.Key)
+		b.lg.Warn("lost the claim on an entry; another worker may hold it", "entry", e.Key)
 		return ctx.Err()
 	}
 	var due time.Time
@@ -84,8 +84,8 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 }
 
 // inTime calls a function with an entry unless its deadline has passed. In that case the entry is given up, unless a
-// save may still arrive. The wiki's clock must have passed the deadline, too, so a clock that was set ahead does not
-// cause entries to be given up.
+// save may still arrive. The deadline must also have passed on the wiki's clock, so that a local clock set ahead does
+// not cause entries to be given up.
 func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {
 		return do(ctx, e)
@@ -156,7 +156,7 @@ func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 	})
 }
 
-// Work does one job of judging or solving, for any page of the wiki, and reports whether there was one. Any number of
+// Work does one judging or solving job, for any page of the wiki, and reports whether there was one. Any number of
 // workers in any number of processes may call it, each with a separate Bot and [Config].Holder. Errors come from the
 // ledger or the wiki. After an error, wait before the next call.
 func (b *Bot) Work(ctx context.Context) (worked bool, err error) {

@@ -20,28 +20,27 @@ import (
 // power failure. The bot and the operator's commands may change entries at the same time, so [Ledger.Update] compares
 // versions to keep either from overwriting the other.
 type Ledger interface {
-	// Entry reads the entry with the key, complete with its draft. It returns [ErrNoEntry] if there is none.
+	// Entry reads the entry with the given key, including its draft. It returns [ErrNoEntry] if there is none.
 	Entry(ctx context.Context, key string) (*Entry, error)
-	// Entries returns the entries that match the filter, in the order in which they were added, complete with their
-	// drafts.
+	// Entries returns the entries that match the filter, in the order in which they were added, including their drafts.
 	Entries(ctx context.Context, f Filter) ([]*Entry, error)
 	// Add writes a new entry and sets e.Version to 1. If the key already exists, it changes nothing and returns false.
 	Add(ctx context.Context, e *Entry) (added bool, err error)
-	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it changes
-	// nothing and returns [ErrChanged], if someone else has changed the entry, or [ErrNoEntry].
+	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise, it changes
+	// nothing and returns [ErrChanged] if someone else has changed the entry, or [ErrNoEntry] if there is none.
 	//
 	// If e.Claim is set and the claim is no longer valid, nothing is written and the error is [job.ErrLost].
 	Update(ctx context.Context, e *Entry) error
 }
 
-// Notes stores small facts by name, such as the content of the page at the first start, or whether the stop page
-// existed. Changes are durable, as in [Ledger].
+// Notes stores small pieces of data by name, such as the content of the page at the first start, or whether the stop
+// page existed. Changes are durable, as in [Ledger].
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 	// Change replaces the value under key with the result of f, which gets the old value, or nil if there is none. If f
-	// returns nil, the value is kept. No one else changes the value during this time. f may be called more than once.
-	// If f returns an error, Change returns it and changes nothing.
+	// returns nil, the value is kept. The value does not change in the meantime. f may be called more than once. If f
+	// returns an error, Change returns it and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
@@ -56,11 +55,11 @@ type Store interface {
 var (
 	// ErrNoEntry means that the ledger has no entry with this key.
 	ErrNoEntry = errors.New("the ledger has no such entry")
-	// ErrChanged means that someone else has changed the entry since it was read. Read it again and decide again.
+	// ErrChanged means that someone else has changed the entry since it was read. Reread it and reconsider.
 	ErrChanged = errors.New("the ledger entry has changed since it was read")
 )
 
-// State is the stage of an entry. See the diagram in the package documentation.
+// State is the stage of an entry. See the diagram in the package comment.
 type State string
 
 // The states.
@@ -81,7 +80,7 @@ func States() []State {
 	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
 }
 
-// openStates are the states in which work remains to be done.
+// openStates lists the states in which work remains to be done.
 var openStates = []State{Noticed, Accepted, Proposed, Approved, Posting}
 
 // moves lists the states that may follow each state. Posted is final: an entry in this state can never lead to another
@@ -128,16 +127,16 @@ const (
 	FollowUp Kind = "followup" // a comment under one of ours, or a comment that mentions us
 )
 
-// Entry is one comment that the bot may answer, with everything that the bot has recorded about it. Each comment has at
+// Entry is a comment that the bot may answer, with everything that the bot has recorded about it. Each comment has at
 // most one entry and therefore at most one reply. An entry keeps its comment while the comment's words are on the page
 // or in its archive. See identity.go for what happens if the words change.
 type Entry struct {
-	// Key is made once, by [Key]. It is used as the marker in the reply, as part of the edit summary, and as the name of
-	// the trajectory.
+	// Key is created once, by [Key]. It is used as the marker in the reply, as part of the edit summary, and as the name
+	// of the trajectory.
 	Key  string `json:"key"`
 	Page string `json:"page"` // title of the page
-	// Comment is the comment's ID (see forum.Comment) at the time it was last judged. It is only for display, since the ID
-	// depends on other comments on the page.
+	// Comment is the comment's ID (see forum.Comment) at the time it was last judged. It is only for display, because the
+	// ID depends on the other comments on the page.
 	Comment string `json:"comment"`
 	Thread  string `json:"thread"` // ID of the thread's first comment at that time
 	Kind    Kind   `json:"kind"`
@@ -146,7 +145,7 @@ type Entry struct {
 	// closed only because of the page (gone, resolved, answered by others); reopened when that is no longer the case
 	Lapsed bool `json:"lapsed,omitempty"`
 	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, and never skipped
-	Queued bool `json:"queued,omitempty"` // noticed, and waiting until its reply can be posted soon
+	Queued bool `json:"queued,omitempty"` // noticed, and waiting until a reply could be posted soon
 
 	Heading string     `json:"heading"` // of the thread, for display
 	Author  string     `json:"author"`  // of the comment; "" if unsigned
@@ -158,19 +157,19 @@ type Entry struct {
 	// Others contains the [identity.TextHash] of comments with the same [Origin] that were on the page at the same time.
 	Others []string `json:"others,omitempty"`
 
-	Chosen   string `json:"chosen,omitempty"`   // query of the reading that the poster chose in answer to our question
+	Chosen   string `json:"chosen,omitempty"`   // query for the interpretation that the poster chose
 	Question string `json:"question,omitempty"` // the question for the agent
 	Language string `json:"language,omitempty"` // of the reply
-	// there are no fixed sentences in the asker's own language, see [reply.Language]
+	// there are no fixed messages in the asker's own language; see [reply.Language]
 	Foreign bool `json:"foreign,omitempty"`
-	// the agent's first work, from the call that judged the comment; kept until the question is answered
+	// the agent's first turn, from the call that judged the comment; kept until the question is answered
 	Opening *agent.Opening `json:"opening,omitempty"`
 
-	Starts    int       `json:"starts,omitempty"`    // how often the program ended during triage or solving
-	Failures  int       `json:"failures,omitempty"`  // number of transient failures of triage or solver
+	Starts    int       `json:"starts,omitempty"`    // number of times that the program ended during triage or solving
+	Failures  int       `json:"failures,omitempty"`  // number of transient triage or solver failures
 	Saves     int       `json:"saves,omitempty"`     // failed saves
-	Edits     int       `json:"edits,omitempty"`     // number of times that the poster has changed the comment since
-	NotBefore time.Time `json:"not_before,omitzero"` // time before which no attempt is made
+	Edits     int       `json:"edits,omitempty"`     // number of times that the poster has since changed the comment
+	NotBefore time.Time `json:"not_before,omitzero"` // earliest time of the next attempt
 	Deadline  time.Time `json:"deadline,omitzero"`   // given up after this time; never if zero
 
 	Draft      *Draft `json:"draft,omitempty"`
@@ -183,12 +182,12 @@ type Entry struct {
 	Anchor  string `json:"anchor,omitempty"`  // page and fragment that lead to the reply on the wiki
 	Follows int    `json:"follows,omitempty"` // number of times that Anchor was searched for
 
-	Trace *TracePage `json:"trace,omitempty"` // page with the steps, to which the reply links; nil if not written yet
+	Trace *TracePage `json:"trace,omitempty"` // page with the steps, linked from the reply; nil if not written yet
 
-	Amendment *Amendment `json:"amendment,omitempty"` // outcome of checking the posted reply again
+	Amendment *Amendment `json:"amendment,omitempty"` // outcome of rechecking the posted reply
 
 	Receptions []Reception `json:"receptions,omitempty"` // how people received the reply
-	Solution   *Solution   `json:"solution,omitempty"`   // another person's query in its thread
+	Solution   *Solution   `json:"solution,omitempty"`   // someone else's query in its thread
 
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
@@ -200,9 +199,9 @@ type Entry struct {
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
 type Draft struct {
-	// source of Wikitext, which is composed again for each position, since the indentation may change
+	// source of Wikitext, which is recomposed for each position because the indentation may change
 	Reply      forum.Reply `json:"reply"`
-	Wikitext   string      `json:"wikitext"`   // the reply as it would have been on the page when the draft was made
+	Wikitext   string      `json:"wikitext"`   // the reply as it would have appeared on the page when the draft was made
 	Diff       string      `json:"diff"`       // of the section, when the draft was made
 	Revision   int64       `json:"revision"`   // of the page that Diff is against
 	Turn       agent.Turn  `json:"turn"`       // history for follow-ups
@@ -210,11 +209,11 @@ type Draft struct {
 	Calls      int         `json:"calls"`      // of the language model
 	USD        float64     `json:"usd"`
 	Made       time.Time   `json:"made"`
-	Choices    []Choice    `json:"choices,omitempty"` // the readings between which the question lets the poster choose
+	Choices    []Choice    `json:"choices,omitempty"` // the interpretations that the question lets the poster choose from
 	Ran        string      `json:"ran,omitempty"`     // the query as it was run, with the language of that run
 	Result     string      `json:"result,omitempty"`  // [reply.ResultName] of its result
 	Dry        bool        `json:"dry,omitempty"`     // made while posting was off
-	// problems found by the checks before publishing; a draft with problems waits for the operator in every posting mode
+	// problems found by the checks before posting; a draft with problems waits for the operator in every posting mode
 	Faults []string `json:"faults,omitempty"`
 
 	EditedBy string    `json:"edited_by,omitempty"` // the operator who last changed the text; see [Revise]
@@ -222,7 +221,7 @@ type Draft struct {
 	Drafted  string    `json:"drafted,omitempty"` // the agent's own text, if it was changed
 }
 
-// Name returns a name that identifies the draft: it changes when the reply's text changes.
+// Name returns an identifier for the draft, which changes when the reply's text changes.
 func (d *Draft) Name() string {
 	h := sha256.Sum256([]byte(d.Wikitext))
 	return hex.EncodeToString(h[:8])
@@ -231,11 +230,11 @@ func (d *Draft) Name() string {
 // TracePage is the state of the page with the steps of a reply. bot/tracepage writes it.
 type TracePage struct {
 	Title string    `json:"title"`
-	First time.Time `json:"first"` // the wiki's clock before the first attempt to make it
+	First time.Time `json:"first"` // time on the wiki's clock before the first attempt to create it
 	Tries int       `json:"tries,omitempty"`
 	Made  time.Time `json:"made,omitzero"` // when the page was first seen on the wiki
 	Gone  time.Time `json:"gone,omitzero"` // when its text was removed
-	// Not says why the page was not made, or why it is kept although its retention period is over.
+	// Not is why the page was not created, or why it is kept although its retention period is over.
 	Not string `json:"not,omitempty"`
 }
 
@@ -243,21 +242,21 @@ type TracePage struct {
 type Save struct {
 	BaseRev int64     `json:"base_rev"` // of the last attempt
 	Section int       `json:"section"`  // of the last attempt
-	First   time.Time `json:"first"`    // wiki's clock before the first attempt; edits since then may be ours
-	At      time.Time `json:"at"`       // by our clock, before the last attempt
+	First   time.Time `json:"first"`    // time on the wiki's clock before the first attempt; edits since then may be ours
+	At      time.Time `json:"at"`       // time on our clock before the last attempt
 
-	// FirstRev is the BaseRev of the first attempt of unknown outcome; 0 in old entries.
+	// FirstRev is the BaseRev of the first attempt with an unknown outcome; 0 in old entries.
 	FirstRev int64 `json:"first_rev,omitempty"`
-	// Last is the wiki's clock before the last attempt; zero in old entries.
+	// Last is the time on the wiki's clock before the last attempt; zero in old entries.
 	Last time.Time `json:"last,omitzero"`
 	// Tools means that the last attempt used the wiki's discussion tools, and NoTools that they cannot write the reply.
 	Tools   bool `json:"tools,omitempty"`
 	NoTools bool `json:"no_tools,omitempty"`
 	// NothingSaved means that the wiki reported for every attempt that nothing was saved.
 	NothingSaved bool `json:"nothing_saved,omitempty"`
-	// Unclear is the newest hidden revision that may be our reply, the reason why the entry was given up.
+	// Unclear is the newest hidden revision that may be our reply; it is why the entry was given up.
 	Unclear int64 `json:"unclear,omitempty"`
-	// Cleared is the revision up to which the operator has checked. The operator wants another attempt.
+	// Cleared is the revision up to which the operator has checked for our reply before asking for another attempt.
 	Cleared int64 `json:"cleared,omitempty"`
 
 	Error string `json:"error,omitempty"`
@@ -271,22 +270,22 @@ type Filter struct {
 	Origin     *Origin   // of the comment
 	Author     string    // of the comment
 	States     []State   // any of these
-	SavedSince time.Time // with an attempt to save at or after this time, by our clock
-	Any        *Seen     // that may belong to one of the comments seen on a page
-	Newest     int       // maximum number of entries, which are the last ones added; all if 0
+	SavedSince time.Time // with an attempt to save at or after this time, on our clock
+	Any        *Seen     // entries that may belong to one of the comments seen on a page
+	Newest     int       // maximum number of entries, the most recently added; all if 0
 }
 
 // Seen contains the authors and text hashes of the comments on a page.
 type Seen struct{ Authors, Texts []string }
 
-// Origin is the content of a signature: the author of a comment, and its time to the minute. Comments may have the same
-// Origin.
+// Origin is the content of a signature: a comment's author, and its time to the minute. Several comments may have the
+// same Origin.
 type Origin struct {
 	Author string    // "" if unsigned
-	Time   time.Time // UTC; zero without a timestamp
+	Time   time.Time // UTC; zero if there is no timestamp
 }
 
-// Origin returns the content of the signature of the entry's comment.
+// Origin returns the content of the signature on the entry's comment.
 func (e *Entry) Origin() Origin { return newOrigin(e.Author, e.Time) }
 
 func newOrigin(author string, t *time.Time) Origin {
@@ -297,17 +296,17 @@ func newOrigin(author string, t *time.Time) Origin {
 	return o
 }
 
-// signed reports whether both author and time are known. Without them, only the words distinguish comments.
+// signed reports whether both author and time are known. If either is missing, only the words distinguish comments.
 func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 
-// Key returns the name of a new entry: a hash of the comment's text and signature. It consists of "sb-" and 16 hex
-// digits, so it can be used in a wikitext marker. The number n distinguishes comments with the same text and signature;
-// it is 0 for the first of them. An entry keeps its key even if the comment changes.
+// Key returns the key for a new entry: a hash of the comment's text and signature. It consists of "sb-" and 16 hex
+// digits, so it can be used in a wikitext marker. n distinguishes comments with the same text and signature; it is 0
+// for the first of them. An entry keeps its key even if the comment changes.
 func Key(page string, o Origin, text string, n int) string {
 	return hashKey(page, o.Author, o.Time.Format(time.RFC3339), text, strconv.Itoa(n))
 }
 
-// oldKey returns the key that earlier versions made from the comment's ID.
+// oldKey returns the key that earlier versions derived from the comment's ID.
 func oldKey(page, comment string) string { return hashKey(page, comment) }
 
 func hashKey(parts ...string) string {
@@ -315,7 +314,7 @@ func hashKey(parts ...string) string {
 	return "sb-" + hex.EncodeToString(h[:8])
 }
 
-// move changes the state with a reason and records the change, or returns an error if the change is not allowed.
+// move changes the state, giving a reason, and records the change, or returns an error if the change is not allowed.
 func (e *Entry) move(now time.Time, to State, reason string) error {
 	if !e.State.May(to) {
 		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// subject is a kind of result in the trial: a list of things, each with a value.
+// subject is a kind of result in the experiment: a list of things, each with a value.
 type subject struct {
 	query    string // with %d for LIMIT and OFFSET
 	question map[string]string
@@ -45,8 +45,8 @@ var subjects = []subject{
 		map[string]string{"en": "films", "de": "Filme", "fr": "films"}},
 }
 
-// sentences that are true for any result: %[1]s is the count and %[2]s the things, followed by a first and a last name
-// and value.
+// truths are sentences that are true for any result: %[1]s is the count and %[2]s is the things, followed by the first
+// and last names and values.
 var truths = map[string][]string{
 	"en": {"There are %[1]s %[2]s in the table.", "The query finds %[1]s %[2]s, from %[3]s (%[4]s) to %[5]s (%[6]s).",
 		"The table begins with %[3]s, with %[4]s, and ends with %[5]s, with %[6]s.", "Wikidata gives %[4]s for %[3]s.",
@@ -59,7 +59,7 @@ var truths = map[string][]string{
 		"%[3]s a %[4]s, %[5]s a %[6]s.", "Voici %[1]s %[2]s ; le premier nom est %[3]s."},
 }
 
-// claims are sentences that models add from memory: %s is a name of the result.
+// claims are sentences that models add from memory: %s is a name in the result.
 var claims = map[string][]string{
 	"en": {"%s is the most beautiful of them.", "%s was destroyed in the war.", "Most of them are popular with tourists.", "%s is known for its wine.",
 		"All of them belong to the same family.", "%s won several prizes.", "Scientists do not agree on %s.", "%s lies in Switzerland.",
@@ -77,10 +77,10 @@ var counted = map[string]map[int]string{"en": {2: "two", 3: "three", 4: "four", 
 	"de": {2: "zwei", 3: "drei", 4: "vier", 5: "fünf", 6: "sechs", 7: "sieben", 8: "acht", 9: "neun", 10: "zehn"},
 	"fr": {2: "deux", 3: "trois", 4: "quatre", 5: "cinq", 6: "six", 7: "sept", 8: "huit", 9: "neuf", 10: "dix"}}
 
-// liar is a model that runs one query and then writes a given text.
+// liar is a model that runs one query and then writes a given answer.
 type liar struct {
 	query         string
-	first, second string // its text, and its revision if asked again
+	first, second string // its answer, and the revised answer if asked again
 	asked         int
 }
 
@@ -145,7 +145,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	return fmt.Sprintf(form, words, s.things[lang], first, number, name(k), value(k))
 }
 
-// written returns a value as it may be written in the language: the year of a date, or all digits of a number,
+// written returns a value as it may be written in the language: the year of a date, or all digits of a number, possibly
 // grouped.
 func written(r *rand.Rand, lang, v string) string {
 	if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 {
@@ -161,7 +161,7 @@ func written(r *rand.Rand, lang, v string) string {
 	return whole
 }
 
-// spoiled changes a digit of a value, but not one of the last digits, since rounding may change those.
+// spoiled changes a digit in the year of a date or in the integer part of a number.
 func spoiled(r *rand.Rand, v string) string {
 	year, rest, ok := strings.Cut(v, "-")
 	if !ok {
@@ -177,7 +177,7 @@ func spoiled(r *rand.Rand, v string) string {
 }
 
 // In 200 replies by a writer who lies in half of them, no lie reaches the page, and fewer than 3% of the true sentences
-// are held back. The figures are in docs/replies.md.
+// are held back. docs/replies.md has the numbers.
 func TestNoLieReachesThePage(t *testing.T) {
 	files, err := filepath.Glob("../internal/sandbox/data/*.ttl")
 	if err != nil || len(files) == 0 {
@@ -216,7 +216,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 		l.first = "."
 		a := ask(false).Answer
 		if slices.ContainsFunc(a.Table.Rows, func(row []rdf.Term) bool { return a.Labels[rdf.EntityID(row[0].Value)] == "" }) {
-			continue // a name that no one would write
+			continue // no one would write an ID as a name
 		}
 		trueOne := said(r, s, lang, "", a)
 		kind, lie := "", ""

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// This file implements the limits on the work that anyone can cause for the bot. The limits on replies are applied in
-// gate.go, and the limits on money by the solver.
+// This file implements the limits on how much work anyone can cause the bot. The limits on replies are applied in
+// gate.go, and the limits on money are applied by the solver.
 
 // userBusy postpones a request whose author has reached the limit on accepted requests in 24 hours. The request is not
 // lost: it is judged once the author's oldest accepted request is a day old. The check runs before the model is called.
@@ -37,12 +37,12 @@ func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 		e.Author, len(recent), most))
 }
 
-// userBook names the note with the times, by entry key, at which an author's requests of the last day were accepted.
+// userBook returns the name of the note with the times at which an author's requests were accepted, by entry key.
 func userBook(author string) string { return "bot/user/" + author }
 
 // book enters a request into its author's book. If the book is full, the request waits, as in [Bot.userBusy]. All
-// workers write the same book, one at a time, so the limit holds even if many of them accept requests from one author
-// at the same time.
+// workers write to the same book, one at a time, so the limit holds even if many of them accept requests from one
+// author at the same time.
 func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	most := b.cfg.RequestsPerUser
 	if most <= 0 || e.Author == "" || e.Forced {
@@ -60,7 +60,7 @@ func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	return true, b.set(ctx, e, Noticed, fmt.Sprintf("waits: %s has had %d requests in 24 hours", e.Author, most))
 }
 
-// acceptedAt returns when the entry was last accepted, or the zero time if it never was.
+// acceptedAt returns the time at which the entry was last accepted, or the zero time if it never was.
 func (e *Entry) acceptedAt() time.Time {
 	for _, c := range slices.Backward(e.History) {
 		if c.To == Accepted {
@@ -70,8 +70,8 @@ func (e *Entry) acceptedAt() time.Time {
 	return time.Time{}
 }
 
-// tooMany returns why no reply may be posted now, and the gate's check that forbids it: the limits on replies in an
-// hour and a day, and the pause in a thread.
+// tooMany returns why no reply may be posted now, and the gate check that prevents it: the limits on replies in an hour
+// and a day, and the pause in a thread.
 func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string, err error) {
 	recent, err := b.recent(ctx)
 	if err != nil {

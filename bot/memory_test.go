@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// The same random calls return the same results from both stores.
+// Both stores return the same results for the same random calls.
 func TestMemoryIsLikeTheStore(t *testing.T) {
 	ctx := t.Context()
 	real, err := store.Open(ctx, filepath.Join(t.TempDir(), "bot.db"))
@@ -104,7 +104,7 @@ func TestMemoryIsLikeTheStore(t *testing.T) {
 	}
 }
 
-// results formats a value and the ledger's error that was returned with it.
+// results formats a value and the ledger error returned with it.
 func results[T any](v T, err error) (any, any) {
 	switch {
 	case err == nil:

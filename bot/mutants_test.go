@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// mutants are bugs planted in the bot, one at a time: bugs that earlier versions had, and one bug for each way to lose
-// or duplicate a reply. The simulation must find every one of them. Bugs that another check compensates for are
-// omitted. For example, if the bot does not wait for a late save, the second save conflicts with it.
+// mutants are bugs planted in the bot, one at a time: bugs from earlier versions, and one bug for each way to lose or
+// duplicate a reply. The simulation must find every one of them. Bugs that another check compensates for are omitted.
+// For example, if the bot does not wait for a late save, the second save conflicts with it.
 var mutants = []struct {
 	name     string
 	file     string
@@ -62,15 +62,15 @@ var mutants = []struct {
 		`Text: strings.ReplaceAll(text.after, "cats", "Cats"),`, "changes what others wrote"},
 }
 
-// rare contains the mistakes that few schedules find, each with a starting seed.
+// rare contains the bugs that only a few schedules find, each with a starting seed.
 var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
-// masked contains mistakes that are mostly hidden by the search of the history before an entry's first save. They are
-// planted in a bot without that search, so the rule is tested on its own.
+// masked contains bugs that are mostly masked by the history search before an entry's first save. They are planted in a
+// bot without that search, so that the rule is tested on its own.
 var masked = map[string]bool{"a save of unknown outcome counts as not saved": true,
 	"the save is not noted before it is sent": true}
 
-// plant returns the file with the mistake planted in it.
+// plant returns the file with the bug planted in it.
 func plant(t *testing.T, file, old, new string) []byte {
 	t.Helper()
 	src, err := os.ReadFile(file)
@@ -88,7 +88,7 @@ func plant(t *testing.T, file, old, new string) []byte {
 	return []byte(text)
 }
 
-// Every planted mistake is found. The test builds the bot once for each mistake; `make simulate` runs it.
+// Every planted bug is found. The test builds the bot once for each bug; `make simulate` runs it.
 func TestMutants(t *testing.T) {
 	n := os.Getenv("SIMULATE_MUTANTS")
 	for _, m := range mutants {

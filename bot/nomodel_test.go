@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Without a model, the bot judges posts by their words and says that it did.
+// Without a model, the bot judges posts by their words and says so.
 func TestNoModelToJudge(t *testing.T) {
 	for text, want := range map[string]string{
 		"Test": "Cats:skipped", "I made a tool, see [[User:X]]": "Cats:skipped", "{{support}} Nice": "Cats:skipped",
@@ -30,7 +30,7 @@ func TestNoModelToJudge(t *testing.T) {
 	}
 }
 
-// Without a model, a comment with a query under our reply is not a follow-up unless it asks us something.
+// Without a model, a comment under our reply that contains a query is not a follow-up unless it asks us something.
 func TestNoModelFollowUps(t *testing.T) {
 	const brought = "{{SPARQL|query=SELECT ?x WHERE { ?x wdt:P31 wd:Q146 }}}"
 	for text, want := range map[string]int{

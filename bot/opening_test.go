@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestOpeningGoesOn checks that the agent gets its work back from the call that judged the post, even after a failure
-// and in another process, and that the ledger deletes it once there is a draft. An edited post, and an answer to our
-// question, start from the beginning.
+// TestOpeningGoesOn checks that the agent continues from the call that judged the post, even after a failure and in a
+// different process, and that the ledger deletes the opening once there is a draft. An edited post, and an answer to
+// our question, start over.
 func TestOpeningGoesOn(t *testing.T) {
 	w := started(t)
 	w.solver.opens = true

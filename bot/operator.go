@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Act is an action of an operator on an entry.
+// Act is an operator's action on an entry.
 type Act string
 
 // The actions.
@@ -37,7 +37,7 @@ func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error)
 	return ledger.Entries(ctx, Filter{States: states})
 }
 
-// Find returns the entry with the key id or, failing that, the only one whose key begins with id or "sb-"+id.
+// Find returns the entry with the key id or, failing that, the only one whose key starts with id or "sb-"+id.
 func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	e, err := ledger.Entry(ctx, id)
 	if err == nil || !errors.Is(err, ErrNoEntry) {
@@ -59,7 +59,7 @@ func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%d entries begin with %q: enter more of the key", len(found), id)
+	return nil, fmt.Errorf("%d entries start with %q: enter more of the key", len(found), id)
 }
 
 // ErrOtherDraft means that the operator was shown a different draft. Show it again.
@@ -82,7 +82,7 @@ func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) 
 }
 
 // ApproveShown is like [Approve] for the draft that the operator was shown, identified by its [Draft.Name]. If the
-// draft has changed since, the error is [ErrOtherDraft].
+// draft has changed since then, the error is [ErrOtherDraft].
 func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, by string) (*Entry, error) {
 	return change(ctx, ledger, key, ActApprove, func(e *Entry) error {
 		if err := e.shown(shown); err != nil {
@@ -93,14 +93,14 @@ func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown,
 	})
 }
 
-// Reject ensures that nothing is posted for an entry. It fails once a save has begun, since a save cannot be canceled.
+// Reject ensures that nothing is posted for an entry. It fails once a save, which cannot be canceled, has started.
 func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) (*Entry, error) {
 	return change(ctx, ledger, key, ActReject, func(e *Entry) error { return e.move(now, Rejected, why) })
 }
 
-// Retry causes an entry to be judged and solved again. The entry may have been given up, skipped or rejected, have a
-// draft that the operator does not like, or be a request that is waiting for its turn. A skipped entry is then answered
-// even though triage did not consider it a request. Retry fails for replies that have been posted or are about to be.
+// Retry causes an entry to be judged and solved again. The entry may have been given up, skipped or rejected, may have
+// a draft that the operator does not like, or may be waiting its turn. A skipped entry is then answered even though
+// triage did not consider it a request. Retry fails for replies that have been posted or are about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
@@ -115,7 +115,7 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 	})
 }
 
-// orList returns a list of states in words: "a, b or c".
+// orList formats a list of states in words: "a, b or c".
 func orList(states []State) string {
 	var b strings.Builder
 	for i, s := range states {

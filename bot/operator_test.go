@@ -70,7 +70,8 @@ func TestMoves(t *testing.T) {
 	}
 }
 
-// The operator changes an entry while the bot works on it: the bot discards its own change, and the round continues.
+// The operator changes an entry while the bot is working on it: the bot discards its own change, and the round
+// continues.
 func TestOperatorIsFaster(t *testing.T) {
 	w := started(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")

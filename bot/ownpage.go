@@ -9,31 +9,31 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// checkOwn returns an error if the bot may not write the page with the title. Except for its replies, the bot may write
-// only subpages of its account's user page. such is an example for the error message.
+// checkOwn returns an error if the bot may not write to the page with the given title. Except for its replies, the bot
+// may write only subpages of its account's user page. such is an example for the error message.
 func (c *Config) checkOwn(what, title, such string) error {
 	namespace, rest, ok := strings.Cut(title, ":")
 	name, ok2 := strings.CutPrefix(rest, c.Account+"/")
 	if ok && ok2 && namespace != "" && name != "" && title != c.StopPage {
 		return nil
 	}
-	return fmt.Errorf("the page of %s is %q: want a subpage of the account's user page that is not the stop page, such as User:%s/%s",
-		what, title, c.Account, such)
+	return fmt.Errorf("the page for %s is %q; it must be a subpage of the account's user page, but not the stop page, "+
+		"such as User:%s/%s", what, title, c.Account, such)
 }
 
 // ErrDenied means that a page does not allow bots.
 var ErrDenied = errors.New("the page does not allow bots")
 
-// WriteOwn makes one edit to a subpage of the account's user page. It passes the checks of a reply's gate that concern
+// WriteOwn makes one edit to a subpage of the account's user page. It makes the gate checks for replies that concern
 // the page: posting mode, operator's stop, stop page, {{nobots}}.
 //
-// edit returns the edit for the page's current revision, with its section, text and summary, and with Create for a new
+// edit returns the edit to the page's current revision, with section, text and summary set, and with Create for a new
 // page. It returns nil if there is nothing to do. sending is called when the edit is about to be sent, to record that
 // it may be on the wiki from now on. If either function returns an error, WriteOwn returns it. If the save fails,
-// WriteOwn returns an error of [Wiki].Save.
+// WriteOwn returns the error from [Wiki].Save.
 func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),
 	sending func() error) (rev int64, err error) {
-	if err := b.cfg.checkOwn("the bot's own", title, "digest"); err != nil {
+	if err := b.cfg.checkOwn("the bot", title, "digest"); err != nil {
 		return 0, err
 	}
 	if b.cfg.Posting == Off {

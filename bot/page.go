@@ -10,7 +10,7 @@ import (
 )
 
 // PageName returns the name of a page in the ledger: its title, preceded by its wiki's name unless that is the main
-// wiki. Titles cannot contain the bar between the two, so pages of different wikis do not share entries, keys or notes.
+// wiki. Titles cannot contain the separating bar, so pages on different wikis do not share entries, keys or notes.
 func PageName(wiki, title string) string {
 	if wiki == "" {
 		return title
@@ -26,13 +26,13 @@ func SplitPage(page string) (wiki, title string) {
 	return "", page
 }
 
-// visit contains what differs on a page to which the bot was called.
+// visit contains what differs on a page where the bot was called.
 type visit struct {
 	own bool // the page is the account's talk page, on which every new thread is addressed to the bot
 }
 
-// at returns the bot for a page, given by its name in the ledger. Entries of the forum page and of pages to which the
-// bot was called go through the same stages; only the selection of comments differs.
+// at returns the bot for a page, given the page's name in the ledger. Entries for the forum page and for pages where
+// the bot was called go through the same stages; only the selection of comments differs.
 func (b *Bot) at(page string) *Bot {
 	if page == b.page {
 		return b
@@ -47,13 +47,13 @@ func (b *Bot) at(page string) *Bot {
 	return &there
 }
 
-// mine reports whether this bot works on a page of the ledger.
+// mine reports whether this bot handles a page in the ledger.
 func (b *Bot) mine(page string) bool {
 	wiki, _ := SplitPage(page)
 	return wiki == b.cfg.Wiki && (b.cfg.Inbox != nil || page == PageName(b.cfg.Wiki, b.cfg.Page))
 }
 
-// visits returns the bots (see [Bot.at]) for the pages, other than the forum page, on which there is work to do.
+// visits returns the bots (see [Bot.at]) for the pages, other than the forum page, that have work to do.
 func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
 	if b.cfg.Inbox == nil {
 		return nil, nil
@@ -87,7 +87,7 @@ func (b *Bot) recoverVisits(ctx context.Context) ([]*Bot, error) {
 	return pages, nil
 }
 
-// recoverVisit is [Bot.recover] for a page that the round has not read yet.
+// recoverVisit is like [Bot.recover] for a page that the round has not read yet.
 func (b *Bot) recoverVisit(ctx context.Context) error {
 	posting, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posting}})
 	if err != nil || len(posting) == 0 {
@@ -106,11 +106,11 @@ func (c *Config) mentionable(s PageState) bool {
 	return title.OwnTalk(s.Title, c.Account) || title.Listed(c.MentionPages, s.Title, s.Namespace)
 }
 
-// welcome reports whether the page invites us, by {{bots|allow=…}} with our name before the first heading.
+// welcome reports whether the page invites us, with {{bots|allow=…}} and our name above the first heading.
 func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
 
-// userDenied reports whether a person has declined replies from us, by {{nobots}} or {{bots|deny=…}} on the person's
-// talk page, or by a link on the opt-out list. If the account was renamed, both names count.
+// userDenied reports whether a user has declined replies from us, with {{nobots}} or {{bots|deny=…}} on the user's talk
+// page, or with a link on the opt-out list. If the account was renamed, both names count.
 func (b *Bot) userDenied(ctx context.Context, author string) (bool, error) {
 	if author == "" {
 		return false, nil

@@ -13,17 +13,17 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// verdict is the decision about a comment from the page alone.
+// verdict is the decision about a comment, based on the page alone.
 type verdict struct {
 	kind   Kind
 	pick   bool
 	wait   time.Time // not before
-	reason string    // why the comment is not picked, for the log
+	reason string    // why the comment was not picked, for the log
 }
 
 // consider judges a comment by the page alone, without the model or the ledger. Comments that are not picked here are
-// not recorded in the ledger, and are considered again in the next round. Thus a thread is still answered after it is
-// no longer resolved, or after someone else's query was removed from it.
+// not recorded in the ledger, and are reconsidered in the next round. Thus a thread is still answered once it is no
+// longer resolved, or after someone else's query was removed from it.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, begins := p.comment, b.begins(p)
 	old, err := b.old(ctx, p)
@@ -90,8 +90,8 @@ func (b *Bot) picked(p place, begins bool) verdict {
 	return out
 }
 
-// begins reports whether a comment is a request by its position: the first comment in a thread on the forum page or our
-// talk page, or the last comment in a block that is marked as a conversation with us and has no reply of ours.
+// begins reports whether a comment is a request because of its position: the first comment in a thread on the forum
+// page or our talk page, or the last comment in a block that is marked as a conversation with us and lacks our reply.
 func (b *Bot) begins(p place) bool {
 	if b.visit == nil || b.visit.own {
 		return p.index == 0
@@ -100,7 +100,7 @@ func (b *Bot) begins(p place) bool {
 	return ok && block.Comments[len(block.Comments)-1] == p.index && !b.spokenIn(p, block)
 }
 
-// block finds the innermost marked block that the comment is in.
+// block finds the innermost marked block that contains the comment.
 func (p place) block() (forum.Block, bool) {
 	for _, block := range p.blocks() {
 		if slices.Contains(block.Comments, p.index) {
@@ -120,17 +120,17 @@ func (p place) blocks() []forum.Block {
 	return found
 }
 
-// spokenIn reports whether we have a comment in a block.
+// spokenIn reports whether we have commented in a block.
 func (b *Bot) spokenIn(p place, block forum.Block) bool {
 	return slices.ContainsFunc(block.Comments, func(i int) bool { return p.thread.Comments[i].By(b.cfg.Account) })
 }
 
-// spoken reports whether we have a comment in the thread.
+// spoken reports whether we have commented in the thread.
 func (b *Bot) spoken(p place) bool {
 	return slices.ContainsFunc(p.thread.Comments, func(c forum.Comment) bool { return c.By(b.cfg.Account) })
 }
 
-// saysNothing reports whether a comment contains no words other than our name and no comment precedes it.
+// saysNothing reports whether a comment contains no words other than our name and is not preceded by another comment.
 func (b *Bot) saysNothing(p place) bool {
 	before := p.index
 	if block, ok := p.block(); ok {
@@ -140,8 +140,8 @@ func (b *Bot) saysNothing(p place) bool {
 	return before == 0 && len(p.comment.Queries) == 0 && phrase.Spaced(said) == ""
 }
 
-// addressed reports whether a comment is addressed to us: it is directly under a comment of ours, mentions the account,
-// or is the last comment of a marked block in which we have replied.
+// addressed reports whether a comment is addressed to us: it is directly under one of our comments, mentions the
+// account, or is the last comment in a marked block in which we have replied.
 func (b *Bot) addressed(p place) bool {
 	if p.comment.Mentioned(b.cfg.Account) {
 		return true
@@ -172,7 +172,7 @@ func (b *Bot) leaveAlone(p place) string {
 
 // othersQuery reports whether someone other than the poster and us has posted a query, or a link to one, in the thread
 // since the comment. Timestamps have no seconds, so if two comments are in the same minute, the one further down the
-// page counts as later. An unsigned comment further down counts, too.
+// page counts as later. An unsigned comment further down also counts.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -229,7 +229,7 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 			}
 			continue
 		}
-		// A call is marked as read once it is in the ledger, so on other pages it is added immediately and waits there.
+		// A call is marked as read once it is in the ledger, so comments on other pages are added immediately and wait there.
 		if verdict.wait.After(b.now()) && p.comment.Time != nil && b.visit == nil {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
@@ -239,7 +239,7 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 			return err
 		}
 		if full {
-			b.lg.Info("follow-up limit of the thread reached", "comment", p.comment.ID, "limit", b.cfg.FollowupLimit)
+			b.lg.Info("the thread has reached its follow-up limit", "comment", p.comment.ID, "limit", b.cfg.FollowupLimit)
 			continue
 		}
 		key, answered, err := b.newKey(ctx, p)
@@ -280,7 +280,7 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 	return nil
 }
 
-// reconsider examines a closed entry whose comment should be picked. If the comment was edited since, it is judged
+// reconsider examines a closed entry whose comment should be picked. If the comment has been edited since, it is judged
 // again. So is a comment whose entry was closed only because of the page's state, such as one that vandals had removed.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := identity.TextHash(p.comment) != e.Text
@@ -310,7 +310,7 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 }
 
 // note saves an entry with findings that do not change its state. It does nothing if the entry is open and a worker is
-// working on it, since the worker's result would be lost.
+// handling it, because the worker's result would be lost.
 func (b *Bot) note(ctx context.Context, e *Entry) error {
 	save := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)) }
 	if e.State.Open() {
@@ -319,7 +319,7 @@ func (b *Bot) note(ctx context.Context, e *Entry) error {
 	return save(ctx, e)
 }
 
-// reset updates an entry from its current comment and drops everything derived from the old words.
+// reset updates an entry from its current comment and discards everything derived from the old words.
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
@@ -328,7 +328,7 @@ func (b *Bot) reset(e *Entry, p place) {
 }
 
 // followupsUsedUp reports whether the thread has reached its limit on follow-ups in the given states, not counting the
-// entry whose key is except. This limit does not apply to requests.
+// entry with the key except. This limit does not apply to requests.
 func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil
@@ -348,7 +348,7 @@ func (b *Bot) followups(ctx context.Context, p place, except string, states ...S
 	return n, err
 }
 
-// ifUnchanged drops the error for an entry that someone else has changed, since the next round checks it again.
+// ifUnchanged drops the error for an entry that someone else has changed, because the next round rechecks it.
 func (b *Bot) ifUnchanged(err error) error {
 	if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 		return nil

@@ -49,8 +49,8 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// An old thread that is restored from the archive is not answered either, even though it was not on the page at the
-// first start.
+// An old thread restored from the archive is not answered either, even though it was not on the page at the first
+// start.
 func TestRestoredThread(t *testing.T) {
 	w := started(t)
 	w.wiki.put(page, w.wiki.text()+"\n\n== Restored ==\nWhich dogs? [[User:Dan|Dan]] 10:00, 1 March 2025 (UTC)\n")
@@ -143,7 +143,7 @@ func TestChatter(t *testing.T) {
 		"only cats": false, "Thanks 2020": false, "[query]": false, "query": false,
 		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false,
 		"this is all": false,
-		// how people say thanks on the forum
+		// how people thank each other on the forum
 		"Thank you, that settles it!": true, "Thank you, that's a good hint!": true, "Thanks for the info !": true,
 		"Thanks for the swift reply!": true, "Hey thank you so much!": true, "Ah, thank you.": true,
 		"Thanks, that helped, this is what I wanted.": true, "That did the trick, thanks!": true,
@@ -188,7 +188,7 @@ func TestFollowUps(t *testing.T) {
 	if h := w.solver.asked[2].History; len(h) != 2 {
 		t.Errorf("history of the third: %d turns", len(h))
 	}
-	// The limit of two follow-ups per thread is reached, for everyone.
+	// The limit of two follow-ups per thread has been reached, for everyone.
 	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the youngest one? "+
 		w.wiki.sign("Dan")+"\n")
 	w.clock.pass(20 * time.Minute)
@@ -215,7 +215,7 @@ func TestUnsigned(t *testing.T) {
 	w.round()
 	w.want("Cats:noticed")
 	w.clock.pass(50 * time.Minute)
-	// After an edit, the wait begins again.
+	// After an edit, the wait starts over.
 	w.wiki.edit("in the house", "in all houses")
 	w.round()
 	w.want("Cats:noticed Cats:noticed")
@@ -225,7 +225,7 @@ func TestUnsigned(t *testing.T) {
 	w.clock.pass(10 * time.Minute)
 	w.round()
 	w.wantReplies("Cats", 1)
-	// Neither a signature added later nor a new heading makes it a new request.
+	// Neither adding a signature later nor changing the heading makes it a new request.
 	w.wiki.edit("in all houses?", "in all houses? "+w.wiki.sign("Alice"))
 	w.clock.pass(time.Hour)
 	w.round()
@@ -248,7 +248,7 @@ func TestSameMinute(t *testing.T) {
 	w.wiki.post("Fish", "Thanks in advance!", "Alice")
 	w.clock.pass(time.Hour)
 	w.round()
-	w.wantReplies("Cats", 2) // the same words twice are two requests
+	w.wantReplies("Cats", 2) // repeating the same words makes two requests
 	for _, h := range []string{"Dogs", "Birds", "Fish"} {
 		w.wantReplies(h, 1)
 	}
@@ -312,8 +312,8 @@ func TestLostLedgerAfterRemoval(t *testing.T) {
 	}
 }
 
-// Comments that were on the page in the same minute as the first start remain unanswered, even if they are edited
-// later. Comments added later in that minute are new.
+// Comments that were on the page at the first start remain unanswered, even if they are from the same minute and are
+// edited later. Comments added later in that minute are new.
 func TestMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Old", "Which cats are there?", "Alice")

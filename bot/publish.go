@@ -36,8 +36,8 @@ func (b *Bot) notSaved(ctx context.Context, e *Entry, why string) error {
 	return b.set(ctx, e, Approved, why)
 }
 
-// attempt reads the page again, checks the request again, checks the gate, and saves once. again means that the page
-// has changed and another attempt may succeed.
+// attempt rereads the page, rechecks the request, checks the gate, and saves once. again means that the page has
+// changed and another attempt may succeed.
 func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -86,7 +86,7 @@ func (b *Bot) send(ctx context.Context, edit Edit, answer *Answer) (rev int64, e
 	return b.wiki.Save(ctx, edit)
 }
 
-// save records that a save is about to be sent, and sends it. From then on the entry counts as possibly posted, until
+// save records that a save is about to be sent, and sends it. From then on, the entry counts as possibly posted, until
 // [Bot.recover] determines the outcome.
 func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wiki time.Time) (again bool, err error) {
 	before := e.Save
@@ -118,7 +118,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 	case errors.Is(err, ErrRefused):
 		return false, b.set(ctx, e, GaveUp, short(err))
 	case errors.Is(err, ErrNotSaved):
-		b.lg.Info("the wiki does not accept edits now", "entry", e.Key, "err", err)
+		b.lg.Info("the wiki is not accepting edits", "entry", e.Key, "err", err)
 		e.Save.NothingSaved = before.sure()
 		return false, b.notSaved(ctx, e, short(err))
 	case errors.Is(err, ErrProtected) && b.visit != nil:
@@ -128,7 +128,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		if serr := b.set(ctx, e, Approved, short(err)); serr != nil {
 			return false, errors.Join(err, serr)
 		}
-		return false, fmt.Errorf("the bot stops until its operator has looked into it: %w", err)
+		return false, fmt.Errorf("the bot is stopped until its operator investigates: %w", err)
 	}
 	// ErrUnknown, a canceled context, or anything else: only the wiki can show the outcome, and not immediately.
 	b.lg.Warn("unknown whether the reply was saved", "entry", e.Key, "err", err)
@@ -148,8 +148,8 @@ func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string) error
 	return b.set(context.WithoutCancel(ctx), e, Posted, how)
 }
 
-// recover determines the outcome of saves during which the program ended or to which the wiki did not answer. The
-// package documentation explains why this does not post anything twice.
+// recover determines the outcome of saves that the program's end interrupted or that the wiki did not respond to. The
+// package comment explains why this does not post anything twice.
 func (b *Bot) recover(ctx context.Context, v *view) error {
 	return b.each(ctx, Posting, func(ctx context.Context, e *Entry) error {
 		switch {
@@ -175,16 +175,16 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 	})
 }
 
-// mayArrive reports whether a save of unknown outcome may still arrive. It checks our clock, which may have been set
-// forward since, the wiki's clock, and the time when the work was taken over. If the clock was set back and the save
-// therefore seems to begin long after now, mayArrive returns false for our clock.
+// mayArrive reports whether a save with an unknown outcome may still arrive. It checks our clock, which may have been
+// set forward since, the wiki's clock, and the time when this process took over. If our clock was set back and the save
+// therefore seems to start in the distant future, mayArrive ignores our clock.
 func (b *Bot) mayArrive(v *view, s *Save) bool {
 	grace := b.grace(s)
 	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }
 	return recent(s.At, v.asked) || recent(s.Last, v.now) || recent(b.cfg.TookOver, v.asked)
 }
 
-// grace returns how long after an attempt of unknown outcome its save may still arrive.
+// grace returns how long after an attempt with an unknown outcome its save may still arrive.
 func (b *Bot) grace(s *Save) time.Duration {
 	if s.Tools {
 		return lateTools * b.cfg.UnknownGrace

@@ -29,21 +29,21 @@ const (
 	Thanked Verdict = "thanked"
 	Refused Verdict = "refused" // "no", "not what I meant", with or without more words
 	Struck  Verdict = "struck"  // someone struck the reply out
-	Removed Verdict = "removed" // it is no longer on the page, but the comment that it answered still is
+	Removed Verdict = "removed" // the reply is no longer on the page, but the comment that it answered still is
 )
 
-// Solution is another person's query in a thread with one of our replies, and its result.
+// Solution is someone else's query in a thread with one of our replies, and its result.
 type Solution struct {
 	By     string    `json:"by"`
 	SPARQL string    `json:"sparql"`
-	Rows   int       `json:"rows"`             // rows of its result
+	Rows   int       `json:"rows"`             // number of rows in its result
 	Common int       `json:"common"`           // number of these rows that our query also returned
-	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 if we had none
-	Same   bool      `json:"same"`             // both results are the same
-	Failed string    `json:"failed,omitempty"` // why they could not be compared
+	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 if we had no query
+	Same   bool      `json:"same"`             // the results are the same
+	Failed string    `json:"failed,omitempty"` // why the results could not be compared
 	Tries  int       `json:"tries,omitempty"`
 	At     time.Time `json:"at"`
-	Rev    int64     `json:"rev,omitempty"`   // of the page from which it was read
+	Rev    int64     `json:"rev,omitempty"`   // of the page that the query was read from
 	Posted time.Time `json:"posted,omitzero"` // when it was signed
 }
 
@@ -51,7 +51,7 @@ type Solution struct {
 type Comparison struct {
 	Ours, Theirs, Common int
 	Same                 bool
-	Slow                 bool // theirs did not finish in time
+	Slow                 bool // their query did not finish in time
 }
 
 // Comparer runs two queries and compares their results. ours may be empty.
@@ -61,12 +61,12 @@ type Comparer interface {
 
 // Limits on what is examined.
 const (
-	maxReceptions = 20 // kept for a reply
-	maxCompared   = 2  // maximum number of other people's queries compared in one reading of a page
-	maxCompares   = 3  // attempts to compare one
+	maxReceptions = 20 // maximum number of reactions kept per reply
+	maxCompared   = 2  // maximum number of other people's queries compared per reading of a page
+	maxCompares   = 3  // attempts to compare a query
 )
 
-// receive records how people reacted to our replies on a page. It examines each reply from the last weeks and the
+// receive records how people reacted to our replies on a page. It examines each reply from the last 30 days and the
 // comments that answer it. It does not post anything.
 func (b *Bot) receive(ctx context.Context, v *view) error {
 	posted, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Posted},
@@ -75,7 +75,7 @@ func (b *Bot) receive(ctx context.Context, v *view) error {
 		return err
 	}
 	runs := 0
-	quiet := sync.OnceValues(func() (bool, error) { return b.quiet(ctx) }) // called only if there is something to do
+	quiet := sync.OnceValues(func() (bool, error) { return b.quiet(ctx) }) // called only if needed
 	for _, e := range posted {
 		p, _, present, err := b.find(ctx, v, e)
 		if err != nil {
@@ -95,7 +95,7 @@ func (b *Bot) receive(ctx context.Context, v *view) error {
 			continue
 		}
 		if err := b.ifUnchanged(b.set(ctx, e, Posted, e.Reason)); err != nil {
-			return fmt.Errorf("record the reactions to the reply %s: %w", e.Key, err)
+			return fmt.Errorf("recording the reactions to reply %s: %w", e.Key, err)
 		}
 	}
 	return nil
@@ -185,12 +185,12 @@ func (b *Bot) receiveQuery(ctx context.Context, e *Entry, p place, runs *int,
 	}
 	s.Rows, s.Common, s.Ours, s.Same = c.Theirs, c.Common, c.Ours, c.Same
 	e.Solution = &s
-	b.lg.Info("another query in the thread of a reply", "entry", e.Key, "by", s.By, "rows", s.Rows, "ours", s.Ours,
+	b.lg.Info("another query was posted in a reply's thread", "entry", e.Key, "by", s.By, "rows", s.Rows, "ours", s.Ours,
 		"same", s.Same, "failed", s.Failed)
 	return true, nil
 }
 
-// othersSolution finds the last comment after our reply in which a person posted a query, or nil if there is none.
+// othersSolution returns the last comment after our reply in which a person posted a query, or nil if there is none.
 func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 	t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
 	if reply == nil || t != p.thread {
@@ -209,8 +209,8 @@ func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 // maxRefused is the number of failed replies after which we stop replying in a thread.
 const maxRefused = 2
 
-// ended returns why we no longer reply in the comment's thread, or "" if we still do. The reason is that someone struck
-// out or removed one of our replies there, or that two of them failed.
+// ended returns why we no longer reply in the comment's thread, or "" if we still do. We stop if someone strikes out or
+// removes one of our replies there, or if two of them fail.
 func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
@@ -233,12 +233,12 @@ func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 	return "", nil
 }
 
-// unanswered reports whether the reply had no answer, or was refused.
+// unanswered reports whether the reply contained no answer, or was rejected.
 func (e *Entry) unanswered() bool {
 	return e.is(Refused) || e.Draft != nil && e.Draft.Reply.NoAnswer != ""
 }
 
-// is reports whether people reacted to the reply in this way.
+// is reports whether anyone reacted to the reply in this way.
 func (e *Entry) is(v Verdict) bool {
 	return slices.ContainsFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 }

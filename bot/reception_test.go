@@ -22,7 +22,7 @@ func answered(t *testing.T) (*world, *fakeInbox) {
 	return w, inbox
 }
 
-// under adds a comment at the end of the page.
+// under adds a comment with the given indentation at the end of the page.
 func (w *world) under(indent, text, user string) {
 	w.wiki.put(chat, strings.TrimRight(w.wiki.textOf(chat), "\n")+"\n"+indent+text+" "+w.wiki.sign(user)+"\n")
 }
@@ -99,7 +99,7 @@ func TestReplyIsRemovedWhileTheNextOneWaits(t *testing.T) {
 }
 
 // If many calls in a thread are noticed at the same time, the thread gets one reply and as many answers to follow-ups
-// as the limit allows, and nothing more after a reply was removed.
+// as the limit allows, and nothing more once a reply has been removed.
 func TestManyCallsInAThread(t *testing.T) {
 	for _, removed := range []bool{false, true} {
 		w, inbox := called(t, "")
@@ -173,7 +173,7 @@ func TestKeepsAnothersQuery(t *testing.T) {
 }
 
 // A bot that is stopped or may not post leaves no traces: it does not mark notifications as read, subscribe to topics
-// or run other people's queries. It records the notifications and does all this later.
+// or run other people's queries. It records the notifications and does these things later.
 func TestQuietWhileStopped(t *testing.T) {
 	stop := func(w *world) {
 		if err := bot.Stop(t.Context(), w.store, w.clock.now(), "Olga", ""); err != nil {

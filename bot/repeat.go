@@ -10,16 +10,16 @@ import (
 	"github.com/spinachbot/spinachbot/bot/phrase"
 )
 
-// If the same person posts a request again within repeatWithin, word for word, it is not answered twice. People do this
-// if nothing has happened for a while. A later post asks for current data. A post in the same minute is not a
-// repetition, so both are answered. If the heading differs, the text must be longer than a polite phrase.
+// If the same user reposts a request word for word within repeatWithin, it is not answered twice. People do this if
+// nothing has happened for a while. A later post asks for current data. A post in the same minute is not a repetition,
+// so both are answered. If the heading differs, the text must be longer than a polite phrase.
 const (
 	repeatWithin = 7 * 24 * time.Hour
 	repeatRunes  = 150
 )
 
-// repeats returns the request by the same person that an entry repeats, as a reason to skip the entry, or "" if there
-// is none. If both are open, the one that was noticed first is answered, and the other one waits (NotBefore).
+// repeats returns the request by the same user that an entry repeats, as a reason to skip the entry, or "" if there is
+// none. If both are open, the one noticed first is answered, and the other one waits (NotBefore).
 func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	if e.Kind != Request || e.Author == "" || e.Time == nil || e.Forced {
 		return "", nil

@@ -5,17 +5,17 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// ReplyConfig contains the operator's settings for the appearance of replies.
+// ReplyConfig contains the operator's settings for the format of replies.
 type ReplyConfig struct {
 	Templates bool   // the wiki has {{Q}} and {{P}}
-	Trace     string // prefix of the address of an entry's steps, to which its key is appended; no link if empty
-	// title of the page whose subpages contain all steps of each reply, see bot/tracepage; none if empty
+	Trace     string // prefix of the URL of an entry's steps, to which its key is appended; no link if empty
+	// title of the page whose subpages list all steps of each reply; none if empty; see bot/tracepage
 	TracePage string
 	Ping      bool   // notify the person answered
-	Model     string // name of the language model, which a reply discloses; not named if empty
+	Model     string // name of the language model, disclosed in replies; omitted if empty
 }
 
-// apply adds the settings to a reply to an entry.
+// apply applies the settings to the reply to an entry.
 func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 	r.Templates, r.Model, r.Ping = c.Templates, c.Model, c.Ping
 	r.Numbers = reply.AsksForNumbers(e.Question)

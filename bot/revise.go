@@ -11,15 +11,15 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// editedBy is the beginning of the reason of an entry whose draft the operator has changed.
+// editedBy is the prefix of the reason in an entry whose draft the operator has edited.
 const editedBy = "edited by "
 
-// Revise replaces the text of a draft: the sentences before the query. by is the operator's name, for the record.
+// Revise replaces the text of a draft: the sentences before the query. It records by as the operator's name.
 //
 // The reply is composed again from its parts, like any draft, so nothing in the text becomes markup. The query and its
 // rows do not change. An approved reply must be approved again.
 //
-// Revise rejects an empty text and a text of more than [forum.MaxShort] characters.
+// Revise rejects text that is empty or longer than [forum.MaxShort] characters.
 func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by string) (*Entry, error) {
 	return ReviseShown(ctx, ledger, now, key, "", text, by)
 }
@@ -65,7 +65,7 @@ func (d *Draft) revise(text string) error {
 	return nil
 }
 
-// rediff takes a diff that adds the reply "before" and returns it with that reply replaced by "after".
+// rediff returns a diff that adds the reply before, changed to add the reply after instead.
 func rediff(diff, before, after string) string {
 	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
 	var start, removed, to, lines int

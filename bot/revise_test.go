@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// proposed returns a world with one draft that is waiting for approval.
+// proposed returns a world in which one draft is waiting for approval.
 func proposed(t *testing.T) (*world, *bot.Entry) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose

@@ -103,7 +103,7 @@ func TestBlockedOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// The wikis share the limit on replies. The first wiki, which has many waiting replies, does not use it up.
+// The wikis share the limit on replies. The first wiki, which has many replies waiting, does not use up the limit.
 func TestWikisTakeTurns(t *testing.T) {
 	w := worldOn(t, "")
 	w.wiki.put(stopPage, "run")

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Similar finds at most n earlier discussions that are similar to a question and whose query still returns rows, best
-// first. It runs the queries within the endpoint's budget. It is not an error if there are none.
+// Similar finds up to n earlier discussions that resemble a question and whose queries still return rows, best first.
+// It runs the queries within the endpoint's budget. Finding none is not an error.
 type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
@@ -20,22 +20,22 @@ type Recognizer interface {
 	Asked(ctx context.Context, key string, a agent.Asked) (*agent.Same, error)
 }
 
-// Figures finds the units, in the given language, and the years of the numbers in the first rows of an answer. Even if
-// there is an error, it returns the figures that it found.
+// Figures finds the units, in the given language, and the years of the numbers in the first rows of an answer. It
+// returns the figures that it found even if there is an error.
 type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
 
-// besides is the content of a reply in addition to the answer.
+// besides is what a reply contains in addition to the answer.
 type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
 	yours   forum.Fault
-	// an answer in the thread was accepted; this is our last reply there; it is the last one if it has no answer
+	// an answer in the thread was accepted; this is our last reply there; it is our last if it has no answer
 	settled, last, lastFailed bool
 }
 
-// besides returns what a reply contains in addition to the answer. All of it is optional: parts that fail are omitted.
+// besides collects what a reply contains in addition to the answer. All of it is optional: parts that fail are omitted.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
@@ -74,9 +74,9 @@ func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 // maxSimilar is the maximum number of earlier discussions that a reply points to.
 const maxSimilar = 2
 
-// similar searches for earlier discussions to mention in the reply to a request; replies to follow-ups do not mention
-// any. If the query of an earlier discussion now returns the rows of the answer, and the request was the same, only
-// that discussion is returned. If the search fails, the reply is sent without earlier discussions.
+// similar searches for earlier discussions to mention in the reply to a request. Replies to follow-ups mention none. If
+// the query of an earlier discussion now returns the same rows as the answer and the request was the same, similar
+// returns only that discussion. If the search fails, the reply is sent without earlier discussions.
 func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []forum.Earlier {
 	if b.cfg.Similar == nil || e.Kind != Request {
 		return nil
@@ -100,9 +100,9 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 }
 
 // answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
-// rows of our own answer, which was found without it, and the model says that it was the same request. A single row,
-// such as a count, may match by chance, so in that case both queries must also name the same items. Being told wrongly
-// that this was asked before helps nobody, so if in doubt, answersToo returns false.
+// same rows as our own answer, which was found without it, and the model confirms that the requests are the same. A
+// single row, such as a count, may match by chance, so in that case both queries must also mention the same items.
+// Wrongly claiming that a question was asked before helps no one, so answersToo returns false if in doubt.
 func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, x agent.Example) bool {
 	if b.cfg.Compare == nil || b.cfg.Recognize == nil || answer == nil || x.SPARQL == "" {
 		return false

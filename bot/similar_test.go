@@ -70,7 +70,7 @@ func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// The search is optional: regardless of its outcome, the reply is posted exactly once.
+// The search is optional: whatever its outcome, the reply is posted exactly once.
 func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	for name, f := range map[string]*finder{"none": {},
 		"fails":  {err: errors.New("no index"), found: []agent.Example{earlierDiscussion("Kittens")}},
@@ -86,7 +86,7 @@ func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// Ctrl-C in the middle of the search does not count as a failure: the bot answers after the next start.
+// Ctrl-C during the search does not count as a failure: the bot answers after it is restarted.
 func TestInterruptedSearchForEarlierDiscussions(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -123,8 +123,8 @@ func (r *recognizer) Asked(_ context.Context, _ string, a agent.Asked) (*agent.S
 	return r.same, r.err
 }
 
-// A reply says that a request was asked before only if the earlier query, run now, returns the rows of our own answer,
-// and the model says that it was the same request.
+// A reply says that a question was asked before only if the earlier query, run now, returns the same rows as our own
+// answer, and the model confirms that the requests are the same.
 func TestAskedBefore(t *testing.T) {
 	theirs := "SELECT ?cat { ?cat wdt:P31 wd:Q146 }"
 	nine := bot.Comparison{Ours: 9, Theirs: 9, Common: 9, Same: true}
@@ -173,8 +173,7 @@ func TestAskedBefore(t *testing.T) {
 	}
 }
 
-// A request that its author posts again, word for word, is answered once. The same request by someone else, or much
-// later, is new.
+// A request that its author reposts verbatim is answered once. The same request by someone else, or much later, is new.
 func TestRepeatedRequest(t *testing.T) {
 	w := started(t)
 	w.clock.pass(time.Minute)
@@ -196,7 +195,7 @@ func TestRepeatedRequest(t *testing.T) {
 	w.want("Cats:posted Cats:skipped Cats:posted Dogs:posted Cats:posted")
 }
 
-// The same polite phrase under two headings is two requests, because the headings contain the questions.
+// The same polite phrase under two headings counts as two requests, because the headings contain the questions.
 func TestCourtesyIsNoRepetition(t *testing.T) {
 	w := started(t)
 	for _, heading := range []string{"Female mayors in Germany", "Bridges of Cologne"} {
@@ -227,5 +226,5 @@ func TestRepeatedRequestOutlivesTheFirst(t *testing.T) {
 		w.clock.pass(time.Hour)
 		w.round()
 	}
-	w.want("Cats:proposed Cats:proposed") // the first one is given up once it is approved
+	w.want("Cats:proposed Cats:proposed") // the first request is abandoned once its reply is approved
 }

@@ -23,12 +23,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// simulation is one random schedule of people, one or two bot processes, their clocks and all faults. It is generated
+// simulation is one random schedule of users, one or two bot processes, their clocks, and all faults. It is generated
 // from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours the faults end. Then
-// every post must have a reply or a reason for not having one.
+// every post must have a reply or a reason why it has none.
 //
-// The crowd's goroutine and each process draw from their own random numbers, and every wait has a different length, so
-// two goroutines hardly ever run at the same time, and a seed always plays the same schedule.
+// The crowd's goroutine and each process have their own random number generators, and every wait has a different
+// length, so two goroutines hardly ever run at the same time, and a seed always plays the same schedule.
 type simulation struct {
 	*world
 	lg     *slog.Logger
@@ -37,15 +37,15 @@ type simulation struct {
 	leases leaseTable
 	calm   atomic.Bool // nothing goes wrong anymore
 	rounds atomic.Int64
-	since  time.Time   // a round that begins later sees all posts; zero if not yet known
+	since  time.Time   // a round that starts after this sees all posts; zero if not yet known
 	seen   atomic.Bool // such a round has ended
 	far    bool        // saves may arrive long after the grace period
 	lease  time.Duration
 	harm   float64 // the probability of each kind of fault per call
 }
 
-// leaseTable contains the ledger's leases, with the database's clock. TestLead in package leader uses the same kind of
-// table.
+// leaseTable contains the ledger's leases and uses the database's clock. TestLead in package leader uses the same kind
+// of table.
 type leaseTable struct {
 	l    leader.Lease
 	ends time.Time
@@ -65,13 +65,14 @@ func (t *leaseTable) acquire(name, holder string, d time.Duration) (leader.Lease
 
 func (t *leaseTable) held(l leader.Lease) bool { return t.l == l && time.Now().Before(t.ends) }
 
-// process is one process of the bot. Its calls to anything else take time, and may fail, end the process or suspend it.
+// process is one process of the bot. Its calls to other parts of the system take time and may fail, end the process, or
+// suspend it.
 type process struct {
 	s      *simulation
 	rng    *rand.Rand
-	beat   *rand.Rand   // for the renewals of the lease
-	skew   atomic.Int64 // of its clock, in nanoseconds
-	frozen atomic.Int64 // suspended until then, as by SIGSTOP, in nanoseconds
+	beat   *rand.Rand   // for lease renewals
+	skew   atomic.Int64 // of the process's clock, in nanoseconds
+	frozen atomic.Int64 // time until which it is suspended, as by SIGSTOP, in nanoseconds
 	dead   atomic.Bool
 	fenced bool // writes need the lease
 	lease  leader.Lease
@@ -87,8 +88,7 @@ func (p *process) chance(share float64) bool {
 
 func (p *process) wait(max time.Duration) { time.Sleep(time.Duration(p.rng.Int64N(int64(max))) + 1) }
 
-// call calls f, which takes at most the given time. The process may end before or after the call, or be suspended for a
-// while.
+// call waits for up to max and then calls f. The process may end before or after the call, or be suspended for a while.
 func (p *process) call(max time.Duration, f func()) {
 	p.wait(max)
 	if p.chance(0.5) {
@@ -126,7 +126,7 @@ func (p *process) write(f func() error) (err error) {
 	return err
 }
 
-// ask makes a call to a service that may fail.
+// ask calls a service that may fail.
 func (p *process) ask(max time.Duration, f func() error) (err error) {
 	p.call(max, func() {
 		if err = f(); p.chance(1) {
@@ -197,7 +197,7 @@ func (p *process) Texts(ctx context.Context, title string, from, to time.Time) (
 	return out, err
 }
 
-// Save sends an edit that is saved now, later or never. Its answer may be lost.
+// Save sends an edit that is saved now, later or never. The response may be lost.
 func (p *process) Save(ctx context.Context, e bot.Edit) (rev int64, err error) {
 	p.call(time.Second, func() {
 		if ctx.Err() != nil {
@@ -344,7 +344,7 @@ func (s *simulation) keep(ctx context.Context, n int, seed uint64) {
 	}
 }
 
-// watched lets an administrator who watches the page remove the newest reply within a minute or so.
+// watched may make an administrator who watches the page remove the newest reply within a minute.
 func (s *simulation) watched(rng *rand.Rand) {
 	if !s.crowd.hides || s.calm.Load() || rng.IntN(4) > 0 {
 		return
@@ -365,13 +365,14 @@ func (s *simulation) operator(ctx context.Context, rng *rand.Rand) {
 		s.mu.Lock()
 		proposed, _ := bot.List(ctx, s.store, bot.Proposed)
 		for _, e := range proposed {
-			_, _ = bot.Approve(ctx, s.store, s.clock.now(), e.Key, "Olga") // its state may have changed
+			_, _ = bot.Approve(ctx, s.store, s.clock.now(), e.Key, "Olga") // its state may have changed since
 		}
 		s.mu.Unlock()
 	}
 }
 
-// people writes on the page for up to a few hours. Most schedules are short, because most faults need only a few posts.
+// people makes users write on the page for up to a few hours. Most schedules are short, because most faults need only a
+// few posts.
 func (s *simulation) people(rng *rand.Rand) {
 	for range 1 + rng.IntN(1+rng.IntN(5)) {
 		for range 1 + rng.IntN(3) {
@@ -398,7 +399,7 @@ func (s *simulation) idle() bool {
 	return true
 }
 
-// simulate runs the schedule of a seed and reports every violation.
+// simulate runs the schedule for a seed and returns every violation.
 func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, broken []string) {
 	rng := rand.New(rand.NewPCG(seed, 11))
 	w := worldOn(t, "")
@@ -410,7 +411,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	w.store.(*bottest.Memory).Strict = seed%128 == 0
 	w.cfg.FollowupLimit, w.cfg.RepliesPerHour, w.cfg.MaxStarts, w.cfg.MaxFailures = 1000, 10000, 1000, 1000
 	w.cfg.MaxSaves = 1000
-	if seed%4 == 1 { // some requests wait until replies may be posted
+	if seed%4 == 1 { // low limit, so some requests have to wait
 		w.cfg.RepliesPerHour = 1 + int(seed%3)
 	}
 	w.cfg.AnswerDelay = []time.Duration{0, 15 * time.Minute}[rng.IntN(2)]
@@ -440,7 +441,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	text := strings.ReplaceAll(w.wiki.text(), resolved, "")
 	w.wiki.put(page, text)
 	s.mu.Unlock()
-	// Saves that are in progress must arrive before all posts count as seen.
+	// Saves in progress must arrive before all posts count as seen.
 	s.since = time.Now().Add(w.cfg.AnswerDelay + 2*time.Minute)
 	if s.far {
 		s.since = time.Now().Add(time.Hour)
@@ -468,7 +469,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	return len(s.crowd.posts), s.rounds.Load(), broken
 }
 
-// number returns a number from an environment variable.
+// number returns the value of an environment variable as a number, or otherwise if it is not set.
 func number(t *testing.T, name string, otherwise uint64) uint64 {
 	text := os.Getenv(name)
 	if text == "" {
@@ -481,10 +482,10 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// People write, often twice a minute, edit, move, archive and hide posts. Meanwhile, bot processes crash, are suspended
-// and lose their lease, clocks jump, services fail, and saves are lost or late. Each post must get at most one reply,
-// no reply may be lost, and nobody else's text may change. `make simulate N=1000000` runs more schedules;
-// SIMULATE_FROM=seed SIMULATE=1 repeats one, with its log.
+// Users write posts, often twice a minute, and edit, move, archive, and hide them. Meanwhile, bot processes crash, are
+// suspended, and lose their leases; clocks jump; services fail; and saves are lost or late. Each post must get at most
+// one reply, no reply may be lost, and no one else's text may change. `make simulate N=1000000` runs more schedules;
+// SIMULATE_FROM=seed SIMULATE=1 repeats one and prints its log.
 func TestSimulation(t *testing.T) {
 	n, from := number(t, "SIMULATE", 100), number(t, "SIMULATE_FROM", 0)
 	if testing.Short() {

@@ -17,8 +17,8 @@ import (
 )
 
 // look reads the page again and checks an open entry against it. If ok is true, the entry may continue to its next
-// stage, and p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless it is
-// unknown.
+// stage, and p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless the
+// outcome is unknown.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil && b.visit != nil && ctx.Err() == nil {
@@ -76,8 +76,9 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
-// offPage searches for information that the page does not show about an entry without a reply on it: a save in the
-// history, an earlier answer in its thread, or a new title of the page. done means that nothing is left to do now.
+// offPage searches for information that the page itself does not show about an entry whose reply is not on it: a save
+// in the history, an earlier answer in its thread, or a new page title. If done is true, there is nothing left to do
+// for now.
 func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
 	if e.Save != nil {
 		if done, err := b.savedBefore(ctx, e); done || err != nil {
@@ -90,8 +91,9 @@ func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err er
 	return b.movedAway(ctx, e)
 }
 
-// becomeFollowUp turns a request on a page other than the forum's into a follow-up once we have answered in its thread:
-// several requests may have been noticed before the first was answered, and the thread's limits apply to all.
+// becomeFollowUp turns a request on a page other than the forum page into a follow-up once we have answered in its
+// thread: several requests may have been noticed before the first was answered, and the thread's limits apply to all of
+// them.
 func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	if b.visit == nil || e.Kind == FollowUp || p.comment == nil {
 		return nil
@@ -103,8 +105,8 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	return err
 }
 
-// unreadable postpones an entry on a page, other than the forum page, that cannot be read. It eventually gives up the
-// entry, since such a page must not hold up other entries.
+// unreadable postpones an entry on a page, other than the forum page, that cannot be read. It eventually gives up on
+// the entry, because one such page must not delay the others.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
@@ -114,8 +116,8 @@ func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	return b.set(ctx, e, e.State, "the page cannot be read, retried later: "+short(err))
 }
 
-// begin counts a start of the solver in advance, so that a request that always crashes the program is eventually given
-// up. ok is false if it was given up.
+// begin counts a solver start in advance, so that a request that always crashes the program is eventually abandoned. ok
+// is false if the request was abandoned.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
 		return false, b.set(ctx, e, GaveUp, fmt.Sprintf("the program ended %d times while working on this request",
@@ -126,9 +128,9 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end reverts the start that begin counted. ok is false if the entry must wait. There are three such cases, none of
-// which is a failure: the program was asked to stop while the solver worked; today's budget is spent, so the entry
-// waits until the next UTC day; or a service requested a pause longer than the delay of a retry.
+// end reverses the count made by begin. ok is false if the entry must wait. There are three such cases, none of them a
+// failure: the program was told to stop while the solver was running; today's budget is spent, so the entry waits until
+// the next UTC day; or a service requested a pause longer than the retry delay.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	wait := ending.Pause()
@@ -147,7 +149,7 @@ func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, 
 	return true, nil
 }
 
-// guard calls the solver or another part that reads posts, and turns a panic into an error. Such a post must not stop
+// guard calls the solver or other code that processes posts and turns a panic into an error, because no post may stop
 // the bot.
 func guard[T any](what string, call func() (T, error)) (out T, err error) {
 	defer func() {
@@ -158,7 +160,7 @@ func guard[T any](what string, call func() (T, error)) (out T, err error) {
 	return call()
 }
 
-// judge asks the model whether a noticed comment is a request for us, unless the comment waits for its turn.
+// judge asks the model whether a noticed comment is a request for us, unless the comment must wait its turn.
 func (b *Bot) judge(ctx context.Context, e *Entry) error {
 	if waits, err := b.waits(ctx, e); err != nil || waits {
 		return err
@@ -224,7 +226,7 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 	return b.set(ctx, e, Accepted, why)
 }
 
-// take stores in the entry the information about the request that the judgment of a post contains.
+// take copies the details of the request from the judgment of a post to the entry.
 func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	e.Question, e.Opening = cmp.Or(t.Question, phrase.Question(p.opens(), p.comment)), t.Opening
 	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
@@ -232,7 +234,7 @@ func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	}
 }
 
-// declined returns why a comment is not judged because of earlier posts, or "" if it is.
+// declined returns the reason that earlier posts keep a comment from being judged, or "" if they do not.
 func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	switch {
@@ -244,7 +246,7 @@ func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	return b.repeats(ctx, e, p)
 }
 
-// judgeAlone judges a comment without a model, by its words.
+// judgeAlone judges a comment by its wording, without a model.
 func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 	text := p.opens() + "\n" + text.Clip(p.comment.Text, maxPostRunes)
 	t := &agent.Triage{Question: phrase.Question(p.opens(), p.comment), Why: phrase.NotJudged}
@@ -284,7 +286,7 @@ func (b *Bot) triage(ctx context.Context, e *Entry, p place) (t *agent.Triage, e
 	return t, err
 }
 
-// solve lets the solver answer an accepted request and drafts the reply.
+// solve has the solver answer an accepted request and drafts the reply.
 func (b *Bot) solve(ctx context.Context, e *Entry) error {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -382,5 +384,5 @@ func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, err
 // maxReason is the maximum length of a reason in the ledger, in characters.
 const maxReason = 300
 
-// short returns an error's text as one line, for use as a reason in the ledger.
+// short returns an error message as one line, for use as a reason in the ledger.
 func short(err error) string { return text.Clip(text.OneLine(err.Error()), maxReason) }

@@ -12,13 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// talkNote lists the calls to stop that the bot's talk page had at the first start. They were meant for an earlier bot.
+// talkNote lists the stop calls that were on the bot's talk page at the first start. They were meant for an earlier
+// bot.
 type talkNote struct {
 	Calls []string `json:"calls"`         // see [callName]
-	Old   []string `json:"old,omitempty"` // [identity.TextHash] of each, in notes by an earlier version
+	Old   []string `json:"old,omitempty"` // [identity.TextHash] of each, in notes written by an earlier version
 }
 
-// callName returns a name that distinguishes a call from others with the same words.
+// callName returns a name that distinguishes a call from others with the same wording.
 func callName(c *forum.Comment) string {
 	by := ""
 	if c.Author != nil {
@@ -28,7 +29,7 @@ func callName(c *forum.Comment) string {
 	return identity.TextHash(c) + " " + o.Time.Format(time.RFC3339) + " " + o.Author
 }
 
-// adopt updates the note of an earlier version. Each of its hashes is assigned to the first call that has it.
+// adopt converts a note written by an earlier version. It assigns each old hash to the first call that has it.
 func (n *talkNote) adopt(calls []*forum.Comment) {
 	for _, c := range calls {
 		if i := slices.Index(n.Old, identity.TextHash(c)); i >= 0 {
@@ -39,9 +40,9 @@ func (n *talkNote) adopt(calls []*forum.Comment) {
 	n.Old = nil
 }
 
-// talkStop reads the bot's talk page and returns why the bot must not post, or "". Anyone can stop the bot there with a
-// section or a comment that says stop. The bot continues when that thread is marked resolved, removed, or answered by
-// the operator. If the page cannot be read, the bot must not post.
+// talkStop reads the bot's talk page and returns the reason that the bot must not post, or "" if it may post. Anyone
+// can stop the bot there with a section or a comment that says stop. The bot continues when that thread is marked
+// resolved, removed, or answered by the operator. If the page cannot be read, the bot must not post.
 func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	rev, err := b.wiki.Page(ctx, b.cfg.TalkPage)
 	if ctx.Err() != nil {
@@ -89,9 +90,8 @@ func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	return "", nil
 }
 
-// lead parses the text above the first heading as a thread, and returns that text, too. Without a signature, the text
-// is the page's header, which may explain how to stop the bot. It is not a call unless it uses a template that says
-// stop.
+// lead parses the text above the first heading as a thread, and returns that text, too. Unsigned text is the page's
+// header, which may explain how to stop the bot. It is not a call unless it uses a template that says stop.
 func lead(title, text string, threads []forum.Thread) ([]forum.Thread, string) {
 	if len(threads) > 0 {
 		text = text[:threads[0].Start]
@@ -114,8 +114,8 @@ func author(c *forum.Comment) string {
 	return *c.Author
 }
 
-// stopCalls returns the comments in a thread on the talk page that tell the bot to stop and are still in effect. A
-// template that says stop but belongs to no comment counts as a call without words.
+// stopCalls returns the comments in a thread on the talk page that tell the bot to stop and are still in effect. A stop
+// template that is not part of a comment counts as a call without text.
 func (b *Bot) stopCalls(page string, t *forum.Thread) []*forum.Comment {
 	if t.Resolved {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// fakeTools simulates discussion tools, which read the page when they write, and indent every line.
+// fakeTools simulates discussion tools, which read the page when they write and indent every line.
 type fakeTools struct {
 	w       *fakeWiki
 	answers []bot.Answer
 	err     error // returned instead of writing
-	lost    bool  // the reply is written, but the answer is lost
+	lost    bool  // the reply is written, but the response is lost
 	tokens  map[string]bool
 }
 
@@ -50,7 +50,7 @@ func (d *fakeTools) Answer(_ context.Context, a bot.Answer) (int64, error) {
 	return 0, bot.ErrNoTools
 }
 
-// withTools returns a world with a request and with discussion tools.
+// withTools returns a world with a request and discussion tools.
 func withTools(t *testing.T) (*world, *fakeTools) {
 	w := started(t)
 	d := &fakeTools{w: w.wiki, tokens: map[string]bool{}}
@@ -59,7 +59,7 @@ func withTools(t *testing.T) (*world, *fakeTools) {
 	return w, d
 }
 
-// A reply without a query is written by the wiki's tools, and a reply with a query by a section edit.
+// A reply without a query is posted with the wiki's tools; a reply with a query is posted with a section edit.
 func TestTools(t *testing.T) {
 	for _, query := range []bool{false, true} {
 		w, d := withTools(t)
@@ -76,7 +76,7 @@ func TestTools(t *testing.T) {
 			!strings.Contains(d.answers[0].Summary, w.entries()[0].Key)) {
 			t.Errorf("answer %+v", d.answers[0])
 		}
-		// a reply that was posted this way can be removed like any other
+		// a reply posted with the tools can be removed like any other
 		if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil {
 			t.Errorf("query %v: %v", query, err)
 		}
@@ -84,7 +84,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// If the tools cannot post, the bot makes a section edit in the same round. It does not try to circumvent a refusal by
+// If the tools cannot post, the bot makes a section edit in the same round. It does not try to get around a refusal by
 // the wiki.
 func TestToolsFail(t *testing.T) {
 	for err, want := range map[error]string{bot.ErrNoTools: "Cats:posted", bot.ErrRefused: "Cats:gave_up",
@@ -99,7 +99,7 @@ func TestToolsFail(t *testing.T) {
 	}
 }
 
-// If the response is lost, the outcome is unknown. The bot checks the page, and waits longer than after an edit. A
+// If the response is lost, the outcome is unknown. The bot checks the page and waits longer than after an edit. The
 // second attempt is a section edit.
 func TestToolsLost(t *testing.T) {
 	for _, arrives := range []bool{true, false} {
@@ -124,7 +124,7 @@ func TestToolsLost(t *testing.T) {
 	}
 }
 
-// If the tools might confuse the comment with another one, or place the reply elsewhere, the bot makes a section edit.
+// If the tools might confuse the comment with another or place the reply elsewhere, the bot makes a section edit.
 func TestNotByTools(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"two comments of a minute": func(w *world) {
@@ -144,7 +144,7 @@ func TestNotByTools(t *testing.T) {
 	}
 }
 
-// The asker is notified only if the operator wants that. In that case, the check permits it.
+// The asker is notified only if the operator has enabled it. In that case, the check allows the mention.
 func TestPing(t *testing.T) {
 	for _, ping := range []bool{false, true} {
 		w := started(t)
@@ -168,7 +168,7 @@ func (d crashingTools) Answer(ctx context.Context, a bot.Answer) (rev int64, err
 	return rev, err
 }
 
-// crashAll ends the program before and after each call of a round in turn, and then runs rounds until nothing is open.
+// crashAll ends the program before and after each call in a round in turn, and then runs rounds until nothing is open.
 func crashAll(t *testing.T, least int, world func() *world, check func(w *world, note string)) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
@@ -194,7 +194,7 @@ func crashAll(t *testing.T, least int, world func() *world, check func(w *world,
 	}
 }
 
-// The program ends at each call of a round in which the wiki's tools post. In every case there is eventually exactly
+// The program ends at each call in a round that posts with the wiki's tools. In every case, there is eventually exactly
 // one reply.
 func TestCrashWithTools(t *testing.T) {
 	crashAll(t, 20, func() *world {

@@ -7,8 +7,8 @@ import (
 )
 
 // waits postpones a new request as long as all replies that may be posted soon, on all wikis, are reserved for drafts
-// and for requests that come before it; see [limit.Replies.Wait]. This check runs before the model is called.
-// Follow-ups, requests that the operator forced, and requests that were accepted earlier do not wait.
+// and for requests ahead of it; see [limit.Replies.Wait]. This check runs before the model is called. Follow-ups,
+// requests that the operator forced, and requests that were accepted earlier do not wait.
 func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
 	if b.cfg.Posting == Off || !e.queues() {
 		return false, nil
@@ -35,7 +35,7 @@ func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
 	return true, b.set(ctx, e, Noticed, why)
 }
 
-// queues reports whether an entry is a new request on which no work has begun.
+// queues reports whether an entry is a new request that no work has started on.
 func (e *Entry) queues() bool { return e.Kind == Request && !e.Forced && e.acceptedAt().IsZero() }
 
 func (e *Entry) turn() limit.Turn {
@@ -46,7 +46,7 @@ func (e *Entry) turn() limit.Turn {
 	return t
 }
 
-// work describes an open entry that may come before others. For any other entry, Since is zero.
+// work describes an open entry that may be ahead of others. For any other entry, Since is zero.
 func (b *Bot) work(e *Entry) limit.Work {
 	w := limit.Work{Stage: limit.Begun, Turn: e.turn()}
 	switch {
@@ -69,7 +69,7 @@ func (b *Bot) work(e *Entry) limit.Work {
 	return w
 }
 
-// checkWaiting closes waiting requests that were removed or that someone else has answered.
+// checkWaiting closes waiting requests that have been removed or answered by someone else.
 func (b *Bot) checkWaiting(ctx context.Context, v *view) error {
 	noticed, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{Noticed}})
 	for _, e := range noticed {

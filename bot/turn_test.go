@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/several"
 )
 
-// ask posts n requests by different people, a minute apart.
+// ask posts n requests by different users, a minute apart.
 func (w *world) ask(n int) {
 	for i := range n {
 		w.wiki.post(fmt.Sprint("Cats ", i), fmt.Sprintf("Which cats are in house %d?", i), fmt.Sprint("User", i))
@@ -32,9 +32,9 @@ func (w *world) tally() (n map[bot.State]int, wait int) {
 	return n, wait
 }
 
-// If there are more requests than may be answered, the model drafts at most an hour's replies plus two at a time. The
-// other requests wait, with a reason. As many replies are posted as the limit allows, and the newest requests come
-// first.
+// If there are more requests than may be answered, the model drafts at most an hour's worth of replies plus two at a
+// time. The other requests wait, with a reason. As many replies are posted as the limit allows, and the newest requests
+// come first.
 func TestDraftsDoNotPileUp(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerHour = 6
@@ -55,7 +55,7 @@ func TestDraftsDoNotPileUp(t *testing.T) {
 			t.Errorf("%q until %v", e.Reason, e.NotBefore)
 		}
 	}
-	for i := range 8 * 6 { // each round is run by a new process
+	for i := range 8 * 6 { // each round runs in a new process
 		w.clock.pass(10 * time.Minute)
 		w.round()
 		n, _ = w.tally()
@@ -68,8 +68,8 @@ func TestDraftsDoNotPileUp(t *testing.T) {
 	}
 }
 
-// When the day's replies are used up, no draft is made until an hour before a reply may be posted. The draft is then
-// posted on time.
+// When the day's replies are used up, no draft is written until an hour before the next reply may be posted. That draft
+// is then posted on time.
 func TestDraftsOfTheNextDay(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay = 2
@@ -92,7 +92,7 @@ func TestDraftsOfTheNextDay(t *testing.T) {
 }
 
 // Follow-ups and requests that the operator forces do not wait. Neither does a request that is reworded after its draft
-// was made.
+// was written.
 func TestDoNotWait(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay, w.cfg.AnswerDelay = 1, 0
@@ -126,8 +126,8 @@ func TestDoNotWait(t *testing.T) {
 	}
 }
 
-// With POSTING=propose, drafts for a day's replies wait for the operator. If no draft is approved for a day, the bot
-// works on other requests rather than stopping permanently. The reason states what is missing.
+// With POSTING=propose, drafts for up to a day's replies wait for the operator. If no draft is approved for a day, the
+// bot works on other requests rather than stopping permanently. The reason states that approval is missing.
 func TestDraftsThatNobodyApproves(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Posting, w.cfg.RepliesPerHour, w.cfg.RepliesPerDay = bot.Propose, 2, 5
@@ -170,7 +170,7 @@ func TestNothingWaitsWhilePostingIsOff(t *testing.T) {
 	}
 }
 
-// A waiting request is closed if it no longer needs an answer because its thread was archived, marked resolved, or
+// A waiting request is closed when it no longer needs an answer because its thread was archived, marked resolved, or
 // answered.
 func TestWaitingRequestsEnd(t *testing.T) {
 	w := newWorld(t)
@@ -193,8 +193,8 @@ func TestWaitingRequestsEnd(t *testing.T) {
 	}
 }
 
-// If workers of several processes examine requests at the same time, they do not begin more requests than the limit
-// allows, with either store. The count comes from the ledger, so it survives a restart.
+// Workers in several processes that examine requests at the same time do not start more requests than the limit allows,
+// with either store. The count comes from the ledger, so it survives a restart.
 func TestWorkersShareTheRoom(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "ledger.db")} {
 		w := worldOn(t, path)
@@ -215,7 +215,7 @@ func TestWorkersShareTheRoom(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		w.solver.onTriage = func(string) { // the other workers, while this worker waits for the model
+		w.solver.onTriage = func(string) { // the other workers run while this one waits for the model
 			for workers < 10 {
 				work()
 			}
@@ -239,7 +239,7 @@ func TestWorkersShareTheRoom(t *testing.T) {
 	}
 }
 
-// Drafts for a wiki on which nothing can be posted do not hold up another wiki for long.
+// Drafts for a wiki where nothing can be posted do not delay another wiki for long.
 func TestBlockedWikiDoesNotHoldUpOthers(t *testing.T) {
 	w := worldOn(t, "")
 	w.wiki.put(stopPage, "run")
@@ -255,7 +255,7 @@ func TestBlockedWikiDoesNotHoldUpOthers(t *testing.T) {
 	}
 	all := &several.Bots{Log: lg, Bots: []*bot.Bot{b, w.bot()}}
 	round := func() {
-		_, _ = all.Round(t.Context()) // error of the first wiki
+		_, _ = all.Round(t.Context()) // error from the first wiki
 	}
 	round()
 	other.refuse = fmt.Errorf("%w: read-only", bot.ErrNotSaved)

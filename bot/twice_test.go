@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// answerFollowUp adds a line under our last line in the thread with the heading.
+// answerFollowUp adds a line below our last line in the thread with the given heading.
 func (w *world) answerFollowUp(heading, text, user string) {
 	w.t.Helper()
 	page := w.wiki.text()
@@ -53,8 +53,8 @@ func TestSecondPostHigherOnThePage(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The second of two posts in the same minute may become eligible only later, when its thread is no longer resolved or
-// after the first post was archived.
+// The second of two posts in the same minute may become eligible only later, when its thread is no longer marked
+// resolved or after the first post has been archived.
 func TestSecondPostLater(t *testing.T) {
 	for _, downtime := range []bool{false, true} {
 		w := newWorld(t)
@@ -78,7 +78,7 @@ func TestSecondPostLater(t *testing.T) {
 	}
 }
 
-// If both posts of a minute are edited, each entry keeps its post.
+// If both posts from one minute are edited, each entry keeps its own post.
 func TestBothEdited(t *testing.T) {
 	for _, posting := range []bot.Mode{bot.On, bot.Propose} {
 		w := newWorld(t)
@@ -99,7 +99,7 @@ func TestBothEdited(t *testing.T) {
 		for i := range 6 {
 			w.round()
 			w.clock.pass(time.Hour)
-			if i == 0 && posting == bot.Propose { // the approval applies only to the old words
+			if i == 0 && posting == bot.Propose { // the approval applies only to the old wording
 				for _, key := range keys {
 					if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), key, "Olga"); err != nil {
 						t.Fatal(err)
@@ -124,7 +124,7 @@ func TestBothEdited(t *testing.T) {
 	}
 }
 
-// The same words twice in a minute are two requests. Each has one reply, regardless of where the posts are moved later.
+// The same words posted twice in a minute are two requests. Each gets one reply, wherever the posts are moved later.
 func TestSameWordsTwice(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -149,8 +149,8 @@ func TestSameWordsTwice(t *testing.T) {
 	w.wantReplies("Felines", 1)
 }
 
-// Someone repeats a question elsewhere in the same minute as an answered request, and then changes the words of the
-// first one. Our reply shows which is which. The simulation found this.
+// Someone repeats an answered question elsewhere within the same minute, and then rewords the first post. Our reply
+// shows which is which. The simulation found this.
 func TestSameWordsTwiceAndEdited(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -170,7 +170,7 @@ func TestSameWordsTwiceAndEdited(t *testing.T) {
 	w.wantReplies("More cats", 1)
 }
 
-// postedTwice returns a world in which a request by Alice was answered and posted again elsewhere within the same
+// postedTwice returns a world in which a request by Alice was answered and was also posted elsewhere within the same
 // minute. The first post was archived with our reply before the bot saw the second.
 func postedTwice(t *testing.T) *world {
 	w := newWorld(t)
@@ -189,9 +189,9 @@ func postedTwice(t *testing.T) *world {
 	return w
 }
 
-// Someone asks the same question in two threads within one minute. The first one is answered and archived before the
-// bot sees the second one, which is answered, too: the page's history shows that it was not moved. The simulation found
-// this (seed 213,007).
+// Someone asks the same question in two threads within one minute. The first is answered and archived before the bot
+// sees the second. The second is answered, too, because the page's history shows that it was not moved. The simulation
+// found this (seed 213,007).
 func TestSameWordsTwiceAndArchived(t *testing.T) {
 	w := postedTwice(t)
 	w.wiki.noEdits = true // not now
@@ -220,7 +220,7 @@ func TestSameWordsTwiceAndArchived(t *testing.T) {
 }
 
 // A request whose reply was removed is not answered again if its heading changes or it is moved to another thread,
-// because it was posted only once. This is also true if the history of its minute is hidden.
+// because it was posted only once. This holds even if the history of that minute is hidden.
 func TestMovedWithoutItsReply(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"another heading": func(w *world) { w.wiki.edit("== Cats", "== Felines") },
@@ -263,7 +263,7 @@ func TestMovedWithoutItsReply(t *testing.T) {
 	}
 }
 
-// Names of temporary accounts begin with "~", which separates the parts of a comment's ID.
+// Names of temporary accounts start with "~", which also separates the parts of a comment's ID.
 func TestTemporaryAccounts(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -291,8 +291,8 @@ func TestPostBetweenRequestAndAnswer(t *testing.T) {
 	w.wantReplies("Cats", 2)
 }
 
-// A comment that was on the page at the first start remains old if its author posts again in the same minute, higher on
-// the page, and edits the old comment.
+// A comment that was on the page at the first start still counts as old if its author posts again in the same minute,
+// higher on the page, and edits the old comment.
 func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
@@ -307,7 +307,7 @@ func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// The ledger has entries and the note of the first start as earlier versions wrote them: posted entries remain posted,
+// The ledger has entries and a note about the first start written by earlier versions: posted entries remain posted,
 // and lost requests are answered.
 func TestOldLedger(t *testing.T) {
 	for name, change := range map[string]func(w *world){
@@ -355,7 +355,7 @@ func TestOldLedger(t *testing.T) {
 	}
 }
 
-// oldStart writes the note of an old first start, as earlier versions did.
+// oldStart writes the note about a first start in the format of earlier versions.
 func (w *world) oldStart() {
 	note := `{"revision":1,"time":"2026-11-20T10:00:00Z","comments":{"c-Nobody-20200101100000":"` +
 		textHash("Header with") + `"}}`
@@ -371,7 +371,7 @@ func sha16(s string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Our reply remains under another post, whose request is still unanswered.
+// Our reply remains below a different post, whose request is still unanswered.
 func TestRequestTakenAway(t *testing.T) {
 	w := started(t)
 	w.round()

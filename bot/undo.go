@@ -15,15 +15,15 @@ import (
 type Undone struct {
 	By  string    `json:"by"`
 	At  time.Time `json:"at"`
-	Rev int64     `json:"rev,omitempty"` // 0 if the reply was already gone
+	Rev int64     `json:"rev,omitempty"` // zero if the reply was already gone
 }
 
-// Undo removes a posted reply from its page, on behalf of the operator named by. It removes the reply only if the reply
-// is still exactly as the bot wrote it and nobody has answered it. Otherwise, the error describes why it was not
-// removed. The entry remains in the state posted, so nothing is posted instead. A reply that someone restored after an
+// Undo removes a posted reply from its page, on behalf of the operator whose name is by. It removes the reply only if
+// it is still exactly as the bot wrote it and no one has answered it. Otherwise, the error explains why it was not
+// removed. The entry remains in the Posted state, so nothing is posted instead. A reply that someone restored after an
 // earlier Undo is removed again. If the reply is not on the page, the entry keeps the time of the earlier Undo.
 //
-// Undo passes the checks of a reply's gate that concern the page: posting mode, stop page, {{nobots}}. The operator's
+// Undo is subject to the gate's checks that concern the page: posting mode, stop page, {{nobots}}. The operator's
 // [Stop] does not prevent it, so an operator can first stop the bot and then undo a reply.
 func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	e, err := Find(ctx, b.store, key)
@@ -49,7 +49,7 @@ func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 			return nil, fmt.Errorf("%s was not undone: %w", e.Key, err)
 		}
 		return change(ctx, b.store, e.Key, ActUndo, func(e *Entry) error {
-			if rev == 0 && e.Undone != nil { // undone earlier, or at the same time
+			if rev == 0 && e.Undone != nil { // undone earlier or concurrently
 				return nil
 			}
 			e.Undone = &Undone{By: by, At: b.now(), Rev: rev}
@@ -59,7 +59,7 @@ func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	return nil, fmt.Errorf("%s was not undone: the page changes too fast; try again", e.Key)
 }
 
-// undo makes one attempt. rev is 0 if the reply is not on the page.
+// undo makes one attempt. It returns revision 0 if the reply is not on the page.
 func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 	v, err := b.read(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 }
 
 // own returns the bounds of a reply on the page, including the line break after it, and the offset of its signature. It
-// returns an error if the text is not the reply as the bot wrote it.
+// returns an error if the text is no longer the reply that the bot wrote.
 func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, end int, err error) {
 	changed := errors.New("it is no longer what the bot wrote: edit the page")
 	start = strings.LastIndexByte(page[:c.Start], '\n') + 1
@@ -120,7 +120,7 @@ func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, en
 	if rest != "" {
 		end++
 	}
-	// The wiki has replaced the four tildes by name and time.
+	// The wiki has replaced the four tildes with a signature and timestamp.
 	signed := strings.TrimSuffix(signature, strings.TrimRight(after, "\n"))
 	if !forum.OnlySignature(signed, b.cfg.Account, b.cfg.Forum) || end < c.End {
 		return 0, 0, 0, changed

@@ -14,7 +14,7 @@ func (w *world) undo() (*bot.Entry, error) {
 	return w.bot().Undo(w.t.Context(), w.entries()[0].Key, "Olga")
 }
 
-// notUndone checks that undo returns an error that contains the given words and does not change the page.
+// notUndone checks that undo returns an error containing the given words and does not change the page.
 func (w *world) notUndone(want string) {
 	w.t.Helper()
 	before := w.wiki.text()
@@ -30,7 +30,7 @@ func (w *world) notUndone(want string) {
 	}
 }
 
-// A section of level 1 contains the threads below it, which must not be removed.
+// A level-1 section contains the threads below it, which must not be removed.
 func TestUndoUnderATopHeading(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")
@@ -94,7 +94,7 @@ func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	}
 }
 
-// The bot of one wiki does not touch replies on other wikis.
+// A wiki's bot does not touch replies on other wikis.
 func TestUndoOnAnotherWiki(t *testing.T) {
 	w := started(t)
 	w.round() // the main wiki
@@ -138,8 +138,7 @@ func TestUndoAfterBlanking(t *testing.T) {
 	w.wantReplies("Cats", 0)
 }
 
-// A reply that someone restores after an undo is removed by the next undo. Otherwise, another undo does not change
-// anything.
+// A reply that someone restores after an undo is removed by the next undo. Otherwise, a second undo changes nothing.
 func TestUndoAfterRevert(t *testing.T) {
 	w := started(t)
 	w.round()

@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// view is the page as read at one point in time.
+// view is a snapshot of the page.
 type view struct {
-	asked time.Time // our own clock, before the page was read
+	asked time.Time // on our own clock, before the page was read
 	rev   *Revision
 	page  *forum.Page
 	order []place // all comments in page order
@@ -26,7 +26,7 @@ type view struct {
 	texts   map[string][]place // by text hash, each list in page order
 	owners  map[Origin]*owners // results of [Bot.ownersOf]
 	blocks  map[*forum.Thread][]forum.Block
-	adopted map[string]place // by key of entries whose comments have since been signed or lost their signature
+	adopted map[string]place // by key, for entries whose comments have since been signed or lost their signatures
 }
 
 // place is a comment's position.
@@ -45,7 +45,8 @@ func (p place) opens() string {
 	return p.thread.Heading
 }
 
-// seen returns the authors and texts on the page. An entry that matches none belongs to no comment on the page.
+// seen returns the authors and texts on the page. An entry that matches none of them does not belong to a comment on
+// the page.
 func (v *view) seen() *Seen {
 	authors := map[string]bool{}
 	for o := range v.origins {
@@ -57,9 +58,9 @@ func (v *view) seen() *Seen {
 // root returns the ID of the thread's first comment.
 func (p place) root() string { return p.thread.Comments[0].ID }
 
-// read reads the page and the note about the first start. A missing or empty forum page is an error. A missing or empty
-// page is more likely to be a mistake or vandalism than a forum without posts, and it proves nothing about open
-// requests. If any other page is empty or missing, its comments are considered removed.
+// read reads the page and the note about the first start. A missing or empty forum page is an error. Such a page is
+// more likely to be a mistake or vandalism than a forum without posts, and it proves nothing about open requests. If
+// any other page is empty or missing, its comments are considered removed.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.title)
@@ -99,7 +100,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// reading is the page that was read last. It is never modified.
+// reading caches the page that was read last. It is never modified.
 type reading struct {
 	title, text string
 	page        *forum.Page
@@ -132,12 +133,12 @@ func (r *reading) startOf(ctx context.Context, notes Notes, key string) (start, 
 	return r.start, nil
 }
 
-// start contains the comments that were on the page when the bot first read it. None of them is answered.
+// start contains the comments that were on the page when the bot first read it. None of them are answered.
 type start struct {
 	Revision int64             `json:"revision"`
 	Time     time.Time         `json:"time"`           // the wiki's clock
 	Comments map[string]string `json:"comments"`       // comment ID to text hash
-	Seen     []seen            `json:"seen,omitempty"` // comments that cannot be recognized as old by their timestamps
+	Seen     []seen            `json:"seen,omitempty"` // comments whose timestamps do not show that they are old
 }
 
 // seen is a comment that was on the page at the first start.
@@ -149,11 +150,11 @@ type seen struct {
 	Place   string     `json:"place"`
 }
 
-// startKey returns the name of the note in which a start is stored.
+// startKey returns the name of the note that stores a start.
 func (b *Bot) startKey() string { return "bot/start/" + b.page }
 
-// remember handles the first start. It marks every comment on the page as seen, in one write, so that after a crash,
-// either all of them are marked or none.
+// remember handles the first start. It marks every comment on the page as seen in a single write, so that a crash
+// leaves either all or none of them marked.
 func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
@@ -168,14 +169,14 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 			return err
 		}
 		v.start = s
-		b.lg.Info("first start: earlier comments are not answered, unless ANSWER_SINCE says so", "page", b.page, "revision", v.rev.ID,
-			"comments", len(v.order), "answer_since", b.cfg.AnswerSince)
+		b.lg.Info("first start: earlier comments are not answered, unless ANSWER_SINCE is set", "page", b.page,
+			"revision", v.rev.ID, "comments", len(v.order), "answer_since", b.cfg.AnswerSince)
 	}
 	return nil
 }
 
-// old reports whether a comment is from before the first start, or from before ANSWER_SINCE if that is set. Timestamps
-// have no seconds, so a comment from the minute of the start counts as new unless it was on the page.
+// old reports whether a comment predates the first start, or ANSWER_SINCE if that is set. Timestamps have no seconds,
+// so a comment from the same minute as the start counts as new unless it was on the page.
 func (b *Bot) old(ctx context.Context, p place) (bool, error) {
 	c, v := p.comment, p.view
 	if since := b.cfg.AnswerSince; !since.IsZero() && c.Time != nil {
@@ -200,8 +201,8 @@ func (b *Bot) onPage(v *view, key string) bool {
 	return c != nil
 }
 
-// pageDenied reports whether the page asks us to stay away. The template must be before the first heading. A {{nobots}}
-// in a thread applies only to that thread.
+// pageDenied reports whether the page bans bots. The template must come before the first heading. A {{nobots}} in a
+// thread applies only to that thread.
 func (b *Bot) pageDenied(v *view) bool { return forum.Denied(b.head(v), b.cfg.Account) }
 
 // head returns the part of the page before its first thread.
@@ -212,7 +213,7 @@ func (b *Bot) head(v *view) string {
 	return v.rev.Text
 }
 
-// threadDenied reports whether the thread asks us to stay away.
+// threadDenied reports whether the thread bans bots.
 func (b *Bot) threadDenied(p place) bool {
 	return forum.Denied(p.view.rev.Text[p.thread.Start:p.thread.End], b.cfg.Account)
 }

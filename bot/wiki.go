@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// Wiki is the wiki as used by the bot. internal/mediawiki implements it through an adapter in cmd; tests use
-// internal/sandbox/wiki as a fake behind the same adapter. All errors except the sentinels below are transient.
+// Wiki is the bot's interface to the wiki. internal/mediawiki implements it through an adapter in cmd; tests use
+// internal/sandbox/wiki as a fake behind the same adapter. All errors other than the sentinels below are transient.
 type Wiki interface {
 	// Page reads a page's current wikitext together with its revision in one request. A missing page is not an error.
 	Page(ctx context.Context, title string) (*Revision, error)
 	// Save replaces one section of a page. It makes at most one attempt that can have an effect.
 	Save(ctx context.Context, e Edit) (newRev int64, err error)
-	// OwnEdits returns the bot account's edits to a page since a time, newest first, with their summaries. It also returns
-	// edits whose author the wiki hides.
+	// OwnEdits returns the bot account's edits to a page since the given time, newest first, with their summaries. It also
+	// returns edits whose author is hidden by the wiki.
 	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
-	// Texts returns the texts of a page's revisions in a period, oldest first, without hidden ones.
+	// Texts returns the text of each revision of a page in a period, oldest first, excluding hidden revisions.
 	Texts(ctx context.Context, title string, from, to time.Time) ([]string, error)
 }
 
 // Tools posts replies with the wiki's own discussion tools. internal/mediawiki implements it through an adapter.
 type Tools interface {
-	// Answer writes a reply under a comment. It makes at most one attempt that can have an effect. The errors are those
-	// of [Wiki].Save, and [ErrNoTools].
+	// Answer writes a reply to a comment. It makes at most one attempt that can have an effect. It returns the same errors
+	// as [Wiki].Save, or [ErrNoTools].
 	Answer(ctx context.Context, a Answer) (newRev int64, err error)
 }
 
 // Answer is a reply for the wiki's discussion tools.
 type Answer struct {
 	Title      string
-	Name       string // the wiki's name for the comment that is answered: c-Author-20261122193700
-	Text       string // wikitext with signature, not indented
+	Name       string // the wiki's name for the comment being answered: c-Author-20261122193700
+	Text       string // wikitext with a signature, not indented
 	Summary    string
-	Token      string    // the wiki accepts it once per session
+	Token      string    // accepted by the wiki once per session
 	SendBefore time.Time // as in [Edit]
 }
 
@@ -43,11 +43,11 @@ var ErrNoTools = errors.New("the wiki's discussion tools cannot write this reply
 // Revision is one revision of a page.
 type Revision struct {
 	Title     string
-	ID        int64 // 0 if the page is missing
+	ID        int64 // zero if the page is missing
 	Missing   bool
 	Text      string    // wikitext
 	Timestamp time.Time // of the revision
-	Now       time.Time // the wiki's clock at the time of reading
+	Now       time.Time // time on the wiki's clock when it was read
 }
 
 // Edit is an edit of one section.
@@ -57,18 +57,18 @@ type Edit struct {
 	Text    string // the section's full new wikitext
 	Summary string
 	BaseRev int64     // revision from which the section was read
-	Start   time.Time // the wiki's clock when it was read (starttimestamp)
+	Start   time.Time // time on the wiki's clock when it was read (starttimestamp)
 	// Create means that Text is the text of a new page. If it exists or was deleted since Start, the error is
 	// [ErrConflict].
 	Create bool
 
-	// SendBefore is the last moment, on the bot's own clock, at which the edit may be sent, which is five seconds after
-	// the stop page was read. An implementation that waits (lag, rate limit, login) must not send the edit later; it
-	// returns [ErrStale] and saves nothing. Zero means no limit.
+	// SendBefore is the deadline, on the bot's own clock, for sending the edit: five seconds after the stop page was read.
+	// An implementation that waits (lag, rate limit, login) must not send the edit later; instead, it returns [ErrStale]
+	// and saves nothing. Zero means no limit.
 	SendBefore time.Time
 }
 
-// OwnEdit is an edit by the bot's own account, or one that may be.
+// OwnEdit is an edit that was, or may have been, made by the bot's own account.
 type OwnEdit struct {
 	RevID   int64
 	Summary string // "" if hidden
@@ -76,21 +76,21 @@ type OwnEdit struct {
 
 	// the wiki hides the author or the summary of the edit, so it may be ours and may contain any of our replies
 	Hidden     bool
-	Text       string // for a hidden edit: the text of the page at this revision
+	Text       string // page text at this revision, for a hidden edit
 	TextHidden bool   // the text is also hidden
 }
 
-// Outcomes of a save other than success and transient failure.
+// Outcomes of a save other than success or a transient failure.
 var (
-	// ErrConflict means that someone has edited, moved or removed the section. Read the page and decide again.
+	// ErrConflict means that someone has edited, moved or removed the section. Read the page again and decide anew.
 	ErrConflict = errors.New("edit conflict")
 	// ErrRefused means that the wiki permanently refuses this edit (abuse filter, spam blacklist, captcha). Never evade
 	// it.
 	ErrRefused = errors.New("the wiki refuses this edit")
-	// ErrBlocked means that the account may not edit at all (blocked, page protected, permission missing). Stop, and tell
+	// ErrBlocked means that the account may not edit at all (blocked, page protected, permission missing). Stop and tell
 	// the operator.
 	ErrBlocked = errors.New("the account may not edit")
-	// ErrProtected accompanies an [ErrBlocked] that applies only to this page, because it is protected.
+	// ErrProtected accompanies an [ErrBlocked] that applies only to this page, which is protected.
 	ErrProtected = errors.New("the page is protected")
 	// ErrStale means that the edit was not sent because [Edit].SendBefore had passed.
 	ErrStale = errors.New("not sent: the stop page must be read again first")

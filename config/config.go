@@ -1,12 +1,12 @@
-// Package config reads settings from flags, the environment and a .env file into typed fields and checks all of them at
-// once.
+// Package config reads settings from flags, the environment, and a .env file into typed fields and checks all of them
+// at once.
 //
-// [Keys] returns the complete list of settings. The file .env.example, the help texts and the documentation are
+// [Keys] returns the complete list of settings. The .env.example file, the help texts, and the documentation are
 // generated from it or tested against it. A flag overrides the environment, and the environment overrides .env.
 //
-// In .env an unknown key is an error. In the environment, which also contains other programs' variables, a name that
-// almost matches a key causes a warning. Secrets have the type [Secret], which printing functions do not reveal. Only
-// cmd imports this package; every other package gets plain values.
+// In .env, an unknown key is an error. In the environment, which also contains other programs' variables, a name that
+// almost matches a key causes a warning. Secrets have type [Secret], which printing functions do not reveal. Only cmd
+// imports this package; every other package receives plain values.
 package config
 
 import (
@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// Secret is a string that cannot be printed, logged or marshaled. Only Reveal returns its content.
+// Secret is a string that cannot be printed, logged, or marshaled. Only Reveal returns its content.
 type Secret string
 
 const hidden = "******"
@@ -38,7 +38,7 @@ func (s Secret) String() string {
 // GoString returns the same as String, for %#v.
 func (s Secret) GoString() string { return s.String() }
 
-// Format prints the same as String for every verb, so that %q and %x do not reveal the secret either.
+// Format prints the same as String for every verb, so that %q and %x do not reveal the secret.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
 // MarshalText returns the same as String, for encoding/json and similar packages.
@@ -58,7 +58,7 @@ func (o OAuth) Complete() bool {
 	return o.ConsumerToken != "" && o.ConsumerSecret != "" && o.AccessToken != "" && o.AccessSecret != ""
 }
 
-// Empty reports whether no token is set.
+// Empty reports whether none of the tokens are set.
 func (o OAuth) Empty() bool { return o == OAuth{} }
 
 // Config contains every setting. [Keys] describes each one.
@@ -73,7 +73,7 @@ type Config struct {
 	Mentions                                     string // "off" or "on"
 	Wikis                                        string // file that lists more wikis; see [Config.ReadWikis]
 
-	// of a wiki in that file; Wikidata's if empty
+	// for a wiki in that file; Wikidata's if empty
 	QueryTemplates, ResolvedTemplates, UserNamespaces, Languages []string
 
 	Graph string // name of a graph in KG_FILE; the graph at SPARQLEndpoint if empty
@@ -102,35 +102,35 @@ type Config struct {
 	DigestHour                     int
 
 	DataDir string
-	// how long trajectories, and the words of posts that are no longer on the wiki, are kept; negative: forever
+	// retention periods for trajectories and for the text of posts no longer on the wiki; forever if negative
 	KeepTrajectories, KeepRemoved time.Duration
-	DatabaseURL                   Secret // an address that may contain a password
+	DatabaseURL                   Secret // URL; may contain a password
 
 	OpenAIKey                         Secret
 	OpenAIBaseURL                     string
 	OpenAIModel, OpenAIEmbeddingModel string
-	OpenAIJudgeModel                  string // empty: OpenAIModel
+	OpenAIJudgeModel                  string // OpenAIModel if empty
 	OpenAITimeout                     time.Duration
 	OpenAISampling                    string
 	InputUSD, OutputUSD               float64
-	JudgeInputUSD, JudgeOutputUSD     float64 // both 0: the model's prices
+	JudgeInputUSD, JudgeOutputUSD     float64 // if both are 0, the model's prices
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
-	SPARQLFallbackDialect             string // auto, wdqs, qlever or standard
-	EntityREST, VectorSearch          string // empty: not used
-	EntityAPI                         string // the API that belongs to SPARQLEndpoint if empty
+	SPARQLFallbackDialect             string // auto, wdqs, qlever, or standard
+	EntityREST, VectorSearch          string // not used if empty
+	EntityAPI                         string // if empty, the API that belongs to SPARQLEndpoint
 	KGFile, Contact                   string
 	OperatorToken                     Secret
-	PicturesURL                       string // [Off], or empty: see its key
+	PicturesURL                       string // may be [Off] or empty; see its key
 
-	origin map[string]string // by key: see Origin
-	raw    map[string]string // by key: the value as given
+	origin map[string]string // key to origin; see Origin
+	raw    map[string]string // key to the value as given
 
-	passwords map[string]password // by name: the passwords of the wikis in WIKIS that the settings file contains
+	passwords map[string]password // passwords in the settings file for the wikis in WIKIS, by name
 }
 
-// password is a password with the position of its line.
+// password is a password along with its position in the settings file.
 type password struct {
 	value Secret
 	at    string
@@ -139,8 +139,8 @@ type password struct {
 // Origin returns where a key's value came from: "default", the name of the settings file, "environment" or "flag".
 func (c *Config) Origin(key string) string { return c.origin[key] }
 
-// Value returns a key's value in a form that may be shown: asterisks replace a secret, and the parameters of an
-// address, which may contain a key.
+// Value returns a key's value in a form that may be shown: secrets, and the parameters of URLs, which may contain an
+// API key, are replaced with asterisks.
 func (c *Config) Value(key string) string {
 	v := c.raw[key]
 	for _, k := range Keys() {
@@ -171,14 +171,14 @@ func (c *Config) Secrets() []string {
 	return out
 }
 
-// HasModel reports whether a language model is configured, by a key, or by the address of a server, which may not need
-// a key.
+// HasModel reports whether a language model is configured, either by an API key or by the URL of a server, which may
+// not require a key.
 func (c *Config) HasModel() bool { return c.OpenAIKey != "" || c.OpenAIBaseURL != "" }
 
 // Source contains the sources of settings. Flags is keyed by setting names, not flag names.
 type Source struct {
 	DotEnv     io.Reader // content of the settings file; nil if there is none
-	DotEnvName string    // the file's name in messages; .env if empty
+	DotEnvName string    // the file's name, for messages; .env if empty
 	Environ    []string  // as os.Environ returns it
 	Flags      map[string]string
 }
@@ -195,9 +195,9 @@ func (p Problems) Error() string {
 	return strings.Join(s, "\n")
 }
 
-// Load reads and checks the settings. Warnings are about names in the environment that almost match a key, and about
-// settings that this version does not use. The error is a [Problems] with all errors. Even then, Load returns the
-// Config, with defaults for the settings that could not be read.
+// Load reads and checks the settings. The warnings are about names in the environment that almost match a key and about
+// settings that this version does not use. The error is a [Problems] that contains all errors. Even if there are
+// errors, Load returns the Config, with defaults for the settings that could not be read.
 func Load(src Source) (c *Config, warnings []string, err error) {
 	c = &Config{origin: map[string]string{}, raw: map[string]string{}}
 	name := src.DotEnvName
@@ -251,8 +251,8 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 	return c, warnings, nil
 }
 
-// others keeps the file's passwords of the wikis in WIKIS, and returns a problem for every other key that is not a
-// setting. [Config.ReadWikis] checks whether the passwords are needed.
+// others stores the passwords in the file for the wikis in WIKIS and returns a problem for every other key that is not
+// a setting. [Config.ReadWikis] checks whether the passwords are needed.
 func (c *Config) others(file *dotEnv, known map[string]bool, keys []Key) (p Problems) {
 	c.passwords = map[string]password{}
 	for _, name := range byLine(file) {
@@ -267,12 +267,12 @@ func (c *Config) others(file *dotEnv, known map[string]bool, keys []Key) (p Prob
 	return p
 }
 
-// byLine returns the file's keys in the order of their lines.
+// byLine returns the file's keys in line order.
 func byLine(d *dotEnv) []string {
 	return slices.SortedFunc(maps.Keys(d.values), func(a, b string) int { return cmp.Compare(d.lines[a], d.lines[b]) })
 }
 
-// check finds settings that contradict each other.
+// check reports settings that contradict each other.
 func (c *Config) check() (p Problems) {
 	if !c.OAuth.Empty() && !c.OAuth.Complete() {
 		p = append(p, errors.New("WIKI_OAUTH_*: set all four tokens or none"))
@@ -287,11 +287,11 @@ func (c *Config) check() (p Problems) {
 		p = append(p, errors.New("WIKI_OAUTH2_TOKEN: want one word of letters, digits and punctuation, as shown by the wiki"))
 	}
 	if c.WikiPassword != "" && c.WikiUser == "" {
-		p = append(p, errors.New("WIKI_PASSWORD: set WIKI_USER too"))
+		p = append(p, errors.New("WIKI_PASSWORD: also set WIKI_USER"))
 	}
 	if (c.RequestUSD > 0 || c.DailyUSD > 0) && (c.InputUSD == 0 || c.OutputUSD == 0) {
-		p = append(p, errors.New("REQUEST_USD_LIMIT and DAILY_USD_LIMIT need OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK: "+
-			"a limit in dollars needs prices"))
+		p = append(p, errors.New("REQUEST_USD_LIMIT and DAILY_USD_LIMIT require OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK: "+
+			"a limit in dollars requires prices"))
 	}
 	if c.Posting != "off" && c.RepliesPerHour == 0 {
 		p = append(p, errors.New("REPLIES_PER_HOUR: must be at least 1 unless POSTING is off"))
@@ -305,7 +305,7 @@ func (c *Config) check() (p Problems) {
 	return p
 }
 
-// CheckRun finds settings that are missing although the bot needs them to run. The error is a [Problems].
+// CheckRun reports missing settings that the bot requires to run. The error is a [Problems].
 func (c *Config) CheckRun() error {
 	var p Problems
 	oauth := !c.OAuth.Empty() || c.OAuth2Token != ""

@@ -63,7 +63,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{".env:1: unknown key POSTNG; did you mean POSTING?",
-		".env:2: ANSWER_DELAY: want a duration", "POSTING (environment)", "WIKI_API", "DAILY_USD_LIMIT need"} {
+		".env:2: ANSWER_DELAY: want a duration", "POSTING (environment)", "WIKI_API", "DAILY_USD_LIMIT require"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from:\n%v", want, err)
 		}
@@ -127,7 +127,7 @@ func TestLoginSettings(t *testing.T) {
 		{"half of OAuth", []string{"WIKI_OAUTH_ACCESS_TOKEN=a"}, "all four"},
 		{"both ways", []string{"WIKI_USER=u", "WIKI_PASSWORD=p", "WIKI_OAUTH_CONSUMER_TOKEN=a",
 			"WIKI_OAUTH_CONSUMER_SECRET=b", "WIKI_OAUTH_ACCESS_TOKEN=c", "WIKI_OAUTH_ACCESS_SECRET=d"}, "set only one"},
-		{"password alone", []string{"WIKI_PASSWORD=p"}, "set WIKI_USER too"},
+		{"password alone", []string{"WIKI_PASSWORD=p"}, "also set WIKI_USER"},
 		{"http to a name that looks like loopback", []string{"WIKI_API=http://127.0.0.1.example.org/api.php"},
 			"want https"},
 		{"http to the world", []string{"WIKI_API=http://wiki.example.org/api.php"}, "want https"},

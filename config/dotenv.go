@@ -12,13 +12,13 @@ import (
 type dotEnv struct {
 	name   string            // name of the file, for messages
 	values map[string]string // by key
-	lines  map[string]int    // by key: the line where it is last set, counting from 1
+	lines  map[string]int    // key to the line that last sets it, counting from 1
 }
 
 // at returns the position of a key's line, such as ".env:3".
 func (d *dotEnv) at(key string) string { return fmt.Sprintf("%s:%d", d.name, d.lines[key]) }
 
-// readDotEnv reads a settings file line by line, so that it can report every wrong line. Values cannot span several
+// readDotEnv reads a settings file line by line, so that it can report every invalid line. Values cannot span multiple
 // lines. A byte order mark and Windows line endings are accepted. Messages never quote a line, since it may contain a
 // secret.
 func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
@@ -42,7 +42,7 @@ func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 			good = append(good, line)
 		}
 	}
-	// parsed together, since a value may use ${NAME} of an earlier line
+	// parsed together, since a value may use ${NAME} from an earlier line
 	values, err := godotenv.Unmarshal(strings.Join(good, "\n"))
 	if err != nil {
 		return d, append(problems, fmt.Errorf("%s: the file does not have the form KEY=value", name))
@@ -71,7 +71,7 @@ func lineKey(line string) (key, wrong string) {
 	return key, ""
 }
 
-// openQuote reports whether a line's value begins with a quote that is not closed on the same line.
+// openQuote reports whether a line's value starts with a quote that is not closed on the same line.
 func openQuote(line string) bool {
 	_, value, _ := strings.Cut(line, "=")
 	value = strings.TrimSpace(value)

@@ -41,19 +41,19 @@ func hostsField(f func(*Config) *[]string) field {
 	}}
 }
 
-// titleField reads a page title. Characters that MediaWiki forbids in a title are reported here, not only at the first
-// edit.
+// titleField reads a page title. It reports characters that MediaWiki forbids in titles, so that they do not fail only
+// at the first edit.
 func titleField(f func(*Config) *string) field {
 	return field{set: func(c *Config, v string) error {
 		if strings.ContainsAny(v, "[]{}|<>#") || hasControl(v) || len(v) > 255 {
-			return fmt.Errorf("want the title of a page, without any of [ ] { } | < > #, not %q", v)
+			return fmt.Errorf("want a page title, without [ ] { } | < > #, not %q", v)
 		}
 		*f(c) = strings.ReplaceAll(v, "_", " ")
 		return nil
 	}}
 }
 
-// pagesField reads a list of pages: "talk", namespace numbers, titles, and prefixes of titles followed by "*".
+// pagesField reads a list of pages: "talk", namespace numbers, titles, and title prefixes followed by "*".
 func pagesField(f func(*Config) *[]string) field {
 	return field{set: func(c *Config, v string) error {
 		var out []string
@@ -63,7 +63,7 @@ func pagesField(f func(*Config) *[]string) field {
 				continue
 			}
 			if strings.ContainsAny(strings.TrimSuffix(s, "*"), "[]{}|<>#*") || hasControl(s) || len(s) > 256 {
-				return fmt.Errorf("want talk, the number of a namespace, a title, or the beginning of one with *, not %q", s)
+				return fmt.Errorf("want talk, a namespace number, a title, or a title prefix followed by *, not %q", s)
 			}
 			out = append(out, s)
 		}
@@ -98,7 +98,7 @@ func hasControl(s string) bool {
 	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 })
 }
 
-// urlField reads an http or https address. Its errors do not quote the address, which may contain a password.
+// urlField reads an http or https URL. Its errors do not quote the URL, which may contain a password.
 func urlField(f func(*Config) *string) field {
 	return field{URL: true, set: func(c *Config, v string) error {
 		if v != "" {
@@ -109,7 +109,7 @@ func urlField(f func(*Config) *string) field {
 			case u.User != nil:
 				return errors.New("the address must not contain a user name or password")
 			case u.Scheme == "http" && !Loopback(u.Hostname()):
-				return errors.New("want https, since secrets may be sent there; plain http is only for addresses of this machine")
+				return errors.New("want https, since secrets may be sent there; plain http is only allowed for loopback addresses")
 			}
 		}
 		*f(c) = v
@@ -117,10 +117,10 @@ func urlField(f func(*Config) *string) field {
 	}}
 }
 
-// Off is the value that turns a setting's feature off.
+// Off is the value that disables a setting's feature.
 const Off = "off"
 
-// offField reads an address or the word "off".
+// offField reads a URL or the word "off".
 func offField(f func(*Config) *string) field {
 	out := urlField(f)
 	read := out.set

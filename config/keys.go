@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// Group is the subject of a setting. Groups let a command show only the settings that it reads.
+// Group is a group of related settings. Groups let a command show only the settings that it reads.
 type Group string
 
-// The groups, in the order in which they are shown.
+// The groups, in display order.
 const (
 	Wiki   Group = "wiki"
 	Forum  Group = "forum"
@@ -20,7 +20,7 @@ const (
 	Web    Group = "web"
 )
 
-// Key describes one setting. Each setting has a line in .env.example, a flag, an environment variable and a field of
+// Key describes one setting. Each setting has a line in .env.example, a flag, an environment variable, and a field in
 // [Config].
 type Key struct {
 	Name    string // its name in .env and in the environment
@@ -33,11 +33,11 @@ type Key struct {
 // field describes how a value is read into a [Config] and how it may be shown.
 type field struct {
 	Secret bool // never shown; has no flag
-	URL    bool // an address whose parameters are never shown
+	URL    bool // a URL whose parameters are never shown
 	set    func(c *Config, value string) error
 }
 
-// Flag returns the name of the key's command-line flag: WIKI_API is --wiki-api. Secrets have no flag, because other
+// Flag returns the name of the key's command-line flag: WIKI_API becomes wiki-api. Secrets have no flag, because other
 // users of a machine can see command lines.
 func (k Key) Flag() string {
 	if k.Secret {

@@ -14,8 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// WikiEntry is an additional wiki in the file that WIKIS names. For an empty field, the value of the main settings is
-// used, except for the account and the pages, which every wiki must name.
+// WikiEntry is an additional wiki in the WIKIS file. Empty fields default to the main settings, except for the account
+// and the pages, which must be specified for every wiki.
 type WikiEntry struct {
 	API      string   `yaml:"api"`
 	User     string   `yaml:"user"`
@@ -27,25 +27,25 @@ type WikiEntry struct {
 	Operator string   `yaml:"operator"`
 	Mentions bool     `yaml:"mentions"`
 	Pages    []string `yaml:"mention_pages"`
-	// names of the wiki's own templates; empty: Wikidata's
+	// names of the wiki's own templates; Wikidata's if empty
 	Templates struct {
 		Query    []string `yaml:"query"`
 		Resolved []string `yaml:"resolved"`
 	} `yaml:"templates"`
-	UserNamespaces []string `yaml:"user_namespaces"` // names of the user namespaces in the wiki's languages, besides the English ones
-	// codes of the wiki's languages; the first is used in replies to people whose language is unknown or has no messages
+	UserNamespaces []string `yaml:"user_namespaces"` // names of the user namespaces in the wiki's languages, in addition to the English names
+	// codes of the wiki's languages; the first is used in replies to users whose language is unknown or has no messages
 	Languages []string  `yaml:"languages"`
 	Graph     wikiGraph `yaml:"graph"`
 }
 
-// wikiGraph is a wiki's graph: either the name of a graph in KG_FILE or the addresses of a Wikibase.
+// wikiGraph is a wiki's graph: either the name of a graph in KG_FILE or the URLs of a Wikibase.
 type wikiGraph struct {
 	Name      string `yaml:"name"`
 	SPARQL    string `yaml:"sparql"`
 	EntityAPI string `yaml:"entity_api"`
 }
 
-// UnmarshalYAML reads a name, or a map with the keys above.
+// UnmarshalYAML reads a name or a map with the keys above.
 func (g *wikiGraph) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		return n.Decode(&g.Name)
@@ -65,10 +65,10 @@ var languageCode = regexp.MustCompile(`^[a-z]{2,3}(-[a-z0-9]{2,8})*$`)
 
 var wikiName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}$`)
 
-// ReadWikis reads the file of additional wikis, which contains a map "wikis" from names to entries. getenv returns the
-// secrets; secrets that it does not return come from the settings file, which must not contain passwords that no wiki
-// uses. ReadWikis returns the names in order and, for each name, the settings of the bot on that wiki. The error is a
-// [Problems].
+// ReadWikis reads the file of additional wikis, which contains a map named "wikis" from names to entries. getenv
+// returns the secrets; secrets that it does not return come from the settings file, which must not contain passwords
+// that no wiki uses. ReadWikis returns the names in order and, for each name, the settings for the bot on that wiki.
+// The error is a [Problems].
 func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string) ([]string, map[string]*Config, error) {
 	var doc struct {
 		Wikis map[string]WikiEntry `yaml:"wikis"`
@@ -89,7 +89,7 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 	for _, name := range names {
 		w, errs := c.with(doc.Wikis[name], secret)
 		if !wikiName.MatchString(name) {
-			errs = append(errs, errors.New("a name consists of lower-case letters, digits and hyphens, and begins with a letter"))
+			errs = append(errs, errors.New("a name consists of lowercase letters, digits and hyphens, and starts with a letter"))
 		}
 		for _, err := range errs {
 			problems = append(problems, fmt.Errorf("WIKIS: %s: %s: %w", file, name, err))
@@ -106,7 +106,7 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 	return names, out, nil
 }
 
-// with returns the settings for another wiki, and all problems with them.
+// with returns the settings for an additional wiki and all problems with them.
 func (c *Config) with(w WikiEntry, secret func(string) string) (*Config, []error) {
 	var problems []error
 	one := *c
@@ -139,7 +139,7 @@ func (c *Config) with(w WikiEntry, secret func(string) string) (*Config, []error
 		set("mention_pages", pagesField(func(c *Config) *[]string { return &c.MentionPages }), strings.Join(w.Pages, ","))
 	}
 	if w.Graph.Name != "" && w.Graph.SPARQL+w.Graph.EntityAPI != "" {
-		problems = append(problems, errors.New("graph: a name refers to a graph in KG_FILE; leave out sparql and entity_api"))
+		problems = append(problems, errors.New("graph: a name refers to a graph in KG_FILE; omit sparql and entity_api"))
 	}
 	one.Graph = w.Graph.Name
 	for _, l := range w.Languages {
@@ -155,13 +155,13 @@ func (c *Config) with(w WikiEntry, secret func(string) string) (*Config, []error
 	if w.Graph.EntityAPI != "" {
 		set("graph: entity_api", urlField(func(c *Config) *string { return &c.EntityAPI }), w.Graph.EntityAPI)
 	}
-	one.Mentions, one.DigestPage, one.TracePage = "off", "", "" // the digest of all wikis is on the main wiki
+	one.Mentions, one.DigestPage, one.TracePage = "off", "", "" // the digest for all wikis is on the main wiki
 	if w.Mentions {
 		one.Mentions = "on"
 	}
 	if w.Password != "" {
 		if one.WikiPassword = Secret(secret(w.Password)); one.WikiPassword == "" {
-			problems = append(problems, fmt.Errorf("password: %s is not set: put it into the environment or, if its name ends in "+
+			problems = append(problems, fmt.Errorf("password: %s is not set: put it in the environment or, if its name ends in "+
 				"_PASSWORD, into .env", w.Password))
 		}
 	}

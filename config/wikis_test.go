@@ -49,8 +49,8 @@ func TestReadWikis(t *testing.T) {
 		{"wikis: {a: {api: 'https://x/api.php'}}", "a: user is missing"},
 		{"wikis: {a: {languages: [German]}}", `languages: want codes such as de or pt-br, not "German"`},
 		{"wikis: {a: {graph: {sparkle: x}}}", `line 1: graph has the keys name, sparql and entity_api, not "sparkle"`},
-		{"wikis: {a: {graph: {name: x, sparql: 'https://x/'}}}", "leave out sparql and entity_api"},
-		{"wikis: {'A b': {}}", "a name consists of lower-case letters"},
+		{"wikis: {a: {graph: {name: x, sparql: 'https://x/'}}}", "omit sparql and entity_api"},
+		{"wikis: {'A b': {}}", "a name consists of lowercase letters"},
 		{"wikis: {a: {password: NOWHERE}}", "password: NOWHERE is not set"},
 		{"- x", "cannot unmarshal"},
 	} {
@@ -72,8 +72,8 @@ func TestReadWikis(t *testing.T) {
 	}
 }
 
-// The passwords of the other wikis may be in the settings file, like those of the main wiki. Each password must be
-// used, so that a misspelled key is noticed.
+// Like the main wiki's password, the other wikis' passwords may be in the settings file. Each password must be used, so
+// that a misspelled key is noticed.
 func TestWikiPasswordsInDotEnv(t *testing.T) {
 	const file = "WIKIS=w.yaml\nCOMMONS_PASSWORD=from-file\nTOOLS_PASSWORD=unused\nOPERATOR=Olga\n"
 	load := func(env ...string) (*Config, error) {

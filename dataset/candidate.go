@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// CandidateSchema is the version of the format of a [Candidate]. It is incremented when a reader of the previous
-// version would misread the new one.
+// CandidateSchema is the version of the [Candidate] format. It is incremented when a reader of the previous version
+// would misread the new version.
 const CandidateSchema = 1
 
 // License is the license of the forum's text, and therefore of all data derived from it.
 const License = "CC BY-SA 4.0"
 
-// Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of
+// Candidate is a discussion in the forum's archive with a query that may become a benchmark item: a line in
 // candidates.jsonl. Rejected discussions have the same format, with Stage [Rejected] and a Reason, in rejected.jsonl.
 type Candidate struct {
 	Schema int `json:"schema"`
-	// "c-" and 16 hex digits; a discussion keeps its ID when its page is edited or harvested again
+	// "c-" and 16 hex digits; a discussion keeps its ID if its page is edited or harvested again
 	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
 
@@ -24,10 +24,10 @@ type Candidate struct {
 	Queries      []Query      `json:"queries"` // all queries in the discussion, in page order
 
 	Original string `json:"original"` // the last-mentioned query as its author wrote it
-	// the text that was run: printed canonically, without mwapi and with [AUTO_LANGUAGE] replaced
+	// the query that was run: printed canonically, without mwapi and with [AUTO_LANGUAGE] replaced
 	Cleaned   string `json:"cleaned,omitempty"`
 	Annotated string `json:"annotated,omitempty"` // Cleaned with labels instead of IDs, for annotators
-	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without parts that flags let it omit; empty if none
+	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without the parts that flags mark as removable; empty if none
 
 	Stage  Stage  `json:"stage"`
 	Reason Reason `json:"reason,omitempty"` // why the discussion was rejected
@@ -37,14 +37,14 @@ type Candidate struct {
 	Metrics    *Metrics    `json:"metrics,omitempty"`
 	Entities   []string    `json:"entities,omitempty"`   // Q and L IDs in Cleaned
 	Properties []string    `json:"properties,omitempty"` // P IDs in Cleaned
-	Features   []string    `json:"features,omitempty"`   // with the names that `sparql check` uses
-	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (counting methods: SPINACH, table 7)
+	Features   []string    `json:"features,omitempty"`   // named as by `sparql check`
+	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (as counted in SPINACH, table 7)
 	Flags      []Flag      `json:"flags,omitempty"`
 	Near       []Near      `json:"near,omitempty"`
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
-	Notes      []string    `json:"notes,omitempty"` // the changes made, and the differences between the two readings of the page
+	Notes      []string    `json:"notes,omitempty"` // the changes made and the differences between the two readings of the page
 
-	Labels map[string]string `json:"labels,omitempty"` // labels of Entities and Properties in English
+	Labels map[string]string `json:"labels,omitempty"` // English labels of Entities and Properties
 	// their descriptions, if a model was asked for advice
 	Descriptions map[string]string `json:"descriptions,omitempty"`
 }
@@ -53,7 +53,7 @@ type Candidate struct {
 type Provenance struct {
 	Wiki      string    `json:"wiki"`     // URL of the wiki's API
 	Page      string    `json:"page"`     // title of the archive page
-	Revision  int64     `json:"revision"` // the page's revision that was read
+	Revision  int64     `json:"revision"` // the page revision that was read
 	Section   int       `json:"section"`  // 1-based index of the thread on the page
 	Heading   string    `json:"heading"`
 	Permalink string    `json:"permalink"` // URL of that section in that revision
@@ -63,14 +63,14 @@ type Provenance struct {
 	License   string    `json:"licence"`
 }
 
-// Conversation is the discussion as a benchmark's statistics count it.
+// Conversation is the discussion as counted in a benchmark's statistics.
 type Conversation struct {
 	Requester string    `json:"requester,omitempty"` // empty when unsigned
 	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
 	// number of comments after the request: the length in SPINACH's table 9
 	Responses int       `json:"responses"`
 	Thanked   bool      `json:"thanked,omitempty"`  // the requester said thanks
-	Resolved  bool      `json:"resolved,omitempty"` // the thread is marked as resolved
+	Resolved  bool      `json:"resolved,omitempty"` // the thread is marked resolved
 	Comments  []Comment `json:"comments"`
 }
 
@@ -88,27 +88,27 @@ type Query struct {
 	SPARQL   string `json:"sparql"`
 	Comment  int    `json:"comment"` // index into Conversation.Comments
 	Author   string `json:"author,omitempty"`
-	Bot      bool   `json:"bot,omitempty"`      // posted by our bot, never a candidate
-	Salvaged bool   `json:"salvaged,omitempty"` // markup had truncated it; the rest was in the page's source
+	Bot      bool   `json:"bot,omitempty"`      // posted by our bot; never a candidate
+	Salvaged bool   `json:"salvaged,omitempty"` // truncated by markup; the rest was in the page source
 	URL      string `json:"url,omitempty"`      // the link that contained it
 }
 
-// Result is the result of running Cleaned.
+// Result is the result of running the Cleaned query.
 type Result struct {
 	Endpoint string    `json:"endpoint"`
 	RanAt    time.Time `json:"ran_at"`
 	MS       int64     `json:"ms"`
 	Rows     int       `json:"rows"`
 	Bytes    int64     `json:"bytes"`
-	Hash     string    `json:"hash"`           // hash of the rows as a bag, to detect drift
+	Hash     string    `json:"hash"`           // hash of the rows as a multiset, to detect drift
 	Head     []string  `json:"head,omitempty"` // names of the projected variables
-	// first rows: the bindings list of the SPARQL JSON format, or true or false
+	// first rows: the bindings list in the SPARQL JSON format, or true or false
 	Sample json.RawMessage `json:"sample,omitempty"`
-	// the text that ran instead of Cleaned, if another endpoint required that
+	// the query that was run instead of Cleaned, if a different endpoint required that
 	Rewritten string `json:"rewritten,omitempty"`
 }
 
-// Metrics are the figures in SPINACH's table 1, counted on the query's syntax tree.
+// Metrics are the figures in SPINACH's table 1, computed from the query's syntax tree.
 type Metrics struct {
 	Clauses     int `json:"clauses"`
 	Projections int `json:"projections"`
@@ -122,7 +122,7 @@ type Metrics struct {
 // Flag marks a part of the query's syntax tree that the SPINACH paper (appendix C) trims or excludes.
 type Flag struct {
 	Kind   FlagKind `json:"kind"`
-	Why    string   `json:"why"`            // the reason in words, with the part of the query to which it applies
+	Why    string   `json:"why"`            // the reason as text, with the part of the query to which it applies
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
 	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
@@ -134,12 +134,12 @@ type FlagKind string
 // The kinds.
 const (
 	Wikimedia    FlagKind = "wikimedia"    // presentation of Wikimedia projects: articles, sitelinks
-	CodeHelp     FlagKind = "code"         // a question about code, without a meaning in plain words
+	CodeHelp     FlagKind = "code"         // a question about code, with no plain-language meaning
 	Optimization FlagKind = "optimisation" // hints and restructurings for the time limit
 	Formatting   FlagKind = "formatting"   // labels only, images, concatenation, links
 )
 
-// Near is another query that is nearly identical.
+// Near is a nearly identical query.
 type Near struct {
 	ID         string  `json:"id"`     // candidate's id, or the item's id in the benchmark
 	Source     string  `json:"source"` // "candidates" or the benchmark's file name
@@ -147,21 +147,21 @@ type Near struct {
 	Why        string  `json:"why"` // "same pattern and numbers", "same pattern", "similar text" …
 }
 
-// Suggestion is the model's advice for annotators. Since a model wrote it, it is shown to people but never used without
-// being read.
+// Suggestion is the model's advice for annotators. Since a model wrote it, it is shown to annotators and never used
+// unread.
 type Suggestion struct {
 	Model        string   `json:"model"`
 	Precise      string   `json:"precise"` // a question that states every part of the query
-	Natural      string   `json:"natural"` // the question as a person would ask it
+	Natural      string   `json:"natural"` // the question as a user would ask it
 	Verdict      Verdict  `json:"verdict"`
 	Reasons      []string `json:"reasons,omitempty"`
-	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that the question must distinguish
+	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that must be distinguished from others
 }
 
 // Verdict is the decision on a candidate.
 type Verdict string
 
-// The verdicts. Only annotators use Skip: it means that there is no verdict yet.
+// The verdicts. Only annotators use Skip, which means that there is no verdict yet.
 const (
 	Include Verdict = "include"
 	Modify  Verdict = "modify"
@@ -172,7 +172,7 @@ const (
 // Stage is the last stage that a discussion reached.
 type Stage string
 
-// The stages, in order. Gone marks a discussion that a later revision of its page, or the page's deletion, removed.
+// The stages, in order. Gone marks a discussion that was removed by a later page revision or by the page's deletion.
 const (
 	Found    Stage = "found"
 	Rejected Stage = "rejected"
@@ -187,17 +187,17 @@ type Reason string
 const (
 	NoQuery Reason = "no_query" // no comment contains a query
 	BotOnly Reason = "bot_only" // only our bot posted queries
-	// its only query is behind a short link that does not lead to a query service
+	// its only query is a short link that does not lead to a query service
 	BadShortLink Reason = "bad_short_link"
 	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint rejects it
 	Update       Reason = "update"          // it would change data
-	RefusedHost  Reason = "refused_service" // it calls a SERVICE that is not allowed
+	RefusedHost  Reason = "refused_service" // it calls a disallowed SERVICE
 	Timeout      Reason = "timeout"
 	TooLarge     Reason = "too_large"     // the result is over 10 MB
 	Failed       Reason = "failed"        // the endpoint fails on it for another reason, such as memory
 	Empty        Reason = "empty"         // the result has no rows
-	Scholarly    Reason = "scholarly"     // the query needs the scholarly part of the split graph
-	EndpointDown Reason = "endpoint_down" // the endpoint failed permanently; `harvest` retries it
+	Scholarly    Reason = "scholarly"     // the query requires the scholarly part of the split graph
+	EndpointDown Reason = "endpoint_down" // the endpoint failed permanently; `harvest` retries the query
 )
 
 // Transient reports whether retrying later may succeed.

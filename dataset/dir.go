@@ -16,18 +16,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The files of a harvest's folder. Only the harvest uses the database. The other files are for everyone, and each is
+// The files in a harvest folder. Only the harvest uses the database. The other files are for all readers, and each is
 // replaced as a whole.
 const (
-	HarvestDB      = "harvest.db"       // pages read and queries run so far, so that a harvest can continue after a stop
-	CandidatesFile = "candidates.jsonl" // staged candidates, one per line, sorted by month, page and section
-	RejectedFile   = "rejected.jsonl"   // rejected candidates with their reasons, and candidates that are gone
-	FunnelFile     = "funnel.json"      // numbers of discussions that reached each stage, see [Funnel]
+	HarvestDB      = "harvest.db"       // pages read and queries run so far, so that an interrupted harvest can continue
+	CandidatesFile = "candidates.jsonl" // staged candidates, one per line, sorted by month, page, and section
+	RejectedFile   = "rejected.jsonl"   // rejected candidates with reasons, and candidates that are gone
+	FunnelFile     = "funnel.json"      // number of discussions that reached each stage; see [Funnel]
 	FunnelPicture  = "funnel.svg"
 	ResultsFolder  = "results" // ID.json.gz: all rows of a staged candidate
 )
 
-// Funnel counts the discussions of an archive that reached each stage.
+// Funnel counts the discussions in an archive that reached each stage.
 type Funnel struct {
 	Schema int       `json:"schema"`
 	Total  Counts    `json:"total"`
@@ -35,18 +35,18 @@ type Funnel struct {
 	Pages  PageCount `json:"pages"`
 }
 
-// Counts are the figures of one year of the archive, or of all years.
+// Counts are the figures for one year of the archive, or for all years.
 type Counts struct {
 	Year        int `json:"year,omitempty"` // 0 in the total
 	Discussions int `json:"discussions"`    // threads on the archive pages
-	// in which someone other than the bot posted a query (paper: 2,780)
+	// with a query posted by someone other than the bot (paper: 2,780)
 	WithQuery int `json:"with_query"`
 	// whose last-mentioned query parses and is allowed
 	Valid    int            `json:"valid"`
-	Run      int            `json:"run"`     // whose query an endpoint evaluated to the end
+	Run      int            `json:"run"`     // whose query an endpoint evaluated completely
 	Staged   int            `json:"staged"`  // with rows, below the size limit (paper: 2,171)
 	Gone     int            `json:"gone"`    // whose text has since been removed
-	Pending  int            `json:"pending"` // found but not run yet
+	Pending  int            `json:"pending"` // found but not yet run
 	Rejected map[Reason]int `json:"rejected"`
 }
 
@@ -57,8 +57,8 @@ type PageCount struct {
 	Gone   int `json:"gone"`
 }
 
-// maxLine is the maximum length of a line of candidates. A wiki page has at most 2 MB, and a sample has at most 20
-// rows.
+// maxLine is the maximum length of a line in a candidates file. A wiki page is at most 2 MB, and a sample has at most
+// 20 rows.
 const maxLine = 64 << 20
 
 // ReadCandidates reads candidates.jsonl or rejected.jsonl. Errors include the line number.
@@ -90,10 +90,10 @@ func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
 			case err != nil:
 				err = fmt.Errorf("line %d is not a candidate: %w", n, text.JSON(err))
 			case c.Schema != CandidateSchema:
-				err = fmt.Errorf("line %d has schema %d, this program reads %d: use the program that wrote it, or harvest again", n,
-					c.Schema, CandidateSchema)
+				err = fmt.Errorf("line %d has schema %d, but this program reads %d: use the version that wrote it, "+
+					"or harvest again", n, c.Schema, CandidateSchema)
 			case !ValidID(c.ID):
-				err = fmt.Errorf("line %d has no valid candidate id: %q", n, c.ID)
+				err = fmt.Errorf("line %d has an invalid candidate ID: %q", n, c.ID)
 			}
 			if !yield(c, err) || err != nil {
 				return
@@ -105,14 +105,14 @@ func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
 	}
 }
 
-// WriteCandidate writes one line of candidates.jsonl.
+// WriteCandidate writes a candidate as a line of candidates.jsonl.
 func WriteCandidate(w io.Writer, c *Candidate) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(c)
 }
 
-// ReadCandidatesDir reads the staged candidates of a harvest's folder.
+// ReadCandidatesDir reads the staged candidates in a harvest folder.
 func ReadCandidatesDir(dir string) ([]Candidate, error) {
 	name := filepath.Join(dir, CandidatesFile)
 	f, err := os.Open(name)
@@ -133,7 +133,7 @@ func ReadCandidatesDir(dir string) ([]Candidate, error) {
 	return cs, nil
 }
 
-// ReadFunnel reads the funnel of a harvest's folder.
+// ReadFunnel reads the funnel in a harvest folder.
 func ReadFunnel(dir string) (Funnel, error) {
 	var f Funnel
 	name := filepath.Join(dir, FunnelFile)
@@ -154,7 +154,7 @@ func ValidID(id string) bool {
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// ResultPath returns the path of the file with all rows of a candidate.
+// ResultPath returns the path of the file that contains all of a candidate's rows.
 func ResultPath(dir, id string) (string, error) {
 	if !ValidID(id) {
 		return "", fmt.Errorf("%q is not a candidate id", id)
@@ -162,8 +162,8 @@ func ResultPath(dir, id string) (string, error) {
 	return filepath.Join(dir, ResultsFolder, id+".json.gz"), nil
 }
 
-// ReadResult reads all rows of a candidate, in the SPARQL 1.1 Query Results JSON Format. The rows may have at most
-// limit bytes.
+// ReadResult reads all of a candidate's rows, in the SPARQL 1.1 Query Results JSON Format. It returns an error if they
+// exceed limit bytes.
 func ReadResult(dir, id string, limit int64) ([]byte, error) {
 	name, err := ResultPath(dir, id)
 	if err != nil {
@@ -172,7 +172,7 @@ func ReadResult(dir, id string, limit int64) ([]byte, error) {
 	return ReadGzip(name, limit)
 }
 
-// ReadGzip reads a compressed file. It is an error if its content has more than limit bytes.
+// ReadGzip reads a gzip file. It returns an error if the uncompressed content exceeds limit bytes.
 func ReadGzip(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -193,7 +193,7 @@ func ReadGzip(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// WriteGzip writes a compressed file as a whole, see [ReplaceFile].
+// WriteGzip replaces a gzip file as a whole; see [ReplaceFile].
 func WriteGzip(name string, content []byte) error {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// maxStruck is the maximum number of rows of an earlier result that are shown struck out.
+// maxStruck is the maximum number of rows from an earlier result that are shown struck out.
 const maxStruck = 5
 
 // amended returns the sentence about a correction, with the earlier answer struck out. It returns nil if the reply was
@@ -28,7 +28,7 @@ func (c *composer) amended() []string {
 	return append(parts, "<s>"+said+"</s>")
 }
 
-// struck shows the first rows of the earlier result of a corrected reply, struck out.
+// struck shows the first rows of a corrected reply's earlier result, struck out.
 func (c *composer) struck() error {
 	if c.r.Before == nil || c.r.Before.Boolean != nil {
 		return nil
@@ -59,8 +59,8 @@ func (c *composer) struck() error {
 	return nil
 }
 
-// Replace replaces the bytes from start to end of the page and returns the new text of the whole section that MediaWiki
-// edits as number t.Section. Errors wrap [ErrUnplaceable].
+// Replace replaces the bytes from start to end in the page and returns the new text of the whole section that MediaWiki
+// edits as section t.Section. Errors wrap [ErrUnplaceable].
 func Replace(pageText string, t *Thread, start, end int, with string) (sectionText string, err error) {
 	sec, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// archivePage returns a month of a busy forum, 1 MB, generated with seeded random choices of text, signatures,
-// indentation, and ways to post queries.
+// archivePage returns 1 MB of wikitext, about a month on a busy forum, generated with seeded random choices of text,
+// signatures, indentation, and ways to post queries.
 func archivePage() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("the of and to in query item items property value label list with all that have no is are for this please how can I want would like results time out service map date country human")
@@ -73,7 +73,7 @@ func archivePage() string {
 	return b.String()
 }
 
-// report adds pages per second to a benchmark's bytes per second. A page of wikitext is a megabyte.
+// report adds pages per second to a benchmark's bytes per second. A page of wikitext counts as one megabyte.
 func report(b *testing.B, p *Page, bytes int) {
 	comments, queries := 0, 0
 	for _, t := range p.Threads {
@@ -119,7 +119,7 @@ func BenchmarkParseHTML(b *testing.B) {
 	}
 }
 
-// BenchmarkParseFile reads the wikitext in the file that FORUM_BENCH_PAGE names.
+// BenchmarkParseFile reads the wikitext file specified by FORUM_BENCH_PAGE.
 func BenchmarkParseFile(b *testing.B) {
 	file := os.Getenv("FORUM_BENCH_PAGE")
 	if file == "" {

@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Block is a part of a thread that people have marked as a conversation with the bot: the text between {{spinachbot
+// Block is a part of a thread that users have marked as a conversation with the bot: the text between {{spinachbot
 // top}} and {{spinachbot bottom}}.
 type Block struct {
 	Start, End int   // byte offsets of the text between the markers, in the page's wikitext
-	Comments   []int // indexes into Thread.Comments of the comments that begin in the block but not in a nested one
+	Comments   []int // indexes into Thread.Comments of the comments that start in the block but not in a nested block
 }
 
 // Blocks finds the marked parts of a thread, innermost first. Markers are paired like brackets within the thread.
-// Unpaired markers, and markers in HTML comments or nowiki, are ignored.
+// Unpaired markers, and markers in HTML comments or nowiki tags, are ignored.
 func Blocks(pageText string, t *Thread) []Block {
 	if t.End > len(pageText) || t.Start > t.End ||
 		!strings.Contains(strings.ToLower(pageText[t.Start:t.End]), "spinachbot") {
@@ -25,7 +25,7 @@ func Blocks(pageText string, t *Thread) []Block {
 	n := newNames(Options{})
 	doc := wikitext.Preprocess(pageText, wikitext.Options{})
 	var out []Block
-	var open []int // ends of the opening markers
+	var open []int // end offsets of the opening markers
 	for i := range doc.Nodes {
 		d := &doc.Nodes[i]
 		if d.Kind != wikitext.Template || d.Start < t.Start || d.End > t.End {
@@ -40,7 +40,7 @@ func Blocks(pageText string, t *Thread) []Block {
 		}
 	}
 	for i := range t.Comments {
-		for k := range out { // the first block that contains it is the innermost one
+		for k := range out { // the first block that contains a comment is the innermost one
 			if c := &t.Comments[i]; out[k].holds(c) {
 				out[k].Comments = append(out[k].Comments, i)
 				break
@@ -65,8 +65,8 @@ func blockOf(pageText string, t *Thread, c *Comment) (Block, bool) {
 	return Block{}, false
 }
 
-// PlaceInBlock is like [Place] for a comment in a [Block]: the reply stays before the closing marker, even if other
-// comments after the marker answer the target. target must be in a block.
+// PlaceInBlock is like [Place], but for a comment in a [Block]: the reply is placed before the closing marker, even if
+// comments after the marker also answer the target. target must be in a block.
 func PlaceInBlock(pageText string, t *Thread, target, reply string) (sectionText string, err error) {
 	s, sec, err := place(pageText, t, target)
 	if err != nil {

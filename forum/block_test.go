@@ -17,7 +17,7 @@ const (
 func TestBlocks(t *testing.T) {
 	tests := []struct {
 		name, text string
-		want       [][]string // for each block, innermost first, the texts of its comments
+		want       [][]string // the text of the comments in each block, innermost block first
 	}{
 		{"one", "{{spinachbot top}}\nHow many? " + annAt + "\n{{spinachbot bottom}}\nAfter. " + bobAt,
 			[][]string{{"How many?"}}},

@@ -17,7 +17,7 @@ type line struct {
 	start, end int    // without the newline
 	prefix     string // list characters
 	text       int    // offset of the text after the list characters
-	table      int    // end of the table that the line begins with, if any; signatures in the table count as quoted
+	table      int    // end of the table at the start of the line, if any; signatures in the table count as quoted
 	outdent    bool
 	sigs       []sig
 }
@@ -43,7 +43,7 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 		l := p.line(pos, end)
 		pos = l.end + 1
 		if p.empty(&l) {
-			if len(pending) > 0 && p.borders(&l) { // unsigned lines before a marker do not belong to the signer
+			if len(pending) > 0 && p.borders(&l) { // unsigned lines before a marker do not belong to the next signer
 				p.add(t, under, pending, nil, pending[len(pending)-1].end)
 				pending = pending[:0]
 			}
@@ -75,7 +75,7 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 // line reads the line that starts at pos.
 func (p *parser) line(pos, end int) line {
 	l := line{start: pos, end: p.lineEnd(pos, end), text: pos}
-	for _, n := range p.nodesIn(pos, l.end) { // comments before the list characters are cut out by MediaWiki
+	for _, n := range p.nodesIn(pos, l.end) { // HTML comments before the list characters are removed by MediaWiki
 		if n.Kind != wikitext.Comment || n.Start != l.text {
 			break
 		}
@@ -123,7 +123,7 @@ func (p *parser) lineEnd(pos, end int) int {
 }
 
 // tableEnd finds the end of the line that closes a table opened before pos. If there is no such line, the table
-// consists of its first line only.
+// consists only of its first line.
 func (p *parser) tableEnd(pos, end int) int {
 	depth := 1
 	for at := pos; at < end && p.tables > 0; {
@@ -179,8 +179,8 @@ func (p *parser) borders(l *line) bool {
 }
 
 // unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
-// DiscussionTools assigns all of them to the signer. But if the first lines are one level less deep than the rest, and
-// the rest is indented by colons as replies are, the lines are an unsigned question and its answer.
+// DiscussionTools assigns all of them to the signer. However, if the first lines are one level shallower than the rest,
+// and the rest is indented with colons like a reply, the lines are an unsigned question and its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0
@@ -203,7 +203,7 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 			return 0
 		}
 		if strings.HasSuffix(strings.TrimSpace(p.text[last.text:last.end]), ":") {
-			return 0 // introduces the lines that follow
+			return 0 // it introduces the lines that follow
 		}
 		return k
 	}
@@ -243,7 +243,7 @@ func (p *parser) prose(lines []line) bool {
 	return false
 }
 
-// signed adds the comments that end in the last of the lines. A line with several signatures is one comment by the
+// signed adds the comments that end on the last of the lines. A line with several signatures is one comment by the
 // first signer, unless a line break or an outdent template separates the signatures.
 func (p *parser) signed(t *Thread, under string, lines []line) {
 	last := lines[len(lines)-1]
@@ -284,7 +284,7 @@ func (p *parser) separator(start, end int) (int, bool) {
 	return 0, false
 }
 
-// add adds one comment made of lines, ending at end.
+// add adds a comment that consists of lines and ends at end.
 func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int) {
 	first, last := lines[0], lines[len(lines)-1]
 	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start,
@@ -337,7 +337,7 @@ func (p *parser) dashes(i, low int) int {
 	return i
 }
 
-// preceding moves an offset back over the words that a substituted unsigned template leaves before a name: "— Preceding
+// preceding moves an offset back over the text that a substituted unsigned template leaves before a name: "— Preceding
 // unsigned comment added by ".
 func (p *parser) preceding(i, low int) int {
 	from := max(low, i-120)
@@ -379,14 +379,14 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	p.ids[id]-- // this one gets a different ID
 	unique := id + "~" + digest(c.Text)[:6]
 	for base := unique; p.ids[unique] > 0; {
-		p.ids[base]++ // the same text again: add its ordinal to the hash
+		p.ids[base]++ // for repeated text, include the ordinal in the hash
 		unique = id + "~" + digest(c.Text + "\x00" + strconv.Itoa(p.ids[base]))[:6]
 	}
 	p.ids[unique]++
 	return unique
 }
 
-// appendTime appends a time as 20060102150405.
+// appendTime appends a time in the format 20060102150405.
 func appendTime(b []byte, t time.Time) []byte {
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
@@ -404,7 +404,7 @@ func digest(s string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// link determines which comment each comment answers: the last comment before it that is less deep (DiscussionTools,
+// link determines which comment each comment answers: the last preceding comment at a lower depth (DiscussionTools,
 // ThreadItemSet). A comment after an outdent template continues the comment before it.
 func link(comments []Comment) {
 	var stack []int

@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Limits of a reply. People read talk pages, so longer content is cut; the query shows the rest. MaxShort is the
-// maximum number of characters of [Reply].Short in a reply. Longer text is cut.
+// Limits on a reply. Talk pages are read by people, so longer content is truncated; the query shows the rest. MaxShort
+// is the maximum number of characters shown from [Reply].Short.
 const MaxShort = 1200
 
 // MaxRows is the maximum number of rows of a result that a reply shows.
@@ -34,12 +34,12 @@ func Shown(total int) int {
 
 const (
 	maxCell    = 200
-	maxFile    = 40 // characters of a file's name, which is shown as a link
+	maxFile    = 40 // characters in a file's name, which is shown as a link
 	maxColumns = 8
 	maxSteps   = 10
 	maxThings  = 4    // names shown in a step
-	maxAsked   = 100  // characters of a search string
-	maxLink    = 2000 // bytes of an address
+	maxAsked   = 100  // characters in a search string
+	maxLink    = 2000 // bytes in a URL
 	maxModel   = 60
 	markerName = "spinachbot"
 )
@@ -55,17 +55,18 @@ func parserTag(name string) bool {
 // Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
 // [ReplyIndent]). The result does not end in a newline.
 //
-// The answer comes first. Then come the faults of the poster's own query, the query, its result, the assumptions and
-// open questions, and the collapsed steps.
+// The answer comes first, followed by what was wrong with the poster's own query, the query, its result, the
+// assumptions and open questions, and the collapsed steps.
 //
-// MediaWiki's old parser and Parsoid both keep this form in one list item per block, and DiscussionTools keeps it as
-// one comment. Each block starts a line with the prefix; the query's template and the tables continue over several
-// lines without it; the signature ends the last line. No text from the model, the graph or the poster becomes markup
-// (see encode). Nobody is pinged, except that [Reply].Ping pings the person answered; without it, that person's name is
-// plain text. The link to the operator leads to the talk page, which notifies nobody.
+// MediaWiki's old parser and Parsoid both render this form as one list item per block, and DiscussionTools treats it as
+// one comment. Each block starts on a new line with the prefix; the query's template and the tables continue over
+// several lines without the prefix; the signature ends the last line. No text from the model, the graph or the poster
+// becomes markup (see encode). No one is pinged unless [Reply].Ping is set, which pings the user being answered;
+// otherwise that user's name is plain text. The link to the operator goes to the talk page, which does not notify
+// anyone.
 //
-// The error describes what is wrong with the reply, such as a query that is not in its posting form, a number that is
-// not an entity ID, or a marker or signature that could break out of its context.
+// The error describes what is wrong with the reply, such as a query that is not in posting form, an invalid entity ID,
+// or a marker or signature that could break out of its context.
 func Compose(r Reply, indent string) (string, error) {
 	if _, err := catalog(); err != nil {
 		return "", fmt.Errorf("compose reply: %w", err)
@@ -98,13 +99,13 @@ func checkReply(r Reply, indent string) error {
 	case indent == "" || strings.Trim(indent, ":*#") != "":
 		return fmt.Errorf("indent %q: want one or more of : * #", text.Clip(indent, 20))
 	case strings.Trim(r.Marker, markerLetters) != "" || strings.Contains(r.Marker, "--"):
-		return fmt.Errorf("marker %q: want lower-case letters, digits and single hyphens", text.Clip(r.Marker, 40))
+		return fmt.Errorf("marker %q: want lowercase letters, digits and single hyphens", text.Clip(r.Marker, 40))
 	case r.Signature == "" || strings.ContainsAny(r.Signature, "\n\r"):
 		return fmt.Errorf("signature %q: want one line, ~~~~ on a wiki", text.Clip(r.Signature, 40))
 	case r.NoAnswer != "" && !noAnswers[r.NoAnswer]:
 		return fmt.Errorf("no sentence for reason %q", text.Clip(r.NoAnswer, 40))
 	case r.NoAnswer == "" && strings.TrimSpace(r.Short+r.Asks) == "" && r.Query == "":
-		return errors.New("the reply has no answer, no query and no reason why there is none")
+		return errors.New("the reply has no answer, no query and no reason for the lack of an answer")
 	}
 	for _, address := range []string{r.QueryPage, r.Trace} {
 		if address == "" {
@@ -123,14 +124,14 @@ func checkReply(r Reply, indent string) error {
 	return nil
 }
 
-// CheckAddress returns an error if a reply cannot link to s as a web address.
+// CheckAddress returns an error if a reply cannot link to the URL s.
 func CheckAddress(s string) error {
 	_, rest, ok := strings.Cut(s, "://")
 	strange := strings.ContainsFunc(s, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune("<>[]{}|\\\"'~", r)
 	})
 	if !ok || rest == "" || strange || len(s) > maxLink || !strings.HasPrefix(s, "http") {
-		return fmt.Errorf("%q cannot be linked: write it as https://example.org/path, other characters as %%XX",
+		return fmt.Errorf("%q cannot be linked: use the form https://example.org/path and percent-encode special characters (%%XX)",
 			text.Clip(s, 100))
 	}
 	return nil
@@ -144,8 +145,8 @@ type composer struct {
 	blocks []string
 }
 
-// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables). So from the first table
-// on, the prefix consists of colons only, at the same depth. Returning to bullets would show a new bullet.
+// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables). Therefore, starting with
+// the first table, the prefix consists only of colons, at the same depth. Returning to bullets would show a new bullet.
 func (c *composer) block(s string) {
 	if strings.HasPrefix(s, "{|") {
 		c.indent = strings.Repeat(":", len(c.indent))
@@ -153,7 +154,7 @@ func (c *composer) block(s string) {
 	c.blocks = append(c.blocks, c.indent+s)
 }
 
-// line marks the direction of a sentence in a right-to-left language, since the page around it is left-to-right.
+// line marks the direction of a sentence in a right-to-left language, since the surrounding page is left-to-right.
 func (c *composer) line(s string) string {
 	if s == "" || c.t.Direction() == "ltr" {
 		return s
@@ -169,8 +170,8 @@ func (c *composer) space() string {
 	return " "
 }
 
-// answer returns the first line: the addressee, the short answer, and the marker by which the bot finds its own reply
-// again.
+// answer adds the first line: the addressee, the short answer, and the marker with which the bot recognizes its own
+// reply later.
 func (c *composer) answer() {
 	var parts []string
 	if to := encode(c.r.To, 100); to != "" {
@@ -181,7 +182,7 @@ func (c *composer) answer() {
 	}
 	parts = append(parts, c.amended()...)
 	short := c.prose(c.r.Short)
-	// The model's own text already states this more precisely: it names what was searched for and not found.
+	// The model's text already states this more precisely, since it names what was not found.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
@@ -204,8 +205,8 @@ func (c *composer) answer() {
 	c.block(line)
 }
 
-// prose encodes text written by the model, with the IDs of items and properties as links. A short ID may mean something
-// else, such as the third quarter of a year, so it becomes a link only if the query contains it.
+// prose encodes text written by the model, and links the IDs of items and properties. A short ID may mean something
+// else, such as the third quarter of a year (Q3), so it is linked only if the query contains it.
 func (c *composer) prose(s string) string {
 	s = encode(s, MaxShort)
 	var b strings.Builder
@@ -215,7 +216,7 @@ func (c *composer) prose(s string) string {
 		before, _ := utf8.DecodeLastRuneInString(s[:m[0]])
 		after, _ := utf8.DecodeRuneInString(s[m[1]:])
 		link, err := entityLink(id, "")
-		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // as in wdt:P31 or an address
+		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // as in wdt:P31 or a URL
 		if err != nil || part || len(id) < minLinked && !wordIn(c.r.Query, id) {
 			continue
 		}
@@ -233,12 +234,12 @@ func wordIn(s, word string) bool {
 	return slices.Contains(bareID.FindAllString(s, -1), word)
 }
 
-// markerLetters are the characters of a marker.
+// markerLetters contains the characters allowed in a marker.
 const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
 
-// query adds the query in its template.
+// query adds the query, in its template.
 func (c *composer) query() {
 	c.block(c.t.Text("query") + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.Query, "|", "{{!}}") + "\n}}")
 }
@@ -283,8 +284,7 @@ var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigene
 	`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
 	`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
 
-// explains matches an answer that quotes parts of a query. Only an answer that explains what is wrong with a query does
-// so.
+// explains matches an answer that quotes parts of a query. Only answers that explain what is wrong with a query do so.
 var explains = regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
 
 // brackets matches an answer that names the missing or wrong punctuation, in the languages of the messages.
@@ -292,10 +292,10 @@ var brackets = regexp.MustCompile(`(?i)\b(curly|bracket|brace|parenthes[ie]s|sem
 	`point-virgule|virgule|llave|corchete|paréntesis|punto y coma|sintaxis|graffa|parentesi|punto e virgola|sintassi|chave|chaveta|colchete|parêntese|ponto e vírgula|` +
 	`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)
 
-// isoTime formats a time so that no parser mistakes it for a signature.
+// isoTime formats a time so that parsers do not mistake it for a signature.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
 
-// steps returns the collapsed list of how the answer was found, one sentence per step.
+// steps adds the collapsed list of steps that led to the answer, one sentence per step.
 func (c *composer) steps() error {
 	var steps []string
 	for _, s := range c.r.Steps {
@@ -323,7 +323,7 @@ func (c *composer) steps() error {
 }
 
 // once returns at most limit lines, with consecutive equal steps combined: "Ran a query: no rows (×3)". more is the
-// number of steps that are not in any line.
+// number of omitted steps.
 func once(steps []string, limit int) (lines []string, more int) {
 	for i := 0; i < len(steps); {
 		n := 1
@@ -343,8 +343,8 @@ func once(steps []string, limit int) (lines []string, more int) {
 	return lines, 0
 }
 
-// folded returns a list collapsed under a title. In a reply without a query, each block is one line and the list is
-// HTML. This allows posting with DiscussionTools, which indents every line.
+// folded returns a collapsed list with a title. In a reply without a query, each block is a single line and the list is
+// HTML, so that the reply can be posted with DiscussionTools, which indents every line.
 func (c *composer) folded(title string, items []string) string {
 	trace := ""
 	if c.r.Trace != "" {
@@ -409,12 +409,12 @@ func (c *composer) step(s Step) (string, error) {
 	return "", nil
 }
 
-// maxUserName is the length of a user name in bytes (MediaWiki's default of $wgMaxNameChars).
+// maxUserName is the maximum length of a user name in bytes (MediaWiki's default for $wgMaxNameChars).
 const maxUserName = 235
 
-// CheckUserName returns an error if a reply cannot link to a user of that name. Spaces around the name are ignored. The
-// check is stricter than MediaWiki's (UserNameUtils::isValid): besides characters that titles may not contain, it
-// rejects anything that could become markup in the link.
+// CheckUserName returns an error if a reply cannot link to a user with that name. Leading and trailing spaces are
+// ignored. The check is stricter than MediaWiki's (UserNameUtils::isValid): in addition to characters that titles may
+// not contain, it rejects anything that could become markup in the link.
 func CheckUserName(name string) error {
 	name = strings.TrimSpace(name)
 	switch {
@@ -425,14 +425,14 @@ func CheckUserName(name string) error {
 	case len(name) > maxUserName:
 		return fmt.Errorf("%q cannot be a user name: it is longer than %d bytes", text.Clip(name, 40), maxUserName)
 	case strings.ContainsAny(name, "/#:%&[]{}|<>~\n") || strings.Contains(name, "''"):
-		return fmt.Errorf("%q cannot be a user name: write it as in the title of the user page, without namespace, subpage and markup", text.Clip(name, 40))
+		return fmt.Errorf("%q cannot be a user name: write it as in the title of the user page, without a namespace, subpage or markup", text.Clip(name, 40))
 	case UserName(name) == "" || encode(name, maxUserName) == "":
 		return fmt.Errorf("%q cannot be a user name: it has no visible characters", text.Clip(name, 40))
 	}
 	return nil
 }
 
-// close returns the last line. It discloses that a bot replied and who runs it, invites replies, and ends with the
+// close adds the last line. It discloses that a bot replied and who runs it, invites replies, and ends with the
 // signature.
 func (c *composer) close() error {
 	notice := c.t.Text("notice_plain")

@@ -94,8 +94,8 @@ SELECT ?a WHERE {
 	}
 }
 
-// TestComposeRoundTrip checks that at every indent and in every language, the reply is parsed as one comment by the
-// bot, at the right level and with exactly the same query.
+// TestComposeRoundTrip checks that at every indentation and in every language, the reply is parsed as one comment by
+// the bot, at the right level and with exactly the same query.
 func TestComposeRoundTrip(t *testing.T) {
 	queries := []string{"ASK {}", "SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 FILTER(?x || ?y) }",
 		"SELECT ?é { ?é rdfs:label \"a|b\\u007B\"@fr . # & &amp; 'x'\n  <http://x/%7E> ?p '''q''' }\nLIMIT 3"}
@@ -188,7 +188,7 @@ func TestComposeLimits(t *testing.T) {
 	if n := strings.Count(w, "\n|-\n"); n != 21 {
 		t.Errorf("%d rows, want 20 and one in the list of steps", n)
 	}
-	for _, cut := range []string{"18 more columns", "and 90 more steps"} { // no phone has room for more than two of these
+	for _, cut := range []string{"18 more columns", "and 90 more steps"} { // a phone has room for at most two of these
 		if !strings.Contains(w, cut) {
 			t.Errorf("%q is not told in\n%s", cut, text.Clip(w, 3000))
 		}
@@ -252,7 +252,7 @@ func TestComposeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzEncode checks that any text, once encoded and parsed by our own reader, has the same characters and no markup.
+// FuzzEncode checks that any text, after encoding and parsing by our own parser, has the same characters and no markup.
 func FuzzEncode(f *testing.F) {
 	for _, s := range payloads {
 		f.Add(s)
@@ -292,7 +292,7 @@ var (
 	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i::/|(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):\S)|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
 )
 
-// TestEncodeReadsAsText tests strings of characters that have a special meaning in wikitext.
+// TestEncodeReadsAsText tests strings with characters that have a special meaning in wikitext.
 func TestEncodeReadsAsText(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pieces := []rune("&;#:!*=-_'\"~{}[]|<>()/\\^@ \u00a0\n\u0338\u0301éaZ09UTC…")

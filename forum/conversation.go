@@ -7,22 +7,22 @@ import (
 	"unicode"
 )
 
-// Conversation is a thread as a request and the responses to it. It has the data that a benchmark needs for its
+// Conversation is a thread viewed as a request and the responses to it. It has the data that a benchmark needs for its
 // statistics and for choosing a query (SPINACH, section 3 and appendix C).
 type Conversation struct {
 	Requester string     // author of the first comment; empty if it is unsigned
-	Asked     *time.Time // when it was signed
-	// number of comments after the first one, by anyone, as in SPINACH's table of conversation lengths
+	Asked     *time.Time // when the first comment was signed
+	// number of comments after the first one, from anyone, as in SPINACH's table of conversation lengths
 	Responses int
 	Queries   []Posted // all queries in page order
 	// index into Queries of the last-mentioned query that was not posted by one of our bots; -1 if there is none
 	Last     int
 	Thanked  bool // the requester thanked; see [Comment.Thanks]
 	Resolved bool // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by anyone
-	Closed   bool // the requester marked it by signing the template (it is unknown who changed a heading)
+	Closed   bool // the requester marked it as resolved and signed the template (it is unknown who changed a heading)
 }
 
-// Posted is a query and its poster.
+// Posted is a query with its poster.
 type Posted struct {
 	Query
 	Comment int    // index into the thread's comments
@@ -30,11 +30,11 @@ type Posted struct {
 	Bot     bool   // posted by one of the named bots
 }
 
-// Conversation reads the thread as a conversation. bots are the user names of our own accounts. Their queries are
-// listed, but none of them is the last-mentioned one.
+// Conversation returns the thread as a conversation. bots are the user names of our own accounts. Their queries are
+// listed, but none of them counts as the last-mentioned query.
 //
-// A query behind a short link (see [Options.ShortLinks]) counts as mentioned even though its text is not known yet. A
-// caller that finds that it is not a query must use the previous one.
+// A query behind a short link (see [Options.ShortLinks]) counts as mentioned even though its text is not known yet. If
+// a caller finds that it is not a query, the caller must use the previous query.
 func (t *Thread) Conversation(bots ...string) Conversation {
 	c := Conversation{Last: -1}
 	c.Resolved = t.Resolved || solvedHeading(t.Heading)
@@ -67,8 +67,7 @@ func (t *Thread) Conversation(bots ...string) Conversation {
 	return c
 }
 
-// solvedHeading reports whether people have marked the request as answered in the heading: "[SOLVED] …", "…
-// (resolved)".
+// solvedHeading reports whether users have marked the request as answered in the heading: "[SOLVED] …", "… (resolved)".
 func solvedHeading(heading string) bool {
 	low := strings.ToLower(heading)
 	for _, w := range []string{"solved", "resolved", "gelöst", "erledigt", "résolu", "resuelto", "risolto"} {
@@ -81,14 +80,15 @@ func solvedHeading(heading string) bool {
 	return false
 }
 
-// thanksWords are words of thanks in the languages most used on the forum, thanksScripts contains those in scripts that
-// do not separate words. "Great" or "it works" alone is not thanks.
+// thanksWords contains words of thanks in the languages most used on the forum; thanksScripts contains those in scripts
+// that do not separate words. "Great" or "it works" alone does not count as thanks.
 var (
 	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
 mercès gràcies eskerrik dankon شكرا תודה`)
 	thanksScripts = []string{"ありがと", "感謝", "谢谢", "謝謝", "多谢", "多謝", "感谢", "감사", "고마", "धन्यवाद", "ধন্যবাদ"}
-	// Words before a word of thanks that decline, and words around one that thank for something not done yet.
+	// Words before a word of thanks that turn it into a refusal, and phrases that thank someone for something that has
+	// not been done yet.
 	beforeThanks = wordSet("no nein non nee")
 	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano",
 		"por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
@@ -104,9 +104,9 @@ func wordSet(s string) map[string]bool {
 }
 
 // Thanks reports whether the comment thanks anyone: one of its sentences has a word of thanks ("thanks", "thx",
-// "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in some thirty languages). A "no" before the word
-// and thanks for something not done yet ("thanks in advance") do not count. Neither do praise and agreement without
-// such a word ("perfect!", "it works").
+// "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in some thirty languages). A word of thanks does
+// not count after "no", or if it is for something that has not been done yet ("thanks in advance"). Praise and
+// agreement without a word of thanks ("perfect!", "it works") do not count either.
 func (c *Comment) Thanks() bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text),
 		func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {

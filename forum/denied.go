@@ -9,10 +9,9 @@ import (
 )
 
 // Denied reports whether {{bots}} or {{nobots}} on a page (or in a section) asks the account to stay away. The rules
-// are those of Template:Bots and of Pywikibot's botMayEdit: {{nobots}} denies all accounts, {{nobots|A,B}} the listed
-// ones; {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (nobody else), {{bots|deny=all}},
-// {{bots|deny=none}}, {{bots|deny=A,B}}. Templates inside nowiki and comments do not count, and neither do malformed
-// ones.
+// are the same as for Template:Bots and Pywikibot's botMayEdit: {{nobots}} denies all accounts, {{nobots|A,B}} the
+// listed ones; {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (no one else), {{bots|deny=all}},
+// {{bots|deny=none}}, {{bots|deny=A,B}}. Malformed templates and templates inside nowiki and comments are ignored.
 func Denied(text, account string) bool {
 	low := strings.ToLower(text)
 	if !strings.Contains(low, "bots") {
@@ -47,8 +46,8 @@ func Welcomed(text, account string) bool {
 	return false
 }
 
-// Uses reports whether text uses one of the templates, whose names are given in lower case. Templates in comments and
-// nowiki do not count.
+// Uses reports whether text uses any of the templates, whose names must be in lowercase. Templates in comments and
+// nowiki are ignored.
 func Uses(text string, names ...string) bool {
 	if !strings.Contains(text, "{{") {
 		return false
@@ -60,7 +59,7 @@ func Uses(text string, names ...string) bool {
 }
 
 // Lists reports whether a page, such as a list of users, links to a user's user page or talk page. Links in comments
-// and nowiki do not count.
+// and nowiki are ignored.
 func Lists(text, user string) bool {
 	if user = UserName(user); user == "" {
 		return false
@@ -97,11 +96,11 @@ func Lists(text, user string) bool {
 	return links(len(text))
 }
 
-// redirect matches the text of a redirect to another page. Each language has its own word for it.
+// redirect matches the text of a redirect to another page. Each language uses a different keyword.
 var redirect = regexp.MustCompile(`^\s*#\pL+\s*:?\s*\[\[([^\]|#]+)`)
 
-// RenamedTo returns the new name of a renamed account, given the text of its user page or talk page. After a renaming,
-// that page redirects to the same page of the new name. For any other page it returns "".
+// RenamedTo returns the new name of a renamed account, given the text of its user page or talk page. After an account
+// is renamed, that page redirects to the corresponding page of the new name. For any other page, RenamedTo returns "".
 func RenamedTo(text string) string {
 	m := redirect.FindStringSubmatch(text)
 	if m == nil {
@@ -122,7 +121,7 @@ func Head(text string) string {
 	return text
 }
 
-// denies reports whether one such template denies an account or, if account is empty, whether it denies anyone at all.
+// denies reports whether a template denies an account or, if account is empty, whether it denies any account.
 func denies(n *wikitext.Node, text, account string) bool {
 	if wikitext.CanonicalName(n.Name) == "nobots" {
 		list, ok := n.Arg(text, "1")
@@ -139,8 +138,7 @@ func denies(n *wikitext.Node, text, account string) bool {
 	return false
 }
 
-// listed reports whether an account is in a comma-separated list. For an empty account it reports whether the list
-// names anyone.
+// listed reports whether an account is in a comma-separated list. For an empty account, it returns anybody.
 func listed(list, account string, anybody bool) bool {
 	if account == "" {
 		return anybody

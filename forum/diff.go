@@ -11,10 +11,10 @@ import (
 // maxDiffs is the maximum number of differences that [Diff] describes.
 const maxDiffs = 50
 
-// Diff compares two readings of one page and describes their differences in the data that must agree: threads (heading,
-// level, whether resolved), comments (id, author, time, level, parent, sub-heading, text) and queries (kind, name,
-// text, whether salvaged; for short links, the address). Only the first fifty differences are described. It returns
-// nothing for equal readings.
+// Diff compares two readings of a page and describes their differences in the data that must agree: threads (heading,
+// level, whether resolved), comments (id, author, time, level, parent, subheading, text) and queries (kind, name, text,
+// whether salvaged; for short links, the URL). Only the first fifty differences are described. Diff returns nil for
+// equal readings.
 func Diff(a, b *Page) []string {
 	d := differ{}
 	if len(a.Threads) != len(b.Threads) {
@@ -100,8 +100,8 @@ func (d *differ) queries(a, b []Query) {
 	}
 }
 
-// apart returns an offset slightly before the first difference between two texts. The offset is a character boundary in
-// both texts.
+// apart returns an offset slightly before the first difference between two strings. The offset is a character boundary
+// in both strings.
 func apart(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

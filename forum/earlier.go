@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum/escape"
 )
 
-// Earlier is an earlier discussion that a reply points to.
+// Earlier is an earlier discussion to link in a reply.
 type Earlier struct {
 	Page    string    // title of the archive page
 	Heading string    // heading of the discussion, without markup
@@ -15,10 +15,10 @@ type Earlier struct {
 	Same    bool      // its query now returns the same rows as the reply's query
 }
 
-// maxEarlier is the maximum number of earlier discussions that a reply points to.
+// maxEarlier is the maximum number of earlier discussions linked in a reply.
 const maxEarlier = 2
 
-// earlier adds the line that points to earlier discussions: "A similar request was answered in June 2021 and in March
+// earlier adds the line that links to earlier discussions: "A similar request was answered in June 2021 and in March
 // 2019." Each month is a link to the section; a discussion whose page cannot be linked safely is left out.
 func (c *composer) earlier() {
 	var links []string
@@ -42,8 +42,8 @@ func (c *composer) earlier() {
 	}
 }
 
-// earlierLink links a section of an archive page. The heading is untrusted: if it contains anything but plain text, the
-// link leads to the page instead.
+// earlierLink returns a link to a section of an archive page. The heading is untrusted: if it contains anything but
+// plain text, the link goes to the page instead.
 func (c *composer) earlierLink(e Earlier) string {
 	if e.Month.IsZero() || !escape.Title(e.Page) || !strings.ContainsAny(e.Page, "/:") || strings.Contains(e.Page, "#") ||
 		strings.HasPrefix(e.Page, "/") {

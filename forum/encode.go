@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain returns wikitext that shows untrusted text, cut to limit characters. The result cannot contain markup, links,
-// templates or signatures.
+// Plain returns wikitext that shows untrusted text, truncated to limit characters. The result cannot contain markup,
+// links, templates or signatures.
 func Plain(s string, limit int) string { return encode(s, limit) }
 
 func encode(s string, limit int) string { return escape.Text(s, limit) }
 
-// entityLink returns a link to an item, a property or a lexeme. It checks the ID, so that only our own code makes
-// links.
+// entityLink returns a link to an item, a property or a lexeme. It checks the ID, so that a link never contains
+// untrusted text.
 func entityLink(id, label string) (string, error) {
 	if !entityID(id) {
 		return "", fmt.Errorf("compose reply: %q is not an entity id (Q, P or L and a number)", text.Clip(id, 40))
@@ -54,9 +54,9 @@ func entityID(id string) bool {
 	return true
 }
 
-// behaviorSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of
-// the extensions on Wikidata). MediaWiki 1.39 removes them from the link that the query's template creates. Other words
-// with double underscores, such as the variable ?PIB__PPA__par_habitant, are harmless.
+// behaviourSwitch matches MediaWiki's double-underscore keywords (MagicWordFactory::mDoubleUnderscoreIDs, and those
+// from the extensions on Wikidata). MediaWiki 1.39 removes them from the link that the query's template creates. Other
+// words with double underscores, such as the ?PIB__PPA__par_habitant variable, are harmless.
 var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
 	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
 
@@ -68,7 +68,7 @@ func CheckQuery(q string) error {
 		return fmt.Errorf("query is not in its posting form: it is not valid UTF-8")
 	}
 	if strings.TrimSpace(q) != q || q == "" {
-		return fmt.Errorf("query is not in its posting form: it is empty or has spaces around it")
+		return fmt.Errorf("query is not in its posting form: it is empty or has leading or trailing spaces")
 	}
 	low := strings.ToLower(q)
 	for _, bad := range []string{"{{", "}}", "~~~", "[[", "]]", "<!--", "{|}", "-{", "}-"} {

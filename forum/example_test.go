@@ -33,7 +33,7 @@ func ExampleParse() {
 	// query: SELECT ?cat { ?cat wdt:P31 wd:Q146 }
 }
 
-// A reply is written as wikitext in which nothing from outside can become markup. Its first line:
+// A reply is written as wikitext in which no external text can become markup. Its first line:
 func ExampleCompose() {
 	text, err := forum.Compose(forum.Reply{
 		Language: "en", To: "Ada", Short: "There are two [[cats]].", Marker: "sb-1",

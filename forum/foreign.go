@@ -13,7 +13,7 @@ var englishMonths = map[string]int{
 	"October": 10, "November": 11, "December": 12,
 }
 
-// zones are the time zones that MediaWiki installations show in signatures, in minutes east of Greenwich.
+// zones contains the time zones that MediaWiki installations show in signatures, in minutes east of UTC.
 var zones = map[string]int{
 	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "MEZ": 60, "MESZ": 120, "EET": 120,
 	"EEST": 180, "MSK": 180, "IST": 330,
@@ -21,7 +21,7 @@ var zones = map[string]int{
 	"HAE": -240,
 }
 
-// monthNumber returns the number of a month by its short or long name in any of the supported languages, or 0.
+// monthNumber returns the number of the month with a short or long name in any of the supported languages, or 0.
 func monthNumber(w string) int {
 	w = strings.TrimSuffix(strings.ToLower(w), ".")
 	return monthNames[w]
@@ -66,7 +66,8 @@ func monthTable() map[string]int {
 	return m
 }
 
-// foreignBefore reads a date in the form of another language that ends right before the parenthesis of its time zone.
+// foreignBefore reads a date in a format of another language. The date must end right before the parenthesis that opens
+// its time zone.
 func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok bool) {
 	offset, known := zones[zone]
 	if !known {
@@ -85,7 +86,7 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	if len(words) == 0 || words[len(words)-1].end < len(strings.TrimRight(window, " \u200e\u200f.")) {
 		return 0, t, false
 	}
-	// Find the longest run of date words at the end that forms a date.
+	// Find the longest sequence of date words at the end that forms a date.
 	for i := range words {
 		if t, ok := dateOf(words[i:]); ok && adjacent(words[i:], window) {
 			return from + words[i].start, t.Add(-time.Duration(offset) * time.Minute), true
@@ -94,8 +95,8 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	return 0, t, false
 }
 
-// anyDate reads the first date with a time in a string, in any of the supported forms. The parameters of unsigned
-// templates contain such dates.
+// anyDate reads the first date with a time in a string, in any of the supported formats. The parameters of unsigned
+// templates contain dates of this kind.
 func anyDate(s string) (time.Time, bool) {
 	if st, ok := nextStamp(s, 0); ok {
 		return st.time, true
@@ -117,7 +118,7 @@ func anyDate(s string) (time.Time, bool) {
 type dateWord struct {
 	start, end int
 	number     int
-	digits     int  // the number; 0 for a month's name
+	digits     int  // number of digits; 0 for a month's name
 	after      byte // the byte after it
 }
 
@@ -158,7 +159,7 @@ func dateWords(s string) []dateWord {
 	return out
 }
 
-// adjacent reports whether the words of a date are separated only by short connecting words ("à", "kl.", "um").
+// adjacent reports whether the words in a date are separated only by short connecting words ("à", "kl.", "um").
 func adjacent(words []dateWord, s string) bool {
 	for i := 1; i < len(words); i++ {
 		if utf8.RuneCountInString(s[words[i-1].end:words[i].start]) > 6 {
@@ -168,8 +169,7 @@ func adjacent(words []dateWord, s string) bool {
 	return true
 }
 
-// dateOf reads a day, month and year with a time of day before or after them. The words must be exactly these five
-// parts.
+// dateOf reads a day, month and year with a time of day before or after them. The words must be exactly these parts.
 func dateOf(words []dateWord) (time.Time, bool) {
 	if len(words) > 6 {
 		return time.Time{}, false

@@ -2,30 +2,30 @@
 // conversations, and writes replies as wikitext.
 //
 // [Parse] reads wikitext by the same rules as MediaWiki's DiscussionTools and the Convenient Discussions gadget. These
-// rules determine what is a signature, where a comment starts and ends, and which comment it answers. [Compose] turns a
-// [Reply] into wikitext in which no external text can become markup. [Place] inserts the reply into its section. The
-// package never connects to a wiki.
+// rules determine what counts as a signature, where a comment starts and ends, and which comment it answers. [Compose]
+// turns a [Reply] into wikitext in which no external text can become markup. [Place] inserts the reply into its
+// section. The package never connects to a wiki.
 //
-// How a page is read, and in which files:
+// Reading a page involves these packages and files:
 //
 //   - internal/wikitext finds templates, tags and headings as MediaWiki does (for section numbers), and reads sections
 //     with careless query templates a second time, as their authors intended them (querytemplate.go, with as much of
 //     SPARQL as sparqlscan.go implements).
 //
-//   - parse.go divides the page into threads, and comments.go the part under each heading into comments. A comment ends
-//     with a signed line (sign.go, signature.go, foreign.go). Its level is the depth of its list items. It answers the
-//     last comment that is less deep. Unsigned lines are a separate comment if their indentation shows that;
-//     DiscussionTools would assign them to the next signer.
+//   - parse.go divides the page into threads, and comments.go divides the part under each heading into comments. A
+//     comment ends with a signed line (sign.go, signature.go, foreign.go). Its level is the depth of its list items. It
+//     answers the last preceding comment at a lower depth. Unsigned lines are a separate comment if their indentation
+//     shows that; DiscussionTools would assign them to the next signer.
 //
-//   - queries.go collects the queries of a comment, and text.go its words.
+//   - queries.go collects the queries in a comment, and text.go converts a comment to plain text.
 //
-//   - encode.go makes external text harmless, compose.go builds the reply from it and from the sentences in
+//   - encode.go makes external text safe, compose.go builds the reply from this text and from the sentences in
 //     messages.go, and place.go finds the reply's position.
 //
 //   - html.go reads rendered pages: package parsoid converts Parsoid's HTML to wikitext, which is then read as above.
-//     diff.go compares two readings.
+//     diff.go compares two readings of a page.
 //
-//   - conversation.go treats a thread as a request and its responses.
+//   - conversation.go presents a thread as a request and its responses.
 package forum
 
 import "time"
@@ -44,34 +44,33 @@ type Thread struct {
 	Comments []Comment `json:"comments"`
 
 	ResolvedBy string `json:"-"` // user who signed the first template that closes the thread; empty if it is unsigned
-	// MediaWiki's section number, for action=edit; 0 if MediaWiki cannot edit the thread separately (broken braces around
-	// it)
+	// MediaWiki's section number, for action=edit; 0 if MediaWiki cannot edit the thread separately (broken braces)
 	Section    int    `json:"-"`
 	RawHeading string `json:"-"` // wikitext between the equals signs
 	Anchor     string `json:"-"` // fragment of a link to the section
-	Start      int    `json:"-"` // byte offsets of the section in the page's wikitext, heading included
+	Start      int    `json:"-"` // byte offsets of the section in the page's wikitext, including the heading
 	End        int    `json:"-"`
 	NoBots     bool   `json:"-"` // {{nobots}} or {{bots|…}} inside the section; use [Denied] for the whole page
 }
 
-// Comment is a signed comment, or unsigned text that belongs to no signed comment.
+// Comment is a signed comment, or unsigned text that does not belong to a signed comment.
 type Comment struct {
-	// c-Author-20190605142000, or u- and a hash if author or time are unknown; "~" and a hash after it if another comment
-	// already has that ID
+	// c-Author-20190605142000, or u- and a hash if the author or time is unknown; followed by "~" and a hash if another
+	// comment already has that ID
 	ID      string     `json:"id"`
 	Author  *string    `json:"author"`
 	Time    *time.Time `json:"time"`  // UTC, to the minute
 	Level   int        `json:"level"` // 1 + list depth
 	Parent  string     `json:"parent"`
-	Under   string     `json:"under"` // sub-heading inside the thread
+	Under   string     `json:"under"` // subheading inside the thread
 	Text    string     `json:"text"`  // as displayed, with queries replaced by [query]
 	Queries []Query    `json:"queries"`
 
-	// ID of the comment that it answers from a reader's point of view: Parent, or after {{outdent}} the previous comment
+	// ID of the comment that it answers for a reader: Parent or, after {{outdent}}, the previous comment
 	Answers string `json:"-"`
 	// user names linked or pinged in the comment, except in its own signature and in quotations; see [Comment.Mentioned]
 	Mentions []string `json:"-"`
-	// addresses of its external links as written ("https://w.wiki/7Xyz"), at most one hundred; without those in code, HTML
+	// URLs of its external links as written ("https://w.wiki/7Xyz"), at most one hundred, excluding links in code, HTML
 	// comments and the signature
 	Links  []string `json:"-"`
 	Indent string   `json:"-"` // leading list characters of the comment's first line, ":*"
@@ -79,7 +78,7 @@ type Comment struct {
 	End    int      `json:"-"`
 
 	outdent bool // starts with {{outdent}}
-	// the rest of the line after each "@" that addresses someone in plain text, since it is not known where the name ends
+	// the rest of the line after each plain-text "@" mention, since it is not known where the name ends
 	calls []string
 	body  int // offset of the text between two headings that contains the comment
 }
@@ -88,62 +87,62 @@ type Comment struct {
 type Query struct {
 	Kind   string `json:"kind"`   // template, link, code
 	Name   string `json:"name"`   // the template's or tag's name
-	SPARQL string `json:"sparql"` // empty for a short link: only its address is known
-	// recovered from the wikitext because raw pipes or adjacent braces cut the parameter
+	SPARQL string `json:"sparql"` // empty for a short link, of which only the URL is known
+	// recovered from the wikitext because raw pipes or adjacent braces truncated the parameter
 	Salvaged bool   `json:"salvaged"`
-	URL      string `json:"url,omitempty"` // for a link, the address as written
+	URL      string `json:"url,omitempty"` // for a link, the URL as written
 }
 
-// Reply is a reply ready to be written: everything in it has been decided, run and checked. All strings except
-// Signature are untrusted, and [Compose] encodes them.
+// Reply is a reply that is ready to be written: all of its content has been decided, run and checked. All strings
+// except Signature are untrusted, and [Compose] encodes them.
 type Reply struct {
-	Language string // language of the fixed sentences, see [Texts]; English if there are none in it
-	To       string // user name of the person answered
-	Ping     bool   // link To, which notifies that person; otherwise nobody is notified
+	Language string // language of the fixed sentences, see [Texts]; English if it is not supported
+	To       string // user name of the person being answered
+	Ping     bool   // link To, which notifies that person; otherwise no one is notified
 	Short    string // the short answer
-	// why there is no answer: one of the keys of the fixed sentences (no_model, not_found, actions, time, money, failed);
-	// empty if there is an answer
+	// why there is no answer: a key of a fixed sentence (no_model, not_found, actions, time, money, failed); empty if
+	// there is an answer
 	NoAnswer string
-	// a question to the person answered, instead of an answer; Short and NoAnswer are then empty
+	// a question to the person being answered, instead of an answer; Short and NoAnswer are then empty
 	Asks        string
-	Query       string     // the posted query, in its posting form
+	Query       string     // the posted query, in posting form
 	Vars        []string   // result header
-	Headers     []string   // the same in words, with units; a variable with no header, or the header "", is shown itself
+	Headers     []string   // the same in words, with units; for a missing or empty header, the variable is shown
 	Rows        [][]Cell   // first rows of the result
 	NoValues    []string   // names of query columns that are not in Vars because no row has a value there
 	NoValueVars []string   `json:",omitempty"` // their variables
 	Total       int        // total number of rows
 	Tree        []TreeItem // the result as a tree, shown instead of the table
-	Several     bool       // some items have several rows, one for each of their values
-	Equal       bool       // the query returns some rows several times; Rows and Total count each of them once
-	Told        bool       // Short contains the result's only value, in words
+	Several     bool       // some items have several rows, one per value
+	Equal       bool       // the query returns duplicate rows; Rows and Total contain each of them once
+	Told        bool       // Short states the result's only value in words
 	Numbers     bool       // the request asks for the IDs of items
 	Boolean     *bool      // result of an ASK
 	RanAt       time.Time  // when the query was run
-	Endpoint    string     // name of the endpoint that ran it, such as "query.wikidata.org"
+	Endpoint    string     // name of the endpoint that ran the query, such as "query.wikidata.org"
 	Assumed     string     // the reading that the model chose
-	LeftOpen    string     // what the model left open, according to its own text
-	Yours       Fault      // the fault in the query that the asker had posted
+	LeftOpen    string     // what the model says it left open
+	Yours       Fault      // what was wrong with the asker's own query
 	Open        []Open     // readings that would change the result
-	Steps       []Step     // the steps to the answer
-	Similar     []Earlier  // earlier discussions whose query still returns rows; the first two are linked
+	Steps       []Step     // the steps that led to the answer
+	Similar     []Earlier  // earlier discussions whose queries still return rows; the first two are linked
 	Operator    string     // user name of the operator
 	Model       string     // name of the language model
 	// Templates means that the wiki has {{Q}} and {{P}}, which show the label and ID of an item or a property.
 	Templates bool
-	QueryPage string // prefix of a link that opens a query, to which the encoded query is appended: "https://query.wikidata.org/#"
-	Trace     string // address of the page with all steps
-	TracePage string // title of the page of this wiki with all steps; Trace is then empty
+	QueryPage string // URL prefix for opening a query; the encoded query is appended: "https://query.wikidata.org/#"
+	Trace     string // URL of the page with all steps
+	TracePage string // title of the page on this wiki with all steps; Trace is then empty
 	Settled   bool   // an earlier answer in the thread was accepted, so the reply suggests marking the section as resolved
 	Last      bool   // no more posts in the thread will be answered, so the reply does not invite any
 	Before    *Reply // the reply before it was corrected, which is shown struck out
-	// the ledger's key, written as an HTML comment so that our own reply can be found again; only [a-z0-9-]
+	// the ledger key, written as an HTML comment so that our own reply can be recognized later; only [a-z0-9-]
 	Marker    string
 	Signature string // "~~~~" on a real wiki
 }
 
-// Cell is a cell of a result table. ID is the Q, P or L number if the value is an entity, which is then shown as a link
-// made by our code.
+// Cell is a cell in a result table. ID is the Q, P or L number if the value is an entity, which is then shown as a link
+// generated by our code.
 type Cell struct {
 	ID    string
 	Label string // of an entity
@@ -151,24 +150,24 @@ type Cell struct {
 	Text  string // of any other value
 	// how Text is shown: number, day, year, place (latitude and longitude, separated by a space), file (on Commons),
 	// article (in a Wikipedia, de:Titel), address (which may be broken), rank (normal, preferred or deprecated),
-	// unknown (a value is known to exist, but not which one), or "" for unchanged
+	// unknown (a value exists but is not known), or "" for unchanged
 	Kind string
 	Unit string // for a number, its unit: "km"
-	Year string // for a number, the year for which it was true
+	Year string // for a number, the year for which it is valid
 }
 
-// The kinds of faults of a person's query.
+// The kinds of faults in a user's query.
 const (
-	FaultSyntax    = "syntax"    // Line cannot be read
-	FaultStatement = "statement" // it uses the statements of the property ID as if they were values
+	FaultSyntax    = "syntax"    // Line has a syntax error
+	FaultStatement = "statement" // it uses the statements for property ID as if they were values
 	FaultEntity    = "entity"    // it has the property ID itself as a predicate: wd:P31 instead of wdt:P31
-	FaultQualifier = "qualifier" // it requests the property ID from items, but it is a qualifier of their statements
-	FaultText      = "text"      // it has Text as a value of the property ID, whose values are items; the answer has Item
+	FaultQualifier = "qualifier" // it requests property ID from items, but ID is a qualifier on their statements
+	FaultText      = "text"      // it uses Text as a value of property ID, whose values are items; the answer uses Item
 	FaultEmpty     = "empty"     // it returns no rows
 	FaultSlow      = "slow"      // it does not finish in time
 )
 
-// Fault is a fault in a query. The zero Fault means none.
+// Fault is a fault in a query. The zero value means no fault.
 type Fault struct {
 	Kind string
 	Line int
@@ -183,16 +182,16 @@ type TreeItem struct {
 	Depth int
 }
 
-// The kinds of steps that a reply shows. A step of another kind is left out.
+// The kinds of steps that a reply shows. Other steps are left out.
 const (
 	StepNames  = "names"  // the words of the question were looked up
 	StepSearch = "search" // a search for Text
 	StepLook   = "look"   // Things were examined
-	StepQuery  = "query"  // a query that returned Rows, or failed
+	StepQuery  = "query"  // a query that returned a number of Rows, or failed
 	StepOther  = "other"  // the tool Text was used
 )
 
-// Step is a step of the agent for the collapsed list.
+// Step is one of the agent's steps, for the collapsed list.
 type Step struct {
 	Kind   string
 	Text   string
@@ -200,5 +199,5 @@ type Step struct {
 	Rows   int
 	Failed bool
 	Ask    bool   // the query was an ASK, which has no rows
-	Query  string // for StepQuery, the query, linked if the reply has a QueryPage
+	Query  string // for StepQuery, the query; linked if the reply has a QueryPage
 }

@@ -18,7 +18,7 @@ var seeds = []string{
 	"== A ==\n{{Section resolved|1=[[User:A]] 00:01, 1 January 2020 (UTC)}}\n{{nobots}}\n-{ x }- {{{1|{{x}}}}} [[a|[[b]]]] {{small|[[User:A]] 00:01, 1 January 2020 (UTC)}}",
 }
 
-// checkPage checks the invariants of every page, however broken it is.
+// checkPage checks the invariants that hold for every page, no matter how broken.
 func checkPage(t *testing.T, text string) {
 	t.Helper()
 	p := Parse("T", text, Options{})
@@ -71,7 +71,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzPlace checks that a reply in any thread changes no other byte.
+// FuzzPlace checks that placing a reply in any thread does not change any other bytes.
 func FuzzPlace(f *testing.F) {
 	for _, s := range seeds {
 		f.Add(s)
@@ -113,7 +113,7 @@ func checkPlace(t *testing.T, text, reply string) {
 	}
 }
 
-// scraps are the pieces from which random pages are made.
+// scraps are the fragments from which random pages are assembled.
 var scraps = []string{"\n== A ==\n", "\n=== b ===\n", "\n= C =\n", " [[User:A|A]] 00:01, 1 January 2020 (UTC)",
 	" [[User:B]] ([[User talk:B|talk]]) 00:02, 2 January 2020 (UTC)\n", "\n:", "\n::", "\n*", "\n#", "\n", "\n\n",
 	"text", "{{", "}}", "{{SPARQL|query=", "SELECT ?a { ?a ?b ?c }", "|", "{{!}}", "{{od}}",
@@ -158,7 +158,7 @@ func TestSectionsOneByOne(t *testing.T) {
 	}
 }
 
-// sectionText returns the text of the section that MediaWiki edits as number t.Section, as action=parse&section= does.
+// sectionText returns the text of the section that MediaWiki edits as section t.Section, as action=parse&section= does.
 func sectionText(pageText string, t *Thread) (string, error) {
 	s, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
 	return pageText[s.Start:s.End], err

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkHTML checks the invariants of every page read from HTML, however broken it is.
+// checkHTML checks the invariants that hold for every page read from HTML, no matter how broken.
 func checkHTML(t *testing.T, html, wikitext string) {
 	t.Helper()
 	p, err := ParseHTML("T", strings.NewReader(html), Options{Wikitext: wikitext, ShortLinks: []string{"w.wiki"}})
@@ -68,7 +68,7 @@ func TestHostileHTML(t *testing.T) {
 	}
 }
 
-// TestHTMLLinearTime is TestLinearTime for HTML.
+// TestHTMLLinearTime is like TestLinearTime, but for HTML.
 func TestHTMLLinearTime(t *testing.T) {
 	const size = 60_000
 	for _, unit := range []string{

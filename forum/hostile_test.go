@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// payloads are strings that, if not encoded, would be markup, a signature, a ping, a category, the end of the table or
-// list, or a second comment.
+// payloads are strings that, if not encoded, would become markup, a signature, a ping, a category, the end of the table
+// or list, or a second comment.
 var payloads = []string{
 	"{{Delete|spam}}", "{{subst:Template bomb}}", "{{:Main Page}}", "{{User:Mallory/sig}}", "{{{1|x}}}",
 	"{{#tag:ref|x}}", "{{SPARQL|query=ASK {}}}", "}}", "{{", "{{!}}", "}}{{ping|Admin}}",
@@ -49,7 +49,7 @@ func posted() Reply {
 	}
 }
 
-// slots insert a string at each position in a reply that other people can control.
+// slots are functions that insert a string at each position in a reply that other people can control.
 var slots = map[string]func(r *Reply, s string){
 	"to":         func(r *Reply, s string) { r.To = s },
 	"short":      func(r *Reply, s string) { r.Short = s },
@@ -71,7 +71,7 @@ var slots = map[string]func(r *Reply, s string){
 	"tool":       func(r *Reply, s string) { r.Steps[1] = Step{Kind: StepOther, Text: s} },
 }
 
-// skeleton returns the markup of a reply: the lines' first characters, all nodes and all links, without the text
+// skeleton returns a reply's markup: the first character of each line, all nodes and all links, without the text
 // between them.
 func skeleton(w string) string {
 	var b strings.Builder

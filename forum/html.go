@@ -9,23 +9,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Maximum sizes of a page in bytes: of the HTML that [ParseHTML] reads, and of the wikitext that it produces. MediaWiki
+// Maximum sizes of a page in bytes: the HTML that [ParseHTML] reads, and the wikitext that it produces. MediaWiki
 // accepts two megabytes of wikitext.
 const (
 	MaxHTML     = parsoid.MaxBytes
 	MaxWikitext = parsoid.MaxWikitext
 )
 
-// Errors for pages that [ParseHTML] rejects wrap ErrHTML. Read the page's wikitext instead.
+// ErrHTML is wrapped by errors for pages that [ParseHTML] rejects. Callers should read the page's wikitext instead.
 var ErrHTML = parsoid.ErrUnreadable
 
-// ParseHTML reads a talk page from Parsoid's HTML, as rest.php/v1/page/TITLE/html returns it. It converts the HTML back
-// to wikitext ([parsoid.Wikitext]) and parses that with [Parse], so both readers share one implementation. [Diff]
+// ParseHTML reads a talk page from Parsoid's HTML, as returned by rest.php/v1/page/TITLE/html. It converts the HTML
+// back to wikitext ([parsoid.Wikitext]) and parses that with [Parse], so both readers share one implementation. [Diff]
 // reports where Parsoid still reads a page differently from Parse.
 //
 // title affects only the IDs of unsigned comments. [Options.Wikitext] is the wikitext of the same revision; templates
-// that raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs a page that [Parse]
-// returned.
+// that were truncated by raw pipes are taken from it. All byte offsets (Start, End) are -1: [Place] requires a page
+// returned by [Parse].
 //
 // The error wraps [ErrHTML] if the page is longer than [MaxHTML], has more than half a million tags, is nested deeper
 // than 512 elements, or produces more than [MaxWikitext] bytes of wikitext. Other errors come from r.
@@ -46,14 +46,14 @@ func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	return p, nil
 }
 
-// respace restores the white space of the wikitext in salvaged queries. White space that template parameters lost was
-// restored with the templates' source. But if the last brace of a query was taken for the template's, the rest of the
-// query is running text, in which "# LIMIT 10" on its own line is a list item.
+// respace restores the wikitext's whitespace in salvaged queries. Whitespace that was lost in template parameters has
+// already been restored along with the templates' source. However, if the last brace of a query was interpreted as part
+// of the template, the rest of the query is body text, in which a line such as "# LIMIT 10" is a list item.
 func respace(p *Page, opts Options) {
 	if opts.Wikitext == "" {
 		return
 	}
-	var written map[string]string // salvaged queries of the wikitext by their text without spaces
+	var written map[string]string // salvaged queries in the wikitext, by their text without spaces
 	p.salvaged(func(q *Query) {
 		if written == nil {
 			written = map[string]string{}
@@ -65,7 +65,7 @@ func respace(p *Page, opts Options) {
 	})
 }
 
-// salvaged calls f for each salvaged query of the page.
+// salvaged calls f for each salvaged query on the page.
 func (p *Page) salvaged(f func(*Query)) {
 	for i := range p.Threads {
 		for j := range p.Threads[i].Comments {

@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// rendered returns the pages of testdata/pages with Parsoid's HTML (MediaWiki 1.39); see testdata/html/README.md.
+// rendered returns the pages in testdata/pages with Parsoid's HTML (MediaWiki 1.39); see testdata/html/README.md.
 func rendered(t testing.TB) map[string][2]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/html/*.html")
@@ -31,7 +31,7 @@ func rendered(t testing.TB) map[string][2]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Saving a page removes its last line break and resolves the pipe trick.
+		// Saving a page removes its trailing newline and resolves the pipe trick.
 		text := strings.ReplaceAll(strings.TrimRight(string(a.Files[0].Data), "\n"), "[[User:Cleo|]]",
 			"[[User:Cleo|Cleo]]")
 		out[name] = [2]string{text, string(b)}
@@ -65,7 +65,7 @@ func TestReadersAgree(t *testing.T) {
 	}
 }
 
-// links lists the targets of the links in a page's comments.
+// links returns the targets of the links in a page's comments.
 func links(p *Page) (out []string) {
 	for _, th := range p.Threads {
 		for _, c := range th.Comments {
@@ -78,8 +78,8 @@ func links(p *Page) (out []string) {
 	return out
 }
 
-// unspaced removes the spaces from all queries, because HTML alone does not preserve them in queries that are cut by
-// raw pipes.
+// unspaced removes the spaces from all queries, because HTML alone does not preserve them in queries that are truncated
+// by raw pipes.
 func unspaced(p *Page) *Page {
 	for i := range p.Threads {
 		for j := range p.Threads[i].Comments {
@@ -92,8 +92,8 @@ func unspaced(p *Page) *Page {
 	return p
 }
 
-// TestHTMLByHand reads HTML written by hand according to mediawiki.org's Specs/HTML, as other versions of Parsoid
-// produce it, and broken HTML.
+// TestHTMLByHand reads HTML that was written by hand according to mediawiki.org's Specs/HTML, in the form produced by
+// other versions of Parsoid, and broken HTML.
 func TestHTMLByHand(t *testing.T) {
 	const ann = ` <a rel="mw:WikiLink" href="./User:Ann" title="User:Ann">Ann</a> 10:00, 1 May 2024 (UTC)`
 	for name, c := range map[string]struct{ html, want string }{

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestLinearTime checks that the time for pages designed to be slow is proportional to their length. The bound is
-// generous: at this size, a reader that scans back and forth would take minutes.
+// TestLinearTime checks that pages designed to be slow are parsed in time proportional to their length. The bound is
+// generous: at this size, a parser that scans back and forth would take minutes.
 func TestLinearTime(t *testing.T) {
 	const size = 60_000
 	const sign = " [[User:A|A]] 00:01, 1 January 2020 (UTC)"

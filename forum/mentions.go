@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Mentioned reports whether the comment mentions the user: by a link to the user's page, by a ping, or by a plain
-// "@Name" in its text. Quotations, struck out text and code do not count. Letter case does not matter after the "@".
+// Mentioned reports whether the comment mentions the user: with a link to the user's page, a ping, or a plain-text
+// "@Name". Quotations, struck-out text and code are ignored. The name after "@" is not case-sensitive.
 func (c *Comment) Mentioned(user string) bool {
 	user = UserName(user)
 	if user == "" {
@@ -29,8 +29,8 @@ func (c *Comment) Mentioned(user string) bool {
 	return false
 }
 
-// callsUser reports whether a string starts with a user's name. It ignores letter case and treats underscores as
-// spaces. The name must not be the beginning of a longer word.
+// callsUser reports whether a string starts with a user's name. It ignores case and treats underscores as spaces. The
+// name must not be followed by more characters of the same word.
 func callsUser(s, user string) bool {
 	if len(s) > 5 && strings.EqualFold(s[:5], "user:") {
 		s = s[5:]
@@ -49,12 +49,12 @@ func callsUser(s, user string) bool {
 	return n == 0 || !inName(r)
 }
 
-// inName reports whether a character continues a word of a name.
+// inName reports whether a character can be part of a word in a name.
 func inName(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }
 
-// mentions returns the users that a part of the page links or pings, outside of signatures and quotations. Each user is
+// mentions returns the users linked or pinged in a part of the page, outside of signatures and quotations. Each user is
 // listed once.
 func (p *parser) mentions(start, end int, sigs []sig) []string {
 	var out []string
@@ -125,13 +125,13 @@ func inSignature(sigs []sig, i int) bool {
 	return k < len(sigs) && sigs[k].start <= i
 }
 
-// Limits on the plain "@Name"s that are kept. MediaWiki's names are shorter, and nobody addresses more people.
+// Limits on the "@Name" mentions that are kept. MediaWiki's user names are shorter, and no one addresses more people.
 const (
 	maxCalls = 20
 	maxCall  = 256 // bytes
 )
 
-// A quotation is the text between two marks: within a line or, for elements, within a comment. Struck out text is
+// A quotation is the text between two marks: within a line or, for elements, within a comment. Struck-out text has been
 // withdrawn, and code shows what to type.
 type quotation struct {
 	open, close string
@@ -146,14 +146,14 @@ var quotations = []quotation{
 	{"<tt>", "</tt>", true},
 }
 
-// caller searches a part of the page for plain "@Name"s.
+// caller searches a part of the page for plain-text "@Name" mentions.
 type caller struct {
-	text string // up to the part's end
-	none []int  // for each kind of quotation, the offset before which there is no closing mark
+	text string // the page's text up to the end of the part
+	none []int  // for each kind of quotation, the offset before which there are no closing marks
 	eol  int
 }
 
-// calls returns the text after each "@" in running text. It takes linear time.
+// calls returns the text after each "@" in body text. It takes linear time.
 func (p *parser) calls(start, end int, sigs []sig) []string {
 	if strings.IndexByte(p.text[start:end], '@') < 0 {
 		return nil
@@ -189,7 +189,7 @@ func (p *parser) calls(start, end int, sigs []sig) []string {
 	return out
 }
 
-// skip returns the offset after the quotation that opens at i, or i if none does.
+// skip returns the offset after the quotation that opens at i, or i if there is none.
 func (c *caller) skip(i int) int {
 	switch b := c.text[i]; {
 	case b == '\'':
@@ -219,7 +219,7 @@ func (c *caller) skip(i int) int {
 	return i
 }
 
-// addresses reports whether the "@" at i can begin a name. Inside an email or web address it cannot.
+// addresses reports whether the "@" at i can start a mention. Inside an email address or URL, it cannot.
 func (c *caller) addresses(start, i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[start:i])
 	after, m := utf8.DecodeRuneInString(c.text[i+1:])

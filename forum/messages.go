@@ -10,13 +10,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// messageFiles contains the fixed sentences of a reply, one file per language. Values for placeholders are encoded
+// messageFiles contains the fixed sentences for replies, one file per language. Values for placeholders are encoded
 // before they are inserted.
 //
 //go:embed messages/*.json
 var messageFiles embed.FS
 
-// catalog parses messageFiles when they are needed, which takes as long as the rest of a command's start. They are
+// catalog parses messageFiles on first use, since this takes as long as the rest of a command's startup. The files are
 // embedded in the program, so an error is a bug; [Compose] returns it.
 var catalog = sync.OnceValues(func() (*message.Catalog, error) {
 	files, err := fs.Sub(messageFiles, "messages")
@@ -26,7 +26,7 @@ var catalog = sync.OnceValues(func() (*message.Catalog, error) {
 	return message.Load(files, language.English)
 })
 
-// Texts returns the fixed sentences, numbers and dates of the first supported language in the list. For "de-CH" it
+// Texts returns the fixed sentences, numbers and dates for the first supported language in the list. For "de-CH", it
 // returns German. If no language in the list is supported, it returns English. It returns nil if the program's own
 // files are broken.
 func Texts(languages ...string) *message.Texts {

@@ -8,23 +8,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// Open is a question that an answer leaves open: another reading of the request would change the result.
+// Open is a question that an answer leaves open: a different reading of the request would change the result.
 type Open struct {
-	Kind string // one of the kinds of agent/probe: limit, subclasses, ranks …; others are not shown
+	Kind string // one of the kinds in agent/probe: limit, subclasses, ranks …; others are not shown
 	Name string // label of the entity concerned, if the kind has one
 	ID   string `json:",omitempty"` // its ID, shown as a link if it has no label
-	Come int    // number of rows that the other reading adds; not stated if 0
-	Gone int    // number of rows that it loses
+	Come int    // number of rows that the other reading adds; not shown if 0
+	Gone int    // number of rows that it removes; not shown if 0
 	More bool   // it adds more than Come rows
 
-	Other   string `json:",omitempty"` // label of the class that replaces the class Name
+	Other   string `json:",omitempty"` // label of the class that replaces Name
 	OtherID string `json:",omitempty"`
 }
 
 // maxOpen is the maximum number of open questions in a reply.
 const maxOpen = 3
 
-// openKinds are the kinds that have a sentence. The sentences of the kinds in named name an entity.
+// openKinds are the kinds that have a sentence. The sentences for the kinds in named contain the name of an entity.
 var (
 	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
 		"subclasses_none": true, "places": true, "places_one": true, "class": true, "country": true, "ranks": true,
@@ -32,7 +32,7 @@ var (
 	named = map[string]bool{"subclasses": true, "subclasses_none": true, "places": true, "places_one": true, "class": true}
 )
 
-// PointWords returns a question that an answer leaves open in words, or "" if there are no words for its kind.
+// PointWords describes a question that an answer leaves open. It returns "" if there is no sentence for its kind.
 func PointWords(t *message.Texts, o Open) string {
 	o.Name, o.Other = cmp.Or(o.Name, o.ID), cmp.Or(o.Other, o.OtherID)
 	if !openKinds[o.Kind] || named[o.Kind] && o.Name == "" {
@@ -44,7 +44,7 @@ func PointWords(t *message.Texts, o Open) string {
 	return t.Text("open_"+o.Kind, "name", o.Name)
 }
 
-// linked returns a link to an entity, or "" if there is none.
+// linked returns a link to an entity, or "" if that is not possible.
 func (c *composer) linked(id string) string {
 	link, err := c.cell(Cell{ID: id})
 	if id == "" || err != nil {
@@ -60,7 +60,7 @@ func (c *composer) open() {
 		if o.Kind == "class" && o.Other+o.OtherID == "" && slices.ContainsFunc(c.r.Open, func(x Open) bool {
 			return x.Kind == o.Kind && x.Name == o.Name && x.ID == o.ID && x.Other+x.OtherID != ""
 		}) {
-			continue // another reading of it is already named
+			continue // a reading with a specific class is listed
 		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)

@@ -28,7 +28,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// If a class has a reading with a name, the reply does not mention a reading without one.
+// If a class has a reading with a name, the reply does not mention its readings without a name.
 func TestOneReadingOfAClass(t *testing.T) {
 	got, err := Compose(Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Open: []Open{{Kind: "class", Name: "country", Other: "state", Gone: 3},
 		{Kind: "class", Name: "country", Come: 6}, {Kind: "class", Name: "city", Come: 6}}}, ":")

@@ -8,17 +8,17 @@ import (
 
 // Options describe the differences between wikis. An empty list means the default, which is Wikidata's.
 type Options struct {
-	// QueryTemplates are the templates that contain a SPARQL query, in the parameter query or sparql or in the first
+	// QueryTemplates are the templates that contain a SPARQL query in the query or sparql parameter or in the first
 	// unnamed parameter.
 	QueryTemplates []string
 	// ResolvedTemplates are the templates that, anywhere in a discussion, mark it as closed.
 	ResolvedTemplates []string
-	// UserNamespaces are additional names of the user and user talk namespaces. The English, German and French names are
-	// built in.
+	// UserNamespaces are additional names for the user and user talk namespaces. The English, German and French names
+	// are built in.
 	UserNamespaces []string
-	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to these hosts are reported as queries of kind link
-	// without SPARQL, which the caller must resolve. By default, none are reported. The links remain in the comment's
-	// text.
+	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to these hosts are reported as queries of kind
+	// link with no SPARQL; the caller must resolve them. By default, no links are reported. The links remain in the
+	// comment's text.
 	ShortLinks []string
 	// Wikitext is the wikitext of the same revision, for [ParseHTML]; empty if it is not available.
 	Wikitext string
@@ -31,7 +31,7 @@ var (
 	defaultResolvedTemplates = []string{"Section resolved", "Resolved", "Discussion resolved", "Erledigt"}
 
 	queryParams = []string{"query", "sparql", "1"}
-	// userNamespaces are the names of the user and user talk namespaces, contributions the names of the special page.
+	// userNamespaces are the names of the user and user talk namespaces; contributions are names of the special page.
 	userNamespaces = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin",
 		"Utilisateur", "Utilisatrice", "Discussion utilisateur"}
 	contributions = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge",
@@ -49,7 +49,7 @@ var (
 	wrapTemplates = []string{"Small", "Smaller", "Nowrap", "Nobr", "Nobold", "S", "Strike", "Del", "Strikethrough",
 		"Big", "Larger"}
 	// closedStart and closedEnd are the templates around a closed or archived part of a discussion; foldStart and
-	// foldEnd fold a part without closing it.
+	// foldEnd are the templates around a collapsed part that is not closed.
 	closedStart = []string{"Archive top", "Atop", "Discussion top", "Hidden archive top", "Hat", "Closed",
 		"Archivetop", "Rfc top", "Afd top"}
 	closedEnd = []string{"Archive bottom", "Abot", "Discussion bottom", "Hidden archive bottom", "Hab",
@@ -57,7 +57,7 @@ var (
 	foldStart    = []string{"Cot", "Collapse top", "Hidden begin", "Hidden top", "Collapse begin"}
 	foldEnd      = []string{"Cob", "Collapse bottom", "Hidden end", "Hidden bottom", "Collapse end"}
 	botTemplates = []string{"Bots", "Nobots"}
-	// blockStart and blockEnd enclose a conversation with the bot; blockReply ended the replies of the previous bot.
+	// blockStart and blockEnd enclose a conversation with the bot; blockReply ended the replies from the previous bot.
 	blockStart = []string{"Spinachbot top"}
 	blockEnd   = []string{"Spinachbot bottom"}
 	blockReply = []string{"Spinachbot response end"}
@@ -85,7 +85,7 @@ const (
 	blockEndTemplate
 	blockReplyTemplate
 	stamped // not determined by the name: a template that contains a timestamp
-	// Structural templates are between comments rather than in a comment.
+	// Structural templates occur between comments rather than in a comment.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate |
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
@@ -93,26 +93,26 @@ const (
 // names is Options prepared for lookups on one page; it caches the results.
 type names struct {
 	roles      map[string]role // by canonical name
-	shortLinks map[string]bool // hosts, lower case
+	shortLinks map[string]bool // hosts, in lowercase
 	asked      map[string]name
 	users      map[string]userLink // by link target
-	shown      map[string]string   // user names by their spelling in arguments
+	shown      map[string]string   // user names, by spelling in arguments
 	tokenized  []token             // scratch
 }
 
-// name is a template's canonical name and role.
+// name contains a template's canonical name and role.
 type name struct {
 	canonical string
 	role      role
 }
 
-// userLink is the meaning of a link's target.
+// userLink is the interpretation of a link's target.
 type userLink struct {
 	user string
 	page bool
 }
 
-// of returns the canonical name and role of a name as written.
+// of returns the canonical name and role for a name as written.
 func (n *names) of(written string) name {
 	if k, ok := n.asked[written]; ok {
 		return k

@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the trees of testdata/pages anew")
 
-// tree prints a page in the form that testdata/pages/README.md describes.
+// tree prints a page in the format described in testdata/pages/README.md.
 func tree(p *Page) string {
 	var b strings.Builder
 	for _, t := range p.Threads {

@@ -17,29 +17,29 @@ type parser struct {
 	top     []*wikitext.Node // nodes that are opaque to signatures: tags, comments, templates; outermost only, in order
 	utc     []int            // offsets of "(UTC)"
 	ends    []int            // offsets of the ends of their lines
-	quot    []wikitext.Span  // quoted parts, in which signatures do not count
+	quot    []wikitext.Span  // quoted parts, in which signatures are ignored
 	page    *Page
-	ids     map[string]int // how often an ID was requested
-	anchors map[string]int // how often a heading has occurred, in lower case
-	node    int            // index into doc.Nodes of the first node that starts after the last comment that was read
-	buf     []byte         // scratch, as are the next three
+	ids     map[string]int // number of times that an ID was requested
+	anchors map[string]int // number of times that a heading has occurred, by lowercase heading
+	node    int            // index into doc.Nodes of the first node after the last comment that was read
+	buf     []byte         // scratch, like the next three
 	rest    []wikitext.Span
 	patches []patch
 	found   []found
 	urls    []wikitext.Span
 	strip   stripper
-	sigs    []sig // signatures of the line that was read last
+	sigs    []sig // signatures on the last line that was read
 	pending []line
-	// number of bytes that may still be scanned ahead for the ends of tables and of queries in running text; the limit
-	// keeps the time linear
+	// number of bytes that may still be scanned ahead for the ends of tables and of queries in body text; the limit
+	// keeps the running time linear
 	tables, bare int
 }
 
 // Parse reads a talk page. It never fails: for a broken page, it returns the readable parts. title affects only the IDs
 // of unsigned comments.
 //
-// Everything before the first heading is ignored. A thread is a section of level 2 (or of level 1, or a deeper one if
-// no such section is open yet). The running time is linear in the length of the text.
+// Everything before the first heading is ignored. A thread is a section at level 2 (or at level 1, or deeper if no such
+// section is open yet). The running time is linear in the length of the text.
 func Parse(title, text string, opts Options) *Page {
 	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, tables: 4*len(text) + 1<<16,
 		bare: 4*len(text) + 1<<16}
@@ -67,9 +67,9 @@ func Parse(title, text string, opts Options) *Page {
 	return p.page
 }
 
-// layers divides the nodes into headings and opaque parts. The content of a template is read if it is not really a
-// template because its name is invalid, if it is an accident (stray braces around whole threads), or if it only wraps a
-// signature or a discussion.
+// layers divides the nodes into headings and opaque parts. The content of a template is read as part of the page if it
+// is not really a template because its name is invalid, if it is accidental (stray braces around whole threads), or if
+// it only wraps a signature or a discussion.
 func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
 	hidden := make([]bool, len(nodes)) // nodes inside an opaque node
@@ -115,7 +115,7 @@ func (p *parser) wraps(n *wikitext.Node, headings []int) bool {
 	return signed && (p.is(n, wrapTemplate) || p.holdsThread(n)) || headed && (signed || !validName(n.Name))
 }
 
-// within reports whether one of the sorted offsets is in a node.
+// within reports whether any of the sorted offsets is in a node.
 func within(offsets []int, n *wikitext.Node) bool {
 	i := sort.SearchInts(offsets, n.Start)
 	return i < len(offsets) && offsets[i] < n.End
@@ -136,15 +136,15 @@ func (p *parser) query(n *wikitext.Node) bool {
 	return ok
 }
 
-// holdsThread reports whether a template, such as {{hidden|content=…}}, contains a discussion: timestamps on different
-// lines.
+// holdsThread reports whether a template, such as {{hidden|content=…}}, contains a discussion, that is, timestamps on
+// different lines.
 func (p *parser) holdsThread(n *wikitext.Node) bool {
 	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
 	return i < j && p.ends[i] < p.utc[j-1] && !p.is(n, structural)
 }
 
 // validName reports whether a template can have this name (MediaWiki: Manual:Page_title). If it cannot, MediaWiki shows
-// its source.
+// the template's source.
 func validName(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsAny(s, "[]{}<>\n")
 }
@@ -156,7 +156,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 	return p.top[i:j:j]
 }
 
-// threads creates a thread from each heading that opens one, and reads the text under it and its sub-headings.
+// threads creates a thread for each heading that opens one, and reads the text under the heading and its subheadings.
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	p.page.Threads = make([]Thread, 0, len(heads))
@@ -191,7 +191,7 @@ func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
 	for _, r := range ranges(p.doc, roleOf, closedStartTemplate, closedEndTemplate, len(p.text)) {
 		if r.End <= reach {
-			continue // inside a part that was handled before
+			continue // inside a part that was already handled
 		}
 		for len(threads) > 0 && threads[0].End <= r.Start {
 			threads = threads[1:]
@@ -244,8 +244,8 @@ func (p *parser) signedBy(n *wikitext.Node) string {
 	return user
 }
 
-// anchor returns the fragment of a link to a heading: the heading without markup, with underscores for spaces. If the
-// same heading or sub-heading has occurred before, it ends in "_2" and so on.
+// anchor returns the URL fragment for a heading: the heading without markup, with underscores for spaces. If the same
+// heading or subheading has occurred before, it ends in "_2" and so on.
 func (p *parser) anchor(heading string) string {
 	p.buf = append(p.buf[:0], heading...)
 	for i, c := range p.buf {
@@ -261,8 +261,8 @@ func (p *parser) anchor(heading string) string {
 	return a
 }
 
-// quotes finds the parts of a page that quote others: blockquote, q and cite elements, and elements of class mw-notalk
-// (DiscussionTools, CommentParser.php). An element that is never closed is not a quotation.
+// quotes finds the parts of a page that contain quotations: blockquote, q and cite elements, and elements with the
+// mw-notalk class (DiscussionTools, CommentParser.php). An element that is never closed is not a quotation.
 func quotes(text string) []wikitext.Span {
 	var out []wikitext.Span
 	var stack []opening
@@ -307,7 +307,7 @@ type opening struct {
 	quote bool
 }
 
-// tagName returns the name of the tag after a "<", in lower case, if the element may be a quotation.
+// tagName returns the lowercase name of the tag after a "<", if the element may be a quotation.
 func tagName(s string) (name string, closing bool) {
 	s, closing = strings.CutPrefix(s, "/")
 	e := 0
@@ -321,7 +321,7 @@ func tagName(s string) (name string, closing bool) {
 	return "", false
 }
 
-// merge sorts spans and joins those that overlap.
+// merge sorts spans and joins overlapping ones.
 func merge(spans []wikitext.Span) []wikitext.Span {
 	sort.Slice(spans, func(a, b int) bool { return spans[a].Start < spans[b].Start })
 	merged := spans[:0]

@@ -11,11 +11,11 @@ import (
 
 // Reasons why a reply cannot be placed.
 var (
-	// ErrNoComment means that the thread does not contain the comment to be answered, or no longer does.
+	// ErrNoComment means that the thread does not contain the comment to be answered, or no longer contains it.
 	ErrNoComment = errors.New("the comment is not in the thread")
-	// ErrClosed means that people have closed or archived the discussion.
+	// ErrClosed means that the discussion was closed or archived.
 	ErrClosed = errors.New("the discussion is closed")
-	// ErrUnplaceable means that MediaWiki does not treat the position as running text of a section (broken braces around
+	// ErrUnplaceable means that MediaWiki does not treat the position as body text in a section (broken braces around
 	// it), so an edit would do harm.
 	ErrUnplaceable = errors.New("no safe place for a reply")
 )
@@ -33,7 +33,7 @@ func ReplyIndent(pageText string, t *Thread, target string) (string, error) {
 	return s.indent, err
 }
 
-// Place inserts a reply and returns the new text of the whole section that MediaWiki edits as number t.Section. It
+// Place inserts a reply and returns the new text of the whole section that MediaWiki edits as section t.Section. It
 // inserts the reply after the target's last descendant, never before an outdent template and never in a closed part.
 // All other bytes remain unchanged. The reply must have been composed with the result of [ReplyIndent] for the same
 // target.
@@ -61,7 +61,7 @@ func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
 		text.Clip(t.Heading, 60), ErrUnplaceable)
 }
 
-// Without is [Replace] with an empty replacement. The section of a level 1 heading contains all threads below it.
+// Without is [Replace] with an empty replacement. The section of a level 1 heading includes all threads below it.
 func Without(pageText string, t *Thread, start, end int) (sectionText string, err error) {
 	return Replace(pageText, t, start, end, "")
 }
@@ -94,7 +94,7 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 	k := -1
 	for i := range t.Comments {
 		if c := &t.Comments[i]; c.End > len(pageText) || c.Start > c.End {
-			return s, 0, fmt.Errorf("place reply: the thread was not read from this text: %w", ErrNoComment)
+			return s, 0, fmt.Errorf("place reply: the thread was not parsed from this text: %w", ErrNoComment)
 		} else if target != "" && c.ID == target {
 			k = i
 			break
@@ -118,14 +118,14 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 		if last+1 >= len(t.Comments) || t.Comments[last+1].body != c.body || !t.Comments[last+1].outdent {
 			break
 		}
-		last++ // the discussion continues outdented, so the reply goes after it, as an answer at its level
+		last++ // the discussion continues outdented, so the reply goes after that, one level deeper
 		c = &t.Comments[last]
 	}
 	return spot{t.Comments[last].End, prefixFor(c, &t.Comments[last])}, t.Comments[k].Start, nil
 }
 
-// prefixFor returns the prefix of a reply to c that follows a neighbor: the neighbor's list characters up to c's level,
-// and then a colon.
+// prefixFor returns the prefix for a reply to c that is placed after neighbor: the neighbor's list characters up to c's
+// level, followed by a colon.
 func prefixFor(c, neighbor *Comment) string {
 	depth := c.Level - 1
 	from := neighbor.Indent
@@ -140,7 +140,7 @@ func prefixFor(c, neighbor *Comment) string {
 }
 
 // settle moves an offset to the end of its line, and out of collapsed parts that do not contain the target. It rejects
-// positions that MediaWiki does not treat as running text.
+// positions that MediaWiki does not treat as body text.
 func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	n := newNames(Options{})
 	for range 20 {
@@ -152,7 +152,7 @@ func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 			}
 			if d.Kind != wikitext.Heading && d.Start < next && next < d.End {
 				if d.Start < offset {
-					return 0, fmt.Errorf("the end of the comment is inside {{%s}} or a tag that began before: %w",
+					return 0, fmt.Errorf("the end of the comment is inside {{%s}} or a tag that was opened earlier: %w",
 						text.Clip(d.Name, 30), ErrUnplaceable)
 				}
 				next = lineEnd(page, d.End)
@@ -171,7 +171,7 @@ func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	return 0, ErrUnplaceable
 }
 
-// closedAt reports whether an offset is in a part of the section that is closed by templates.
+// closedAt reports whether an offset is in a part of the section that templates mark as closed.
 func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	n := newNames(Options{})
 	for _, r := range ranges(doc, n.roleOf, closedStartTemplate, closedEndTemplate, sec.End) {
@@ -183,7 +183,7 @@ func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	return false
 }
 
-// between is the part of a page between two templates, including both. closed means that the second template exists.
+// between is the part of a page between two templates, including both. closed is false if the second one is missing.
 type between struct {
 	Start, End int
 	closed     bool
@@ -211,8 +211,7 @@ func ranges(doc *wikitext.Doc, of func(*wikitext.Node) role, start, stop role, e
 	return out
 }
 
-// FindMarker returns the offset of the HTML comment with which [Compose] marked a reply, or -1 if the text does not
-// contain that comment.
+// FindMarker returns the offset of the HTML comment that [Compose] writes for marker, or -1 if text has none.
 func FindMarker(text, marker string) int {
 	if marker == "" {
 		return -1
@@ -237,8 +236,8 @@ func Markers(text string) []string {
 }
 
 // FindReply finds our own reply on a page: a comment by account that contains the marker. An empty account matches any
-// author. A marker that someone else copied into a comment does not count. FindReply returns nil if there is no such
-// reply.
+// author. A marker that someone else copied into a comment is ignored. FindReply returns nil if there is no reply with
+// the marker.
 func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	for from := 0; marker != ""; {
 		k := FindMarker(text[from:], marker)
@@ -259,7 +258,7 @@ func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	return nil, nil
 }
 
-// SPARQL returns the SPARQL text of each of the comment's queries.
+// SPARQL returns the SPARQL text of each query in the comment.
 func (c *Comment) SPARQL() (out []string) {
 	for _, q := range c.Queries {
 		out = append(out, q.SPARQL)
@@ -267,14 +266,14 @@ func (c *Comment) SPARQL() (out []string) {
 	return out
 }
 
-// By reports whether the comment was written by the user. Names are compared by MediaWiki's rules for the first letter
-// and for underscores.
+// By reports whether the comment was written by the user. Names are compared according to MediaWiki's rules for the
+// first letter and for underscores.
 func (c *Comment) By(user string) bool {
 	return c.Author != nil && UserName(*c.Author) == UserName(user)
 }
 
-// RepliesTo returns the comments of a thread that answer a comment and were written by the user, or by anyone if user
-// is empty.
+// RepliesTo returns the comments in the thread that answer the comment with the given ID and were written by the user,
+// or by anyone if user is empty.
 func (t *Thread) RepliesTo(id, user string) []*Comment {
 	var out []*Comment
 	for i := range t.Comments {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPlace answers the comment "T" on each page; "@" marks the reply's position and is followed by its prefix.
+// TestPlace answers the comment "T" on each page; "@" marks the reply's position and is followed by the reply's prefix.
 func TestPlace(t *testing.T) {
 	sign := func(s string) string { // "Name:" at the end of a line becomes a signature
 		for _, n := range []string{"Ann", "Bob", "Cid", "Tim"} {
@@ -56,7 +56,8 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// in two cases the thread continues outdented or has bullets; in all others the reply is one level below its target
+			// in two cases, the thread continues outdented or has bullets; in all others, the reply is one level below
+			// its target
 			if got != indent && name != "neighbor's prefix" && name != "sibling stays behind" {
 				t.Errorf("indent %q, want %q", got, indent)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// mark returns the text that replaces a query in a comment's text. It is shielded from [strip].
+// mark returns the placeholder for a query in a comment's text. It is shielded from [strip].
 func (f found) mark() string { return queryMark + f.label }
 
 var queryMark = shield("[query]")
@@ -17,8 +17,8 @@ var queryMark = shield("[query]")
 // maxLinks is the maximum number of external links that are kept for a comment.
 const maxLinks = 100
 
-// queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to
-// query services, and bare SPARQL. urls are the addresses of all external links outside of code and of comments. Both
+// queriesIn finds the queries in a part of the page, in order: templates, highlighted and preformatted code, links to
+// query services, and bare SPARQL. urls are the URLs of all external links outside of code and HTML comments. Both
 // results are valid until the next call.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	out, urls = p.found[:0], p.urls[:0]
@@ -142,13 +142,13 @@ func (p *parser) codeElements(start, end int, taken []found) []found {
 	return out
 }
 
-// overlaps reports whether a range overlaps one of a sorted list of disjoint ranges.
+// overlaps reports whether a range overlaps any range in a sorted list of disjoint ranges.
 func overlaps(list []found, start, end int) bool {
 	k := sort.Search(len(list), func(k int) bool { return list[k].end > start })
 	return k < len(list) && list[k].start < end
 }
 
-// links finds links that contain a query, and adds the addresses of all links to urls.
+// links finds links that contain a query, and adds the URLs of all links to urls.
 func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 	var out []found
 	s := p.text[:end]
@@ -196,9 +196,9 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 	return out
 }
 
-// urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), without the
-// punctuation that ends a sentence. A pipe ends an address that is not in square brackets, because it may separate a
-// template's arguments.
+// urlEnd finds the end of an external link's URL as MediaWiki does (Parser::EXT_LINK_URL_CLASS), excluding punctuation
+// that ends a sentence. A pipe ends a URL that is not in square brackets, because it may separate a template's
+// arguments.
 func urlEnd(s string, i int) int {
 	j, bracket := i, i > 0 && s[i-1] == '['
 	for j < len(s) && s[j] > ' ' && s[j] != 0x7f && strings.IndexByte("[]<>\"", s[j]) < 0 && (s[j] != '|' || bracket) {
@@ -219,7 +219,7 @@ func urlEnd(s string, i int) int {
 	return j
 }
 
-// short reports whether an address is a short link: a path on a shortener's host.
+// short reports whether a URL is a short link: a path on a shortener's host.
 func (n *names) short(raw, host string) bool {
 	if !n.shortLinks[host] {
 		return false
@@ -228,9 +228,8 @@ func (n *names) short(raw, host string) bool {
 	return path != "" && path[0] != '#' && path[0] != '?'
 }
 
-// QueryFromURL decodes the query that a link contains: after "#" on the pages of the Wikidata Query Service and similar
-// services, or in a parameter "query". ok is false if the link does not contain a query, as in the case of a short
-// link.
+// QueryFromURL decodes the query in a link: after "#" in links to the Wikidata Query Service and similar services, or
+// in a "query" parameter. ok is false if the link does not contain a query, as in the case of a short link.
 func QueryFromURL(u string) (sparql string, ok bool) {
 	if !strings.Contains(u, "//") {
 		return "", false
@@ -239,7 +238,7 @@ func QueryFromURL(u string) (sparql string, ok bool) {
 	return sparql, ok
 }
 
-// queryOfURL decodes the query in a link: the fragment of the Wikidata Query Service's pages (query.wikidata.org/#…,
+// queryOfURL decodes the query in a link: the fragment in links to the Wikidata Query Service (query.wikidata.org/#…,
 // /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) do not contain a query.
 func queryOfURL(raw string) (query, host string, ok bool) {
 	rest := raw[strings.Index(raw, "//")+2:]
@@ -273,7 +272,7 @@ func queryOfURL(raw string) (query, host string, ok bool) {
 	return "", host, false
 }
 
-// unescape decodes percent escapes and leaves anything else unchanged. MediaWiki's own entities in addresses are
+// unescape decodes percent-encoding and leaves anything else unchanged. Entities that MediaWiki writes in URLs are
 // decoded first.
 func unescape(s string, plus bool) string {
 	if strings.Contains(s, "&") {
@@ -299,7 +298,7 @@ func unescape(s string, plus bool) string {
 	return b.String()
 }
 
-// bareQueries finds SPARQL in running text without any markup, or as a block of lines that start with a space.
+// bareQueries finds SPARQL in body text with no markup, or in a block of lines that start with a space.
 func (p *parser) bareQueries(start, end int, taken []found) []found {
 	var out []found
 	for i := start; i < end; {
@@ -326,17 +325,17 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 	return out
 }
 
-// bareStart finds the next keyword that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or
-// REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals before a brace. prologue is the start of the PREFIX lines and
-// leading comments before it.
+// bareStart finds the next keyword that starts a query: SELECT before a variable, an asterisk, a parenthesis, DISTINCT
+// or REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals before a brace. prologue is the start of the PREFIX lines and
+// leading comments before the keyword.
 func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
-	stop := strings.IndexByte(t[i:], '{') // a query contains a group
+	stop := strings.IndexByte(t[i:], '{') // a query contains a group, in braces
 	if stop >= 0 {
 		stop = i + strings.LastIndexByte(t[i:], '{')
 	}
 	for ; i < stop; i++ {
-		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be lower case in running text
+		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be lowercase in body text
 			continue
 		}
 		n := formLength(t, i)
@@ -355,7 +354,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 			continue
 		}
 		prologue = i
-		for floor := min(i, max(low, p.floor(i), i-4000)); ; { // whole lines before it that belong to the query
+		for floor := min(i, max(low, p.floor(i), i-4000)); ; { // preceding whole lines that belong to the query
 			bol := strings.LastIndexByte(t[max(floor, prologue-400):prologue], '\n') + 1 + max(floor, prologue-400)
 			if bol <= floor+1 || t[bol-1] != '\n' || strings.TrimLeft(t[bol:prologue], ":* \t") != "" {
 				break
@@ -372,7 +371,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	return -1, -1
 }
 
-// floor returns the end of the last node before an offset. A prologue starts after it.
+// floor returns the end of the last node before an offset. A prologue cannot start before that.
 func (p *parser) floor(i int) int {
 	k := sort.Search(len(p.top), func(k int) bool { return p.top[k].Start >= i })
 	if k == 0 {
@@ -381,8 +380,8 @@ func (p *parser) floor(i int) int {
 	return p.top[k-1].End
 }
 
-// unprefixed removes the list characters from the lines of a bare query, and the spaces after them, which MediaWiki
-// does not show.
+// unprefixed removes the list characters from the lines of a bare query, as well as the spaces after them, which
+// MediaWiki does not show.
 func unprefixed(q string) string {
 	lines := strings.Split(q, "\n")
 	for i, l := range lines {

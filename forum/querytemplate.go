@@ -7,27 +7,27 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// maxQuery is the maximum length of a query in bytes. The longest of 5,374 queries posted on Request a query has 26,021
-// characters.
+// maxQuery is the maximum length of a query in bytes. The longest of 5,374 queries posted on "Request a query" has
+// 26,021 characters.
 const maxQuery = 100_000
 
-// found is a query and the part of the page that contains it.
+// found is a query with the part of the page that contains it.
 type found struct {
 	Query
 	label      string // label of a link, without markup
 	start, end int
 }
 
-// queryReader reads query templates twice: as MediaWiki divides them, and by the rules of SPARQL, as their authors
-// intended. The first reading may cut the query. For example, a raw pipe starts a new parameter, or the last brace of
-// the query, directly before the template's closing braces, is taken for one of them. Then the second reading is used,
-// and the query is marked as salvaged.
+// queryReader reads query templates twice: by MediaWiki's rules, and by the rules of SPARQL, as their authors intended.
+// The first reading may truncate the query. For example, a raw pipe starts a new parameter, or the last brace of the
+// query, directly before the template's closing braces, is interpreted as one of them. In that case, the second reading
+// is used, and the query is marked as salvaged.
 type queryReader struct {
 	text    string
 	n       *names
-	asked   []reading     // query templates in the order of their positions
-	taken   map[int]found // readings by their start
-	budget  int           // number of bytes that the second reading may still use; the limit keeps it linear
+	asked   []reading     // query templates in page order
+	taken   map[int]found // queries by start offset
+	budget  int           // number of bytes that the second reading may still scan; keeps the running time linear
 	nowiki  int           // offset of the next closing nowiki tag at or after the last requested position
 	anyMore bool          // whether there is such a tag
 }
@@ -37,7 +37,7 @@ type reading struct {
 	start int
 	name  string
 	next  int            // offset after the name
-	node  *wikitext.Node // nil if MediaWiki does not read a template there
+	node  *wikitext.Node // nil if MediaWiki does not recognize a template there
 	cut   bool           // query and clean are the results of [queryReader.cut]
 	query string
 	clean bool
@@ -48,7 +48,7 @@ func newQueryReader(text string, n *names) *queryReader {
 		anyMore: true, nowiki: -1}
 }
 
-// doc reads the structure of the text, with query templates as their authors intended them.
+// doc parses the structure of the text, with query templates read as their authors intended.
 func (r *queryReader) doc() *wikitext.Doc {
 	mw := wikitext.Preprocess(r.text, wikitext.Options{Template: r.note})
 	if len(r.asked) == 0 {
@@ -78,7 +78,7 @@ func (r *queryReader) note(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// at returns the query template that opens at i in MediaWiki's reading, or nil if none does.
+// at returns the query template that opens at i in MediaWiki's reading, or nil if there is none.
 func (r *queryReader) at(i int) *reading {
 	k, ok := slices.BinarySearchFunc(r.asked, i, func(a reading, i int) int { return a.start - i })
 	if !ok {
@@ -87,8 +87,8 @@ func (r *queryReader) at(i int) *reading {
 	return &r.asked[k]
 }
 
-// careless finds the first query template after an offset that must not be read as MediaWiki reads it. It collects the
-// queries of the templates before it.
+// careless finds the first query template after an offset for which MediaWiki's reading must not be used. It collects
+// the queries in the templates before it.
 func (r *queryReader) careless(from int) int {
 	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
 	for ; k < len(r.asked); k++ {
@@ -165,8 +165,8 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// cut returns the query in MediaWiki's reading, and whether that reading is certain: the braces of the query are
-// balanced and all other parameters are plain names.
+// cut returns the query in MediaWiki's reading, and whether that reading is certain: the query's braces are balanced
+// and all other parameters have plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	arg, ok := t.Arg(r.text, queryParams...)
 	clean = true
@@ -186,7 +186,7 @@ func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	return q, clean
 }
 
-// paramName reports whether a string can be the name of a template's parameter rather than a piece of a query.
+// paramName reports whether a string can be the name of a template parameter rather than part of a query.
 func paramName(s string) bool {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 40 {
@@ -200,7 +200,7 @@ func paramName(s string) bool {
 	return true
 }
 
-// meant reads the template by the rules of SPARQL, starting at its first pipe, which is at i.
+// meant reads a template by the rules of SPARQL, starting at its first pipe, which is at i.
 func (r *queryReader) meant(i int) (q string, end int, ok bool) {
 	for pos := 0; r.text[i] == '|'; {
 		i++
@@ -236,7 +236,7 @@ func (r *queryReader) paramAt(i int) (name string, value int) {
 	return strings.TrimSpace(r.text[i:j]), j + 1
 }
 
-// escapes lists the templates that represent characters that a template's argument cannot contain.
+// escapes lists the templates for characters that a template's argument cannot contain.
 var escapes = []struct{ template, text string }{
 	{"{{!}}", "|"}, {"{{!!}}", "||"}, {"{{=}}", "="}, {"{{(}}", "{"}, {"{{)}}", "}"}, {"{{((}}", "{{"},
 	{"{{))}}", "}}"}, {"{{pipe}}", "|"},
@@ -263,7 +263,7 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 	if r.budget <= 0 {
 		return 0, false
 	}
-	depth, parens, quiet := 0, 0, 0 // quiet is the offset at which a string, comment or IRI ends
+	depth, parens, quiet := 0, 0, 0 // quiet is the end offset of a string, comment or IRI
 	for i < limit {
 		if strings.HasPrefix(t[i:limit], "{{") {
 			if e, _ := escapeAt(t, i); e != "" {
@@ -312,7 +312,7 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 	return 0, false
 }
 
-// noQuery reports whether a signature or a heading, which cannot be part of a query, begins at i.
+// noQuery reports whether a signature or a heading, which cannot be part of a query, starts at i.
 func noQuery(t string, i int) bool {
 	switch t[i] {
 	case '(':
@@ -354,7 +354,7 @@ func (r *queryReader) skipTag(i int) int {
 	return r.nowiki + len("</nowiki>")
 }
 
-// untilLine is the last resort: it takes the text up to a line that consists of the template's closing braces.
+// untilLine is the last resort: it reads the text up to a line that consists of the template's closing braces.
 func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	t := r.text[i:min(len(r.text), i+maxQuery)]
 	if r.budget <= 0 {
@@ -384,8 +384,8 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	return decodeQuery(r.text[value : i+k+1]), i + k + 3, true
 }
 
-// decodeQuery converts a template's argument to the query that its author wrote. It replaces {{!}} by a pipe, removes
-// nowiki tags and comments, and decodes entities for characters that an argument cannot contain, except where they are
+// decodeQuery converts a template's argument to the query that its author wrote. It replaces {{!}} with a pipe, removes
+// nowiki tags and comments, and decodes entities for characters that an argument cannot contain, unless they are
 // SPARQL.
 func decodeQuery(s string) string {
 	s = wikitext.StripComments(s)

@@ -12,10 +12,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxNamed is the maximum number of omitted columns that are named below a table.
+// maxNamed is the maximum number of omitted columns that are listed below a table.
 const maxNamed = 4
 
-// found describes the query's result in a sentence if no other part of the reply does.
+// found returns a sentence that describes the query's result, for use if no other part of the reply does so.
 func (c *composer) found() string {
 	switch total := max(c.r.Total, len(c.r.Rows)); {
 	case c.r.Boolean != nil && *c.r.Boolean:
@@ -29,8 +29,8 @@ func (c *composer) found() string {
 	}
 }
 
-// result adds the query's result: a line for a single value, a list for a tree, and otherwise a table. Below the
-// result, it reports what was left out, and when and where the query ran.
+// result adds the query's result: a line for a single value, a list for a tree, and a table for anything else. Below
+// the result, it adds what was left out, and when and where the query ran.
 func (c *composer) result() error {
 	var below []string
 	rows, columns := min(len(c.r.Rows), Shown(max(c.r.Total, len(c.r.Rows)))), c.columns()
@@ -88,8 +88,8 @@ func (c *composer) list(columns []string) string {
 	return strings.Join(names, c.t.Text("comma"))
 }
 
-// below returns the sentences below a result, of which the given number of rows is shown. It adds to the sentences
-// about columns how many rows are not shown, what else the query shows, and when and where it ran.
+// below returns the sentences below a result of which the given number of rows is shown: how many rows are not shown,
+// the given sentences about columns, what else is notable about the result, and when and where the query ran.
 func (c *composer) below(columns []string, rows int) []string {
 	var said []string
 	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
@@ -114,7 +114,7 @@ func (c *composer) below(columns []string, rows int) []string {
 	return said
 }
 
-// view returns a sentence if the query service shows the result in a form other than a table.
+// view returns a sentence if the query service does not show the result as a table.
 func (c *composer) view() []string {
 	switch m := defaultView.FindStringSubmatch(c.r.Query); {
 	case m == nil || strings.Contains(c.r.Short, "defaultView"): // already explained
@@ -146,8 +146,8 @@ func (r Reply) single() bool {
 	return len(r.Rows) == 1 && r.Total <= 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1
 }
 
-// queryLink returns a link that opens the query. If there is no such link or its address would be too long, it returns
-// words that refer to the query above.
+// queryLink returns a link that opens the query. If there is no link or its URL would be too long, it returns text that
+// refers to the query above.
 func (c *composer) queryLink() string {
 	if link := c.opens(c.r.Query, c.t.Text("run_query")); link != "" {
 		return link
@@ -155,8 +155,7 @@ func (c *composer) queryLink() string {
 	return c.t.Text("run_above")
 }
 
-// opens returns a link with the given text that opens a query, or "" if there is no page for it or its address would be
-// too long.
+// opens returns a link with the given text that opens a query, or "" if there is no QueryPage or the URL is too long.
 func (c *composer) opens(query, words string) string {
 	address := c.r.QueryPage + percent(query)
 	if c.r.QueryPage == "" || len(address) > maxLink {
@@ -165,7 +164,7 @@ func (c *composer) opens(query, words string) string {
 	return "[" + address + " " + words + "]"
 }
 
-// percent writes all characters except letters, digits, "-", "." and "_" as %XX, so that none can end a link.
+// percent percent-encodes all characters except letters, digits, "-", "." and "_", so that none can end a link.
 func percent(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -184,7 +183,7 @@ const (
 	// PhoneWidth is the maximum width of a reply's table.
 	PhoneWidth = 390
 
-	margin    = 24 // of the page, and of each level of a reply
+	margin    = 24 // of the page, and of each level of indentation
 	maxLevels = 4  // deeper tables are narrow anyway
 	padding   = 16 // of a cell
 	character = 8
@@ -215,17 +214,17 @@ func TableWidth(r Reply, indent string) int {
 	return c.width(c.columns())
 }
 
-// BreakWords is the attribute of a table whose words may be broken, so that the table always fits on a phone.
+// BreakWords is the attribute for a table whose words may be broken, so that the table always fits on a phone.
 const BreakWords = `style="overflow-wrap:anywhere"`
 
-// keepWords is the attribute of a table that fits on a phone if lines are broken only between words. Mobile skins
-// break words anywhere, and would make columns narrower than necessary.
+// keepWords is the attribute for a table that fits on a phone if lines are broken only between words. Mobile skins
+// break words anywhere, which would make columns narrower than necessary.
 const keepWords = `style="word-break:normal;overflow-wrap:normal"`
 
 // width returns the minimum width of a table with the first n columns.
 func (c *composer) width(n int) int { return c.measure(n, longestWord) }
 
-// measure returns the width of a table with the first n columns. letters returns the width of a cell in characters.
+// measure returns the width of a table with the first n columns. letters returns the length of a string in characters.
 func (c *composer) measure(n int, letters func(string) int) int {
 	px := margin * (1 + min(len(c.indent), maxLevels))
 	for i := range n {
@@ -253,7 +252,7 @@ func longestWord(s string) int {
 	return n
 }
 
-// header returns the heading of column i, without encoding it.
+// header returns the unencoded header of column i.
 func (c *composer) header(i int) string {
 	if i < len(c.r.Headers) && c.r.Headers[i] != "" {
 		return c.r.Headers[i]
@@ -261,8 +260,8 @@ func (c *composer) header(i int) string {
 	return c.r.Vars[i]
 }
 
-// table writes the first rows of the result and returns the number of rows written. Rows that differ only in omitted
-// columns are written once.
+// table adds a table with the first rows of the result and returns the number of rows written. Rows that differ only in
+// omitted columns are written once.
 func (c *composer) table(rows, columns int) (written int, err error) {
 	var b strings.Builder
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
@@ -319,7 +318,8 @@ func (c *composer) tree() error {
 			before = c.r.Tree[i-1].Depth
 		}
 		if item.Depth < 0 || item.Depth > before+1 {
-			return fmt.Errorf("compose reply: item %d of the tree has depth %d after one of depth %d", i, item.Depth, before)
+			return fmt.Errorf("compose reply: item %d in the tree has depth %d, after an item with depth %d", i,
+				item.Depth, before)
 		}
 		text, err := c.cell(item.Cell)
 		if err != nil {
@@ -330,7 +330,7 @@ func (c *composer) tree() error {
 	return nil
 }
 
-// cell returns a value as wikitext in the format of the language.
+// cell returns a value as wikitext, formatted for the language.
 func (c *composer) cell(v Cell) (string, error) {
 	if v.ID == "" {
 		text := encode(c.plain(v), maxCell)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// shared returns the folder of reference data next to the repository. Tests that need it are skipped if it does not
+// shared returns the folder with reference data next to the repository. Tests that need it are skipped if it does not
 // exist.
 func shared(t *testing.T, elem ...string) string {
 	t.Helper()
@@ -42,7 +42,7 @@ type item struct {
 	Replies                 []item
 }
 
-// flat lists a tree's comments with their parents' times.
+// flat returns a tree's comments with their parents' times.
 func flat(items []item, parent string, out *[]string) {
 	for _, it := range items {
 		key := ""
@@ -85,7 +85,7 @@ func TestDiscussionToolsTree(t *testing.T) {
 	}
 }
 
-// TestDiscussionToolsRevisions reads the revisions of DiscussionTools' own test pages: every line with a signature
+// TestDiscussionToolsRevisions reads the revisions of DiscussionTools' own test pages: every line with a signature like
 // "--[[User:X]] time" ends one comment.
 func TestDiscussionToolsRevisions(t *testing.T) {
 	var texts []string
@@ -130,7 +130,7 @@ func TestDiscussionToolsRevisions(t *testing.T) {
 	}
 }
 
-// TestTimestampExpression compares our timestamp reader with the regular expression that DiscussionTools builds for the
+// TestTimestampExpression compares our timestamp parser with the regular expression that DiscussionTools builds for the
 // English format.
 func TestTimestampExpression(t *testing.T) {
 	var cases []struct{ Format, Expected, Message string }
@@ -150,8 +150,8 @@ func TestTimestampExpression(t *testing.T) {
 	}
 }
 
-// TestRealTalkPages reads real pages of the English Wikipedia: every "(UTC)" in a plain signature ends a comment or is
-// part of one.
+// TestRealTalkPages reads real pages from the English Wikipedia: every "(UTC)" in a plain signature ends a comment or
+// is part of one.
 func TestRealTalkPages(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(shared(t, "wikichatter_enwiki"), "*.txt"))
 	signature := regexp.MustCompile(`\[\[[Uu]ser( talk)?:[^\]|/]+\|[^\]<]+\]\]\)? \d\d:\d\d, \d{1,2} [A-Z][a-z]+ \d{4} \(UTC\)\n`)
@@ -188,7 +188,7 @@ func TestRealTalkPages(t *testing.T) {
 	}
 }
 
-// TestSyntheticPage reads an invented page that contains every form of discussion found on the forum.
+// TestSyntheticPage reads a synthetic page that contains every form of discussion found on the forum.
 func TestSyntheticPage(t *testing.T) {
 	p := Parse("Wikidata:Request a query", read(t, shared(t, "SYNTHETIC_raq_page.wikitext")), Options{})
 	want := []string{".Alice Example 201906051420 < ", "..Bob 201906051501 < Alice Example 201906051420",
@@ -208,7 +208,7 @@ func TestSyntheticPage(t *testing.T) {
 	}
 }
 
-// TestRealQueries puts every real query from the forum into the template, escaped as the template requires, and reads
+// TestRealQueries writes every real query from the forum in the template, escaped as the template requires, and reads
 // it back.
 func TestRealQueries(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(read(t, shared(t, "raq_queries.jsonl"))), "\n")

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// sign finds the signatures of a line.
+// sign finds the signatures in a line.
 func (p *parser) sign(l *line, pending []line) {
 	low := max(l.text, l.table)
 	nodes := p.nodesIn(l.text, l.end)
@@ -30,7 +30,7 @@ func (p *parser) sign(l *line, pending []line) {
 		from += low
 		if k := len(pending) - 1; !ok && len(l.sigs) == 0 && k >= 0 && l.prefix == "" && pending[k].prefix == "" &&
 			pending[k].end+1 == l.start {
-			user, from, ok = p.n.signer(p.text[pending[k].text:st.start]) // a signature that is split over two lines
+			user, from, ok = p.n.signer(p.text[pending[k].text:st.start]) // a signature that is split across two lines
 			from += pending[k].text
 		}
 		if !ok || user == "" {
@@ -46,8 +46,8 @@ func (p *parser) sign(l *line, pending []line) {
 	p.sigs = l.sigs
 }
 
-// defines reports whether the text of a definition list's term continues as its definition: at a colon outside of
-// links, tags and addresses (MediaWiki, BlockLevelPass::findColonNoLinks).
+// defines reports whether the text of a term in a definition list includes the start of its definition: a colon outside
+// of links, tags and URLs (MediaWiki, BlockLevelPass::findColonNoLinks).
 func defines(s string) bool {
 	for i := 0; i < len(s); {
 		switch {
@@ -94,7 +94,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 }
 
 // unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and similar templates. An argument that can be parsed
-// as a date is the time, and the first other argument is the user.
+// as a date is the time, and the first remaining argument is the user.
 func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	for _, a := range n.Args {
 		v := strings.TrimSpace(wikitext.StripComments(a.Value.In(p.text)))
@@ -128,7 +128,7 @@ func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	return user, at
 }
 
-// looksLikeDate reports whether a string is a date in a form that cannot be parsed, such as "15:38:33", rather than a
+// looksLikeDate reports whether a string is a date in a format that cannot be parsed, such as "15:38:33", rather than a
 // name.
 func looksLikeDate(s string) bool {
 	digits, colons := 0, 0
@@ -143,7 +143,7 @@ func looksLikeDate(s string) bool {
 	return digits >= 4 && colons > 0 && digits+colons == len(s) && strings.Count(s, ".") != 3
 }
 
-// substituted finds the signature that remains of a substituted unsigned template: <small>… unsigned comment added by
+// substituted finds the signature left by a substituted unsigned template: <small>… unsigned comment added by
 // [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
 func (p *parser) substituted(l *line) {
 	for _, n := range p.nodesIn(l.text, l.end) {
@@ -168,7 +168,7 @@ func (p *parser) substituted(l *line) {
 }
 
 // OnlySignature reports whether a string consists only of a user's signature: links to the user's own pages,
-// parentheses around them, and one timestamp.
+// parentheses around them, and a timestamp.
 func OnlySignature(s, user string, opt Options) bool {
 	s = strings.TrimSpace(s)
 	at, ok := nextStamp(s, 0)

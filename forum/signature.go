@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxSignature is the maximum distance between an author's link and the timestamp, in characters as displayed
+// maxSignature is the maximum distance between an author's link and the timestamp, in displayed characters
 // (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
 const maxSignature = 100
 
@@ -19,9 +19,9 @@ type stamp struct {
 	time       time.Time
 }
 
-// nextStamp finds the first timestamp in s at or after i. A timestamp is either in MediaWiki's English form, such as
-// "14:20, 5 June 2019 (UTC)", with the direction marks that Unicode-aware browsers leave after any element, or in
-// another language's form before a time zone in parentheses. Impossible dates do not count.
+// nextStamp finds the first timestamp in s at or after i. A timestamp is either in MediaWiki's English format, such as
+// "14:20, 5 June 2019 (UTC)", possibly with the directional marks that Unicode-aware browsers leave after any element,
+// or in another language's format before a time zone in parentheses. Impossible dates are ignored.
 func nextStamp(s string, i int) (stamp, bool) {
 	for i < len(s) {
 		k := strings.IndexByte(s[i:], '(')
@@ -48,8 +48,8 @@ func nextStamp(s string, i int) (stamp, bool) {
 	return stamp{}, false
 }
 
-// quoted reports whether a timestamp is a quotation or a parameter's value. As in Convenient Discussions, it is if it
-// follows an equals sign or precedes a quotation mark.
+// quoted reports whether a timestamp is a quotation or a parameter's value. As in Convenient Discussions, this is the
+// case if it follows an equals sign or precedes a quotation mark.
 func quoted(s string, start, end int) bool {
 	if start > 0 && s[start-1] == '=' {
 		return true
@@ -124,7 +124,7 @@ func stampBefore(s string, open int, zone string) (start int, t time.Time, ok bo
 	return foreignBefore(s, open, zone)
 }
 
-// englishBefore reads "H:i, j F Y " backward. The elements are evaluated in this order, from the end.
+// englishBefore reads "H:i, j F Y " backward, from the end of the string.
 func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	b := &back{s, open}
 	if !b.byte(' ') {
@@ -154,8 +154,8 @@ func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	return b.i, t, ok
 }
 
-// date returns the time built from its parts. It reports whether the date exists. offset is the zone's, in minutes east
-// of Greenwich.
+// date returns the time with the given parts, and whether the date exists. offset is the time zone's offset, in minutes
+// east of UTC.
 func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	t := time.Date(year, time.Month(month), day, hour, minute, 0, 0, time.UTC)
 	if year < 1990 || int(t.Month()) != month || t.Day() != day || hour > 23 || minute > 59 {
@@ -164,7 +164,7 @@ func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	return t.Add(-time.Duration(offset) * time.Minute), true
 }
 
-// token is a piece of the text before a timestamp: a link, a transclusion, or text including its tags.
+// token is a part of the text before a timestamp: a link, a transclusion, or text including its tags.
 type token struct {
 	start, end int
 	kind       byte // '[', '{' or 't'
@@ -201,8 +201,8 @@ func (n *names) signer(s string) (user string, sig int, ok bool) {
 	return user, sig, ok
 }
 
-// tokenOf returns the user that a token refers to, and its length in characters as displayed. Tags and templates have
-// length 0.
+// tokenOf returns the user that a token refers to, and the token's length in displayed characters. Tags and templates
+// have length 0.
 func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 	switch kind {
 	case '[':
@@ -241,11 +241,11 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 	return "", shown
 }
 
-// opens marks the bytes with which links, transclusions and tags begin.
+// opens marks the bytes with which links, transclusions and tags start.
 var opens = [256]bool{'[': true, '{': true, '<': true}
 
-// tokens splits wikitext into links, transclusions and text. Text before the first of these is omitted, since it does
-// not refer to a user.
+// tokens splits wikitext into links, transclusions and text. Text before the first link, transclusion or tag is
+// omitted, since it does not refer to a user.
 func (n *names) tokens(s string) []token {
 	out := n.tokenized[:0]
 	defer func() { n.tokenized = out }()
@@ -288,7 +288,7 @@ func (n *names) tokens(s string) []token {
 	return out
 }
 
-// tagLength returns the length of the tag or comment at the beginning of s, or 0 if its "<" does not begin one.
+// tagLength returns the length of the tag or comment at the start of s, or 0 if its "<" does not start one.
 func tagLength(s string) int {
 	if len(s) < 3 || s[1] != '!' && s[1] != '/' && !(s[1]|0x20 >= 'a' && s[1]|0x20 <= 'z') {
 		return 0
@@ -296,7 +296,7 @@ func tagLength(s string) int {
 	return strings.IndexByte(s, '>') + 1
 }
 
-// linkEnd returns the offset after "]]" of the link that opens at i, skipping links inside it, or -1 if it never ends.
+// linkEnd returns the offset after the "]]" of the link that opens at i, skipping nested links, or -1 if there is none.
 func linkEnd[T string | []byte](s T, i int) int {
 	depth := 0
 	for j := i; j+1 < len(s) && j < i+2000; {
@@ -331,7 +331,7 @@ func splitLink(s string) (target, label string) {
 	return target, label
 }
 
-// shownLength returns the number of characters of a link's label as displayed.
+// shownLength returns the number of displayed characters in a link's label.
 func shownLength(s string) int {
 	if strings.IndexByte(s, '<') < 0 {
 		return utf8.RuneCountInString(s)
@@ -398,7 +398,7 @@ func (n *names) readUser(target string) (user string, page bool) {
 	return "", false
 }
 
-// userName is [UserName], for a name in a template's argument.
+// userName is like [UserName], for a name in a template's argument, but caches its results.
 func (n *names) userName(s string) string {
 	u, ok := n.shown[s]
 	if !ok {
@@ -408,8 +408,8 @@ func (n *names) userName(s string) string {
 	return u
 }
 
-// UserName normalizes a user's name as MediaWiki does: spaces for underscores, the first letter upper case, IPv6
-// addresses upper case.
+// UserName normalizes a user's name as MediaWiki does: underscores become spaces, and the first letter and IPv6
+// addresses become uppercase.
 func UserName(s string) string {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 	s = strings.Map(func(r rune) rune {

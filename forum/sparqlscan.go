@@ -2,11 +2,10 @@ package forum
 
 import "strings"
 
-// This file implements just enough of SPARQL to find the end of a query in running wikitext: strings, comments, IRIs
-// and braces.
+// This file implements just enough of SPARQL to find the end of a query in wikitext: strings, comments, IRIs, braces.
 
-// skipToken skips a string, an IRI or a comment that starts at i in s, so that braces in it do not count. For a quote
-// or "<" that does not start one, it skips one byte.
+// skipToken skips a string, an IRI or a comment that starts at i in s, so that braces in it are ignored. For a
+// quotation mark or "<" that does not start a token, it skips one byte.
 func skipToken(s string, i int) int {
 	switch c := s[i]; c {
 	case '#':
@@ -43,7 +42,7 @@ func skipToken(s string, i int) int {
 	return i + 1
 }
 
-// balanced reports whether the braces of a query are balanced.
+// balanced reports whether the braces in a query are balanced.
 func balanced(q string) bool {
 	depth := 0
 	for i := 0; i < len(q); {
@@ -67,7 +66,7 @@ func balanced(q string) bool {
 
 var queryForms = []string{"select", "ask", "construct", "describe"}
 
-// wordAt reports whether the word w (lower case) is at i in s, in any case.
+// wordAt reports whether the word w, which must be lowercase, is at i in s, ignoring case.
 func wordAt(s string, i int, w string) bool {
 	j := i + len(w)
 	if j > len(s) || !strings.EqualFold(s[i:j], w) {
@@ -80,8 +79,8 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
 }
 
-// formAt returns the offset after the first query form keyword at or after i, outside comments, strings and IRIs; -1 if
-// there is none.
+// formAt returns the offset after the first query form keyword at or after i, outside comments, strings and IRIs, or -1
+// if there is none.
 func formAt(s string, i int) int {
 	for i < len(s) {
 		if n := formLength(s, i); n > 0 && (i == 0 || !strings.ContainsRune("?:$", rune(s[i-1]))) {
@@ -92,7 +91,7 @@ func formAt(s string, i int) int {
 	return -1
 }
 
-// formLength returns the length of the query form keyword at i in s, 0 if there is none.
+// formLength returns the length of the query form keyword at i in s, or 0 if there is none.
 func formLength(s string, i int) int {
 	for _, w := range queryForms {
 		if wordAt(s, i, w) {
@@ -102,8 +101,8 @@ func formLength(s string, i int) int {
 	return 0
 }
 
-// looksLikeQuery reports whether a string seems to be a SPARQL query: a query form, then a pattern in braces with a
-// variable or a prefixed name.
+// looksLikeQuery reports whether a string seems to be a SPARQL query: a query form followed by a pattern in braces,
+// with a variable or a prefixed name.
 func looksLikeQuery(s string) bool {
 	i := formAt(s, 0)
 	if i < 0 {
@@ -113,13 +112,13 @@ func looksLikeQuery(s string) bool {
 	return k >= 0 && strings.ContainsAny(s, "?$:")
 }
 
-// startsQuery reports whether a string begins like a query: with a comment, the prologue or a query form.
+// startsQuery reports whether a string starts like a query: with a comment, a prologue or a query form.
 func startsQuery(s string) bool {
 	return strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") || formLength(s, 0) > 0
 }
 
-// queryEnd returns the offset after the query that starts at i: after its outermost closing brace, and the lines of
-// solution modifiers that follow it.
+// queryEnd returns the offset after the query that starts at i: after its outermost closing brace and the solution
+// modifier lines that follow it.
 func queryEnd(s string, i int) (int, bool) {
 	depth, seen := 0, false
 	for i < len(s) {
@@ -150,7 +149,7 @@ func queryEnd(s string, i int) (int, bool) {
 	return 0, false
 }
 
-// afterGroup returns the offset of a further group's brace that belongs to the same query (named subqueries), or i.
+// afterGroup returns the offset of the brace that opens another group in the same query (named subqueries), or i.
 func afterGroup(s string, i int) int {
 	j := i
 	for j < len(s) && j < i+200 {
@@ -174,7 +173,7 @@ var modifiers = []string{"group", "order", "having", "limit", "offset", "values"
 func modifiersEnd(s string, i int) int {
 	for {
 		j := i
-		// list characters of a query written in a reply
+		// list characters, if the query is in a reply
 		for j < len(s) && (isBlank(s[j]) || j > 0 && (s[j-1] == '\n' || s[j-1] == ':') && s[j] == ':') {
 			j++
 		}

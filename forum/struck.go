@@ -6,14 +6,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// strikes are the elements that strike out text; templates that do so begin with one of struckTemplates.
+// strikes are the elements that strike out text; struckTemplates are the templates that do so.
 var (
 	strikes         = []string{"s", "del", "strike"}
 	struckTemplates = map[string]bool{"s": true, "strike": true, "del": true, "strikethrough": true}
 )
 
-// StruckOut reports whether the first line of a comment's wikitext, or the part before its first template, is struck
-// out: people strike out a reply there and leave its signature.
+// StruckOut reports whether a comment's wikitext starts with struck-out text, in an element or a template: users who
+// strike out a reply leave its signature as is.
 func StruckOut(text string) bool {
 	line, _, _ := strings.Cut(strings.TrimLeft(text, ":*# \t\n"), "\n")
 	low := strings.ToLower(strings.TrimLeft(line, "' "))

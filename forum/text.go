@@ -10,13 +10,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// While wikitext is turned into text, characters that are already text rather than markup are moved to Unicode's
+// While wikitext is converted to text, characters that are already text rather than markup are mapped to Unicode's
 // private use area. They are restored at the end.
 const shieldBase = 0xE100
 
 const shielded = "[]'<>&{}|=*:#;"
 
-// shield replaces these characters, which are all ASCII.
+// shield maps these characters, which are all ASCII, to the private use area.
 func shield(s string) string {
 	if !strings.ContainsAny(s, shielded) {
 		return s
@@ -33,7 +33,7 @@ func shield(s string) string {
 	return b.String()
 }
 
-// unshield restores them in place.
+// unshield restores the characters in place.
 func unshield(s []byte) []byte {
 	b := s[:0]
 	for {
@@ -56,13 +56,13 @@ func decodeEntities(s string) string {
 	return strings.ReplaceAll(html.UnescapeString(s), "\u00a0", " ")
 }
 
-// patch replaces a part of the page when the page is turned into text.
+// patch replaces a part of the page when the page is converted to text.
 type patch struct {
 	start, end int
 	with       string // already shielded
 }
 
-// plain converts a part of the page to text as displayed. Patches replace queries and signatures; they must not overlap
+// plain converts a part of the page to displayed text. Patches replace queries and signatures; they must not overlap
 // partially.
 func (p *parser) plain(start, end int, patches []patch) string {
 	nodes := p.nodesIn(start, end)
@@ -91,7 +91,7 @@ func (p *parser) plain(start, end int, patches []patch) string {
 	return string(p.strip.text(b))
 }
 
-// shown returns the text that a tag or template displays, as far as its arguments show it. The result is shielded.
+// shown returns the text that a tag or template displays, as far as it follows from its arguments, shielded.
 func (p *parser) shown(n *wikitext.Node) string {
 	switch n.Kind {
 	case wikitext.Tag:
@@ -148,7 +148,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	return shield(strings.Join(args, " "))
 }
 
-// marked returns a part of the page with each query template replaced by a mark.
+// marked returns a part of the page with each query template replaced with a placeholder.
 func (p *parser) marked(s wikitext.Span) string {
 	if !strings.Contains(s.In(p.text), "{{") {
 		return s.In(p.text)
@@ -173,7 +173,7 @@ func (p *parser) marked(s wikitext.Span) string {
 	return b.String()
 }
 
-// strip is [stripper.text] for a single piece of text.
+// strip is [stripper.text] for a single string.
 func strip(s string) string {
 	i := 0
 	for i < len(s) && !special[s[i]] && s[i] != '&' && s[i] != 0xEE && s[i] != '\n' {
@@ -186,8 +186,7 @@ func strip(s string) string {
 	return string(t.text([]byte(s)))
 }
 
-// stripper converts wikitext to text as displayed. Its buffers are reused for the next text, so that a page needs few
-// allocations.
+// stripper converts wikitext to displayed text. Its buffers are reused, so that few allocations are needed for a page.
 type stripper struct {
 	out   []byte // without markup
 	lines []byte // tidied
@@ -255,10 +254,10 @@ func lineStop(s []byte, i int) int {
 	return len(s)
 }
 
-// special marks the bytes that may begin markup.
+// special marks the bytes that may start markup.
 var special = [256]bool{'[': true, '\'': true, '<': true, '{': true, '}': true, '|': true, '!': true}
 
-// lineStarts reports whether the line that contains i has only list characters and spaces before i.
+// lineStarts reports whether there are only list characters and spaces before i on its line.
 func lineStarts(s []byte, i int) bool {
 	for i > 0 && strings.IndexByte(":*# \t", s[i-1]) >= 0 {
 		i--
@@ -266,7 +265,7 @@ func lineStarts(s []byte, i int) bool {
 	return i == 0 || s[i-1] == '\n'
 }
 
-// stripCell writes a table's rows and cells as text: one row per line, with a bar between cells.
+// stripCell writes a table's rows and cells as text: one row per line, with a vertical bar between cells.
 func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	start := i == 0 || s[i-1] == '\n'
 	switch {
@@ -285,8 +284,8 @@ func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	return append(b, s[i]), i + 1
 }
 
-// attributes returns the length of the attributes before a cell's text, including the bar after them: everything before
-// the first bar, unless it contains a link (MediaWiki, Parser::handleTables).
+// attributes returns the length of the attributes before a cell's text, including the vertical bar after them:
+// everything before the first bar, unless it contains a link (MediaWiki, Parser::handleTables).
 func attributes(s []byte) int {
 	for i := 0; i < len(s) && i < 500; i++ {
 		switch s[i] {
@@ -310,7 +309,7 @@ func (t *stripper) tidy(s []byte) []byte {
 		t.lines = appendLine(b, s, tight)
 		return t.lines
 	}
-	blank := true // the previous line is blank, or there is none
+	blank := true // the previous line is blank or does not exist
 	for len(s) > 0 {
 		l := s
 		if k := bytes.IndexByte(s, '\n'); k >= 0 {
@@ -367,7 +366,7 @@ func tidyLine(l string) string {
 	return rest
 }
 
-// appendLine is [tidyLine] for bytes. tight means that none of the text's lines is crowded.
+// appendLine is [tidyLine] for bytes. tight means that none of the lines in the text is crowded.
 func appendLine(b, l []byte, tight bool) []byte {
 	n := 0
 	for n < len(l) && (l[n] == ':' || l[n] == '*' || l[n] == '#' || l[n] == ';') {
@@ -385,14 +384,14 @@ func appendLine(b, l []byte, tight bool) []byte {
 	return append(b, rest...)
 }
 
-// crowded reports whether a string has spaces that are not single spaces, or direction marks.
+// crowded reports whether a string contains consecutive spaces, tabs, carriage returns, or directional marks.
 func crowded(s []byte) bool {
 	return bytes.Contains(s, []byte("  ")) || bytes.IndexByte(s, '\t') >= 0 || bytes.IndexByte(s, '\r') >= 0 ||
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))
 }
 
-// definition writes "term : its definition" in a uniform way, regardless of the spaces around the colon. MediaWiki
-// displays term and definition on two lines.
+// definition formats "term : its definition" consistently, regardless of the spaces around the colon. MediaWiki
+// displays the term and the definition on separate lines.
 func definition(s string) string {
 	k := strings.IndexByte(s, ':')
 	if k <= 0 || strings.IndexByte(s[:k], '\n') >= 0 || strings.HasPrefix(s[k:], "://") {
@@ -435,7 +434,7 @@ func stripLink(b, s []byte, i int) ([]byte, int) {
 	return b, i + 1 + k + 1
 }
 
-// appendLabel appends a link's label without tags and quote marks.
+// appendLabel appends a link's label without tags, bold or italic marks.
 func appendLabel(b, s []byte) []byte {
 	if !bytes.ContainsAny(s, "<'[") {
 		return append(b, s...)
@@ -456,7 +455,7 @@ func appendLabel(b, s []byte) []byte {
 	return b
 }
 
-// stripTag removes the HTML tag at i; <br> becomes a line break. A "<" that does not start a tag is text.
+// stripTag skips the HTML tag at i; <br> becomes a newline. A "<" that does not start a tag is text.
 func stripTag(b, s []byte, i int) ([]byte, int) {
 	j := i + 1
 	if j < len(s) && s[j] == '/' {

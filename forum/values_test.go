@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Dates before the year 1, unknown values, files and lexemes are shown as people write them.
+// BC dates, unknown values, files and lexemes are shown as people write them.
 func TestValues(t *testing.T) {
 	for _, tt := range []struct {
 		language string
@@ -43,7 +43,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Lists use the language's comma.
+// Lists use the comma of the reply's language.
 func TestListComma(t *testing.T) {
 	r := Reply{Language: "ja", Short: "S.", Query: "ASK { }", Signature: "~~~~",
 		Steps: []Step{{Kind: StepNames, Things: []Cell{{ID: "Q1"}, {ID: "Q2"}}}, {Kind: StepNames}}}
@@ -53,8 +53,8 @@ func TestListComma(t *testing.T) {
 	}
 }
 
-// Below the table, the reply adds what an editor would add: that the query shows a map, that an item may have several
-// rows, and where the other rows are.
+// Below the table, the reply mentions what an editor would mention: that the query shows a map, that an item may have
+// several rows, and where to find the other rows.
 func TestBelowTheTable(t *testing.T) {
 	r := Reply{To: "A", Short: "x", Vars: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x"}, {Text: "48.8569 -2.3514", Kind: "place"}}},
 		Query: "#defaultView:Map\nSELECT ?a ?b WHERE { }", Total: 3, Several: true, Signature: "~~~~"}
@@ -79,7 +79,7 @@ func TestBelowTheTable(t *testing.T) {
 	}
 }
 
-// IDs in the model's words are links, except where they are part of something else or may be a quarter of a year.
+// IDs in the model's text are linked, unless they are part of something else or may stand for a quarter of a year.
 func TestLinkedIDs(t *testing.T) {
 	for said, want := range map[string]string{
 		"It is Q3768.":                 "It is [[Q3768]].",
@@ -96,7 +96,7 @@ func TestLinkedIDs(t *testing.T) {
 	}
 }
 
-// If the bot will not answer again, its reply does not invite people to reply.
+// If the bot will not answer again, its reply does not invite users to reply.
 func TestLastReply(t *testing.T) {
 	for _, r := range []Reply{{NoAnswer: "not_found"}, {Short: "x", Query: "ASK { }"}} {
 		r.Signature, r.Last = "~~~~", true
@@ -107,7 +107,7 @@ func TestLastReply(t *testing.T) {
 	}
 }
 
-// A step that is repeated many times is shown in one line.
+// A step that is repeated many times is shown on one line.
 func TestStepsOnce(t *testing.T) {
 	r := Reply{NoAnswer: "actions", Signature: "~~~~", Steps: []Step{{Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery, Rows: 2}}}
 	w, err := Compose(r, ":")

@@ -52,7 +52,7 @@ func TestYoursComesBeforeTheQuery(t *testing.T) {
 	}
 }
 
-// The bot recognizes each language's expressions for the poster's query, so that it does not mention a mistake twice.
+// The bot recognizes references to the poster's query in each language, so that it does not mention a mistake twice.
 func TestYoursIsSaidOnce(t *testing.T) {
 	for language, short := range map[string]string{"en": "Your own query is empty.", "de": "In deiner Abfrage fehlt ein Punkt.",
 		"fr": "Votre requête est vide.", "es": "A tu consulta le falta algo.", "it": "La tua query è vuota.", "pt": "A sua consulta está vazia.",
@@ -65,7 +65,7 @@ func TestYoursIsSaidOnce(t *testing.T) {
 	}
 }
 
-// Columns that do not fit on a phone are named, and rows that look the same without them are shown once.
+// Columns that do not fit on a phone are listed by name, and rows that look the same without them are shown once.
 func TestColumnsLeftOut(t *testing.T) {
 	long := strings.Repeat("x", 20)
 	r := Reply{To: "A", Short: "x", Query: "ASK { }", Signature: "~~~~", Total: 5, Vars: []string{"a", "b", "c", "d"},
@@ -78,7 +78,7 @@ func TestColumnsLeftOut(t *testing.T) {
 		!strings.Contains(w, "2 more columns are left out here: term, party &#91;&#91;y&#93;&#93;.") {
 		t.Errorf("%v\n%s", err, w)
 	}
-	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // with all columns, the rows are those of the query
+	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // with all columns, the rows are the same as in the query's result
 	for i := range r.Rows {
 		r.Rows[i] = r.Rows[i][:2]
 	}
@@ -87,7 +87,7 @@ func TestColumnsLeftOut(t *testing.T) {
 	}
 }
 
-// A single value without any text about it is the answer and is shown once.
+// A single value with no accompanying text is the answer and is shown once.
 func TestSingleValue(t *testing.T) {
 	for _, tt := range []struct{ short, first, last string }{
 		{"", ":@A: Result: npr.org", ""},
@@ -104,7 +104,7 @@ func TestSingleValue(t *testing.T) {
 	}
 }
 
-// An ASK has no rows to count.
+// An ASK query has no rows to count.
 func TestAskStep(t *testing.T) {
 	yes := true
 	r := Reply{To: "A", Short: "Yes.", Query: "ASK { }", Boolean: &yes, Signature: "~~~~", Steps: []Step{{Kind: StepQuery, Ask: true},

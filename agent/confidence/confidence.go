@@ -1,10 +1,10 @@
 // Package confidence estimates how likely an answer is to be right from what is known when a run ends. It uses a
 // logistic model over the features in a trajectory's end event ([event.Features]).
 //
-//	confidence.go   the terms of the model, its weights, and the probability
+//	confidence.go   the model's terms and weights, and the probability
 //	fit.go          weights fitted to finished runs
-//	measure.go      how good probabilities are: Brier score, reliability, and wrong answers by share of runs answered
-//	weights.json    the weights that the program uses, and what they were fitted to
+//	measure.go      quality of probabilities: Brier score, reliability, and wrong answers by share of runs answered
+//	weights.json    the weights that the program uses, and a description of the runs they were fitted to
 //
 // The weights are pulled toward priors, most of which come from published runs. A term that never occurs in the fitted
 // runs therefore keeps its prior weight.
@@ -28,19 +28,19 @@ type Term struct {
 	Name  string
 	About string
 	Prior float64 // weight before any fit: the change in log odds
-	// the prior is a figure from published runs: a fit does not weaken it
+	// the prior is a figure from published runs, which a fit does not weaken
 	Published bool
 	value     func(f *event.Features) float64
 }
 
-// priorBias is the log odds of an answer without any of the terms.
+// priorBias is the log odds for an answer to which none of the terms applies.
 const priorBias = 1.52
 
 // Terms returns the terms. The priors are log odds of mean F1 scores in published runs. The priors for steps and
-// refusals come from SPINACH's QALD-10 runs: F1 was 0.82 with up to 5 steps, 0.68 with up to 8, 0.51 with up to 14 and
-// 0.18 with more; 0.488 with a refused action and 0.695 without; and 0.26 for runs without a final query. The priors
-// for unseen IDs come from GRASP's QALD-7 and WWQ runs: 65.5 instead of 86.7, and 56.2 instead of 77.6. The others are
-// our own guesses.
+// rejections come from SPINACH's QALD-10 runs: F1 was 0.82 with up to 5 steps, 0.68 with up to 8, 0.51 with up to 14
+// and 0.18 with more; 0.488 with a rejected action and 0.695 without; and 0.26 for runs without a final query. The
+// priors for unseen IDs come from GRASP's QALD-7 and WWQ runs: 65.5 instead of 86.7, and 56.2 instead of 77.6. The
+// other priors are our own guesses.
 func Terms() []Term { return terms }
 
 var terms = []Term{
@@ -105,8 +105,8 @@ func vector(f *event.Features) []float64 {
 	return out
 }
 
-// Weights are the weights of one model: the log odds of an answer without any of the terms, and the change in log odds
-// for each unit of a term.
+// Weights are the weights of one model: the log odds for an answer to which none of the terms applies, and the change
+// in log odds for each unit of a term.
 type Weights struct {
 	Bias  float64            `json:"bias"`
 	Terms map[string]float64 `json:"terms"`
@@ -121,7 +121,7 @@ func Prior() Weights {
 	return w
 }
 
-// Probability returns the probability that an answer with these features is right, from 0 to 1.
+// Probability returns the probability, from 0 to 1, that an answer with these features is right.
 func (w Weights) Probability(f *event.Features) float64 {
 	z := w.Bias
 	for i, x := range vector(f) {
@@ -130,15 +130,15 @@ func (w Weights) Probability(f *event.Features) float64 {
 	return 1 / (1 + math.Exp(-z))
 }
 
-// Model is a file of weights: general weights, and separate weights for presets that had enough runs.
+// Model is the content of a weights file: general weights, and separate weights for presets that had enough runs.
 type Model struct {
 	Fitted  *Fitted            `json:"fitted,omitempty"` // nil for the priors
 	General Weights            `json:"general"`
 	Presets map[string]Weights `json:"presets,omitempty"`
 }
 
-// Read reads a file of weights. It returns an error if the file lacks a term or has an unknown one, since the file then
-// belongs to another version.
+// Read reads a weights file. It returns an error if the file lacks a term or has an unknown one, because such a file
+// belongs to a different version.
 func Read(r io.Reader) (*Model, error) {
 	var m Model
 	dec := json.NewDecoder(r)
@@ -164,8 +164,8 @@ func Read(r io.Reader) (*Model, error) {
 	return &m, nil
 }
 
-// Of returns the probability that an answer with these features is right, from 0 to 1, rounded to hundredths. A preset
-// without separate weights uses the general weights.
+// Of returns the probability, from 0 to 1 and rounded to hundredths, that an answer with these features is right. A
+// preset without separate weights uses the general weights.
 func (m *Model) Of(f *event.Features) float64 {
 	w, ok := m.Presets[f.Preset]
 	if !ok {
@@ -181,7 +181,7 @@ var embedded string
 var Usual = sync.OnceValue(func() *Model {
 	m, err := Read(strings.NewReader(embedded))
 	if err != nil {
-		panic(err) // cannot happen: the file is part of the program, and a test reads it
+		panic(err) // cannot happen: the file is embedded in the program, and a test reads it
 	}
 	return m
 })

@@ -18,8 +18,8 @@ func near(t *testing.T, what string, got, want, within float64) {
 }
 
 // TestFitOneTerm checks a fit that has a closed form: with a single term that is 0 or 1 and a negligible prior, the
-// result is the log odds of each half. Without refusals, 800 of 1,000 answers are right (log odds 1.386); with one, 200
-// of 1,000 (-1.386).
+// result is the log odds of each half. Without rejections, 800 of 1,000 answers are right (log odds 1.386); with one,
+// 200 of 1,000 (-1.386).
 func TestFitOneTerm(t *testing.T) {
 	var examples []Example
 	for i := range 2000 {
@@ -66,7 +66,7 @@ func TestFitKeepsSigns(t *testing.T) {
 	near(t, "extracted", w.Terms["extracted"], -2.57, 1e-3)
 }
 
-// made generates answers. Each is right with a known probability, which depends on three terms.
+// made generates answers. Each answer is right with a known probability, which depends on three terms.
 func made(n int, seed uint64) (examples []Example, truth []float64) {
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	for i := range n {
@@ -86,7 +86,7 @@ func made(n int, seed uint64) (examples []Example, truth []float64) {
 }
 
 // TestCrossvalidate uses generated data with known probabilities. It checks that held-out probabilities are near the
-// true ones, and that their Brier score is near that of the truth and below that of the mean.
+// true ones, and that their Brier score is near that of the true probabilities and below that of the mean.
 func TestCrossvalidate(t *testing.T) {
 	examples, truth := made(8000, 1)
 	p, err := Crossvalidate(examples, 5)
@@ -106,7 +106,7 @@ func TestCrossvalidate(t *testing.T) {
 		t.Errorf("the Brier score %g is not below the mean's %g", got.Brier, got.Base)
 	}
 	near(t, "calibration error", got.ECE, 0, 0.03)
-	for i, e := range examples { // each question is in only one part
+	for i, e := range examples { // each question is in only one fold
 		for j := range 3 {
 			if k := (i + (j+1)*2000) % len(examples); fold(e.Question, 5) != fold(examples[k].Question, 5) {
 				t.Fatal("the runs of one question are in two parts")
@@ -115,7 +115,7 @@ func TestCrossvalidate(t *testing.T) {
 	}
 }
 
-// TestMeasure compares the results with figures calculated by hand for four answers and one run without an answer.
+// TestMeasure compares the results with hand-calculated figures for four answers and one run without an answer.
 // Brier: (0.1² + 0.4² + 0.6² + 0.2²) / 4 = 0.1425; with the mean, 0.5, it is 0.25.
 func TestMeasure(t *testing.T) {
 	q := Measure([]float64{0.9, 0.6, 0.6, 0.2}, []bool{true, true, false, false}, 1)
@@ -125,7 +125,7 @@ func TestMeasure(t *testing.T) {
 	// Bins: 0.9 (right 1), twice 0.6 (right 0.5), 0.2 (right 0): (0.1 + 2 x 0.1 + 0.2) / 4.
 	near(t, "ECE", q.ECE, 0.125, 1e-12)
 	// Half of 5 runs, rounded up, is 3 runs: those with 0.9 and 0.6, one of which is wrong. 70% is 4 runs, two of which
-	// are wrong. 90% is more runs than have an answer.
+	// are wrong. 90% would be more runs than have an answer.
 	if len(q.Cuts) != 2 {
 		t.Fatalf("cuts %+v", q.Cuts)
 	}
@@ -172,7 +172,7 @@ func TestUsual(t *testing.T) {
 	}
 }
 
-// TestRead checks that a file that does not contain weights, or is from another version, is rejected with a helpful
+// TestRead checks that a file that does not contain weights, or is from a different version, is rejected with a helpful
 // message.
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{

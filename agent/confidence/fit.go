@@ -11,27 +11,26 @@ import (
 
 // Example is a finished run: its features, and whether its answer was right.
 type Example struct {
-	Question string // cross-validation keeps all runs of one question on the same side
+	Question string // cross-validation keeps all runs of a question in the same fold
 	Features event.Features
 	Right    bool
 }
 
-// Penalty is the strength with which the weights are pulled toward the prior (L2, on standardized terms), measured in
-// examples.
+// Penalty is how strongly the weights are pulled toward the prior (L2, on standardized terms), measured in examples.
 const Penalty = 4.0
 
 // ErrOneSided means that a fit is impossible because all answers are right, or all are wrong.
 var ErrOneSided = errors.New("all answers in the runs are right, or all are wrong: nothing can be fitted to them")
 
-// most is the maximum change in the log odds caused by a single term: a factor of 55 in the odds. Weights may be fitted
-// to runs of a simulation, in which a sign can be certain. In reality, none is.
+// most is the maximum change in the log odds that a single term may cause: a factor of 55 in the odds. Weights may be
+// fitted to simulated runs, in which a sign can be certain. In reality, none is.
 const most = 4.0
 
 // Fit returns the weights that make the examples most likely. It uses logistic regression by Newton's method, over
-// terms standardized to mean 0 and deviation 1, with a quadratic penalty on the distance from the prior. Weights have
-// bounds, since the examples may come from a simulation: each weight keeps the sign of its prior, a prior that comes
-// from published runs is not weakened, and no weight is beyond 4. Weights that would exceed their bounds are set to
-// them, the farthest one first, and the remaining weights are fitted again.
+// terms standardized to a mean of 0 and a standard deviation of 1, with a quadratic penalty on the distance from the
+// prior. Weights have bounds, since the examples may come from a simulation: each weight keeps the sign of its prior, a
+// prior that comes from published runs is not weakened, and no weight is beyond 4. Weights outside their bounds are set
+// to the nearest bound, starting with the one farthest outside, and the remaining weights are fitted again.
 func Fit(examples []Example, prior Weights) (Weights, error) {
 	right := 0
 	for _, e := range examples {
@@ -63,8 +62,8 @@ func (d *design) minimize() error {
 	return nil
 }
 
-// bound finds the weight that is farthest outside its bounds and sets it to its bound. It reports whether there was
-// one.
+// bound finds the weight that is farthest outside its bounds and sets it to the bound. It reports whether there was
+// such a weight.
 func (d *design) bound(prior Weights) bool {
 	worst, at, far := -1, 0.0, 1e-6
 	for j, t := range terms {
@@ -90,7 +89,7 @@ func (d *design) bound(prior Weights) bool {
 	return true
 }
 
-// design is a fit in progress. Index 0 of its vectors is the bias.
+// design is a fit in progress. Index 0 of each vector is the bias.
 type design struct {
 	x              [][]float64 // standardized, with a leading 1
 	y              []float64
@@ -189,7 +188,7 @@ func (d *design) newton() (float64, error) {
 	return 0, nil
 }
 
-// weights returns the result in the terms' own units.
+// weights returns the result in the terms' original units.
 func (d *design) weights() Weights {
 	out := Weights{Bias: d.w[0], Terms: map[string]float64{}}
 	for j, t := range terms {
@@ -210,7 +209,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// solve solves a x = b by elimination with pivoting. It overwrites a and b.
+// solve solves a x = b by Gaussian elimination with pivoting. It overwrites a and b.
 func solve(a [][]float64, b []float64) ([]float64, error) {
 	n := len(b)
 	for c := range n {
@@ -240,14 +239,14 @@ func solve(a [][]float64, b []float64) ([]float64, error) {
 	return b, nil
 }
 
-// fold returns the index of the cross-validation part that a question belongs to.
+// fold returns the index of the cross-validation fold that a question belongs to.
 func fold(question string, folds int) int {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(question))
 	return int(h.Sum32() % uint32(folds))
 }
 
-// enough is the minimum number of examples for a preset's own weights.
+// enough is the minimum number of examples required to fit separate weights for a preset.
 const enough = 400
 
 // FitModel fits general weights and, for each preset with enough examples, separate weights, which are pulled toward
@@ -283,7 +282,7 @@ func byPreset(examples []Example) map[string][]Example {
 }
 
 // Crossvalidate returns each example's probability according to a model that was fitted without the example's question.
-// The questions are divided into the given number of parts.
+// The questions are divided into the given number of folds.
 func Crossvalidate(examples []Example, folds int) ([]float64, error) {
 	out := make([]float64, len(examples))
 	for f := range folds {

@@ -14,18 +14,18 @@ type Fitted struct {
 	Quality   Quality `json:"held_out"`
 }
 
-// Quality measures how good the probabilities are, over runs with an answer.
+// Quality measures how good the probabilities are for runs with an answer.
 type Quality struct {
 	N     int     `json:"n"`
 	Right float64 `json:"right"`             // share of right answers
 	Brier float64 `json:"brier"`             // mean squared error of the probabilities (Brier 1950)
-	Base  float64 `json:"brier_of_the_mean"` // the same if every probability is the share of right answers
-	ECE   float64 `json:"ece"`               // mean difference between probability and share of right answers over bins
+	Base  float64 `json:"brier_of_the_mean"` // the Brier score if every probability were the share of right answers
+	ECE   float64 `json:"ece"`               // mean over bins of the gap between probability and share of right answers
 	Bins  []Bin   `json:"reliability"`
 	Cuts  []Cut   `json:"cuts"`
 }
 
-// Bin is a tenth of the range of probabilities.
+// Bin is one tenth of the probability range.
 type Bin struct {
 	Low, High float64
 	N         int
@@ -37,9 +37,9 @@ type Bin struct {
 type Cut struct {
 	Answered  float64 `json:"answered"` // share of all runs, including those without an answer
 	Threshold float64 `json:"threshold"`
-	Wrong     float64 `json:"wrong"`     // share of all runs that are answered wrongly
-	WrongOf   float64 `json:"wrong_of"`  // share of the answers given that are wrong
-	AtRandom  float64 `json:"at_random"` // the share that would be wrong if as many answers were drawn at random
+	Wrong     float64 `json:"wrong"`     // share of all runs with a wrong answer
+	WrongOf   float64 `json:"wrong_of"`  // share of the answers that are wrong
+	AtRandom  float64 `json:"at_random"` // WrongOf if the same number of answers were drawn at random
 }
 
 // Shares are the shares of answered runs for which the share of wrong answers is reported. If fewer runs have an
@@ -77,7 +77,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // wrong answers first among ties, so luck does not count
+	slices.SortStableFunc(order, func(a, b int) int { // among ties, wrong answers come first, so luck does not count
 		switch {
 		case p[a] != p[b]:
 			return cmpDown(p[a], p[b])
@@ -90,7 +90,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	})
 	all := n + float64(silent)
 	for _, share := range Shares {
-		take := min(int(math.Ceil(share*all-1e-9)), q.N) // no more runs have an answer
+		take := min(int(math.Ceil(share*all-1e-9)), q.N) // there are only q.N answers
 		if n := len(q.Cuts); n > 0 && q.Cuts[n-1].Answered == float64(take)/all {
 			continue
 		}

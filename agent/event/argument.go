@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// ArgumentLines returns the members of a native call's argument, one per line, or nil if the argument is plain text.
+// ArgumentLines returns the members of a native call's argument object, one per line, or nil if the argument is plain
+// text.
 func ArgumentLines(argument string) []string {
 	var members map[string]any
 	if !strings.HasPrefix(strings.TrimSpace(argument), "{") || json.Unmarshal([]byte(argument), &members) != nil {

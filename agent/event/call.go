@@ -8,26 +8,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call to a graph in the form stored in a trajectory, from which a run can be replayed without the graph. Op
+// Call is a call to a graph as stored in a trajectory, so that a run can be replayed without the graph. Op
 // is search, entity, examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier
 // questions). KG is the graph's name, or "" for the question's first graph. If a table has more than 1,000 rows, only
-// the first and last 500 rows are kept, since the agent reads no others; Total is then the number of rows in the whole
-// table.
+// the first and last 500 rows are kept, since the agent reads no others; Total is then the number of rows in the
+// complete table.
 type Call struct {
 	Op      string          `json:"op"`
 	KG      string          `json:"kg,omitempty"`
 	Args    json.RawMessage `json:"args"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Source  string          `json:"source,omitempty"` // for a query: the endpoint that answered
-	Asked   string          `json:"asked,omitempty"`  // for a query: what was sent to that endpoint in another dialect
-	Total   int             `json:"total,omitempty"`  // number of all rows, if the table was cut
-	At      time.Time       `json:"at,omitzero"`      // for a cached result: when the endpoint was asked
+	Asked   string          `json:"asked,omitempty"`  // for a query: what was sent, if in a different dialect
+	Total   int             `json:"total,omitempty"`  // total number of rows, if the table was truncated
+	At      time.Time       `json:"at,omitzero"`      // for a cached result: when the endpoint was queried
 	AgeMS   int64           `json:"age_ms,omitempty"` // for a cached result: its age
 	Failure *CallFailure    `json:"failure,omitempty"`
 }
 
 // CallFailure describes why a call failed: the kind and the other fields of a *kg.Error. Kind is empty if the error was
-// of another type.
+// of a different type.
 type CallFailure struct {
 	Kind    kg.Kind `json:"kind,omitempty"`
 	Message string  `json:"message"`

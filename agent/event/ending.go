@@ -22,22 +22,22 @@ type Ending struct {
 // Reason is why a run ended without an answer.
 type Reason string
 
-// The reasons. Files of older versions also use "money" for other accounts and for tokens.
+// The reasons. Files from older versions also use "money" for other money limits and for token limits.
 const (
 	Answered Reason = ""         // there is an answer
 	NoModel  Reason = "no_model" // no model is configured for this question
-	// the model stopped without a query that returns anything, or said that the graph has no answer
+	// the model stopped without a query that returns a result, or reported that the graph has no answer
 	NotFound     Reason = "not_found"
 	OutOfActions Reason = "actions"   // the limit on actions or messages was reached
 	Loop         Reason = "loop"      // the model kept repeating itself
 	OutOfTime    Reason = "time"      // the run's time limit was reached
 	OutOfTokens  Reason = "tokens"    // the request's limit on tokens or on calls to the model was reached
-	RequestMoney Reason = "money"     // the request's limit on money was reached
-	RunMoney     Reason = "run_money" // the limit of the benchmark run was reached
-	DayMoney     Reason = "day_money" // the limit of the UTC day was reached
-	// the model's service failed for good, or the model wrote nothing readable
+	RequestMoney Reason = "money"     // the request's money limit was reached
+	RunMoney     Reason = "run_money" // the benchmark run's money limit was reached
+	DayMoney     Reason = "day_money" // the money limit for the UTC day was reached
+	// the model's service failed permanently, or the model wrote nothing readable
 	ModelFailed Reason = "model_failed"
-	GraphFailed Reason = "graph_failed" // the graph failed for good
+	GraphFailed Reason = "graph_failed" // the graph failed permanently
 	// the final query could not be converted to its posting form, or failed when it was run again
 	CannotPublish Reason = "cannot_publish"
 	Canceled      Reason = "cancelled" // the caller canceled the run
@@ -45,7 +45,7 @@ const (
 	Broken        Reason = "internal"  // a bug in this program
 )
 
-// Transient reports whether it is worth asking the same question again later.
+// Transient reports whether asking the same question again later may succeed.
 func (r Reason) Transient() bool { return r == ModelFailed || r == GraphFailed }
 
 // Budget reports whether a limit on calls, tokens or money ended the run.
@@ -53,15 +53,15 @@ func (r Reason) Budget() bool {
 	return r == OutOfTokens || r == RequestMoney || r == RunMoney || r == DayMoney
 }
 
-// ErrUnreadable is the cause if unreadable turns end a run: the model answered, but not in a form that the agent
+// ErrUnreadable is the cause if unreadable turns end a run: the model responded, but not in a form that the agent
 // understands.
 var ErrUnreadable = errors.New("the model wrote nothing that could be read")
 
 // ErrOutOfTime is the cause of a context that was canceled by the run's own time limit.
 var ErrOutOfTime = errors.New("the time limit of the run has passed")
 
-// ServiceFailed reports whether the service of the model or of the graph failed, as opposed to a model that writes
-// nothing readable or cannot accept a conversation of this length.
+// ServiceFailed reports whether the model's or the graph's service failed, as opposed to a model that wrote nothing
+// readable or cannot accept a conversation of this length.
 func (e Ending) ServiceFailed() bool {
 	switch e.Reason {
 	case GraphFailed:
@@ -89,8 +89,8 @@ func (e Ending) Said() string {
 	return e.Detail
 }
 
-// EndingOf returns the ending of a run that was stopped by a failed call to the model. For a nil error it returns the
-// zero Ending. An [llm.ErrBudget] that does not name its account is attributed to the request's account.
+// EndingOf returns the ending of a run that was stopped by a failed call to the model. For a nil error, it returns the
+// zero Ending. An [llm.ErrBudget] that does not name an account is attributed to the request's account.
 func EndingOf(err error) Ending {
 	if err == nil {
 		return Ending{}
@@ -132,8 +132,8 @@ func reasonOfBudget(e *llm.BudgetError) Reason {
 	return OutOfTokens
 }
 
-// Cause is an error in the form stored in a trajectory. It contains what a program needs to know about the error, so
-// that no reader has to parse its text.
+// Cause is an error as stored in a trajectory. It contains what a program needs to know about the error, so that no
+// reader has to parse the message.
 type Cause struct {
 	Kind      CauseKind        `json:"kind"`
 	Message   string           `json:"message"`
@@ -164,7 +164,7 @@ const (
 	CauseOther         CauseKind = "other"
 )
 
-// CauseOf returns err in the form stored in a trajectory. It returns nil if err is nil.
+// CauseOf returns err as stored in a trajectory, or nil if err is nil.
 func CauseOf(err error) *Cause {
 	if err == nil {
 		return nil
@@ -200,7 +200,7 @@ func CauseOf(err error) *Cause {
 }
 
 // Err returns an error that is equivalent to the one that c was made from: errors.Is and errors.As return the same
-// results, as far as its kind is known. Err returns nil if c is nil.
+// results, provided that the kind is known. Err returns nil if c is nil.
 func (c *Cause) Err() error {
 	if c == nil {
 		return nil
@@ -231,8 +231,8 @@ type recordedCause struct {
 func (e *recordedCause) Error() string { return e.text }
 func (e *recordedCause) Unwrap() error { return e.kind }
 
-// Halt is an error that ends a run in an orderly way: it becomes the ending of the outcome. Every other error is
-// returned to the caller.
+// Halt is an error that ends a run in an orderly way: it becomes the outcome's ending. All other errors are returned to
+// the caller.
 type Halt struct{ Ending }
 
 // Error describes the ending.

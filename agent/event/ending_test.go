@@ -29,7 +29,7 @@ func retryIn(err error) time.Duration {
 	return asks.RetryIn()
 }
 
-// Everything that a program can learn from an error survives writing it to a file and reading it back.
+// Everything that a program can learn from an error survives a round trip through a file.
 func TestCauseSurvivesTheFile(t *testing.T) {
 	for _, err := range []error{
 		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrNoStrict, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled,
@@ -62,7 +62,7 @@ func TestCauseSurvivesTheFile(t *testing.T) {
 	}
 }
 
-// The end events of the first version had only a reason and a text.
+// In the first version, end events had only a reason and a message.
 func TestOldEndings(t *testing.T) {
 	const budget = "the budget for the language model is used up: the next call could bring "
 	for _, tt := range []struct {

@@ -1,16 +1,16 @@
-// Package event implements the log of a run: everything that the model saw and said, every call to the graph, and every
+// Package event implements a run's log: everything that the model saw and said, every call to the graph, and every
 // step, as a tree of events. Replays, the web page and benchmarks all read it.
 //
-//	nouns.go         the input, which is the question and its limits, and the work, which is the steps
+//	nouns.go         the input (the question and its limits) and the steps
 //	ending.go        how a run ended, and why
-//	event.go log.go tree.go    events, their positions in the tree, and paths in it
+//	event.go log.go tree.go    events, their positions in the tree, and paths through it
 //	file.go pack.go  the file, which stores only the new parts of each prompt
-//	search.go        searches that branch, and votes
+//	search.go        tree searches and votes
 //	features.go      signs of how likely an answer is to be right
 //	review.go        people's decisions on turns
-//	call.go replay.go          calls to the graph, and the replay of a run from its log
+//	call.go replay.go          calls to the graph, and replaying a run from its log
 //	resume.go        continuing a run that was cut off
-//	old.go           files of the first format
+//	old.go           files in the first format
 package event
 
 import (
@@ -26,35 +26,35 @@ const (
 	oldFormat = "spinachbot-trajectory-1" // a format that can still be read
 )
 
-// Listener is a [Recorder] that also receives the model's messages while the model writes them.
+// Listener is a [Recorder] that also receives the model's messages as the model writes them.
 type Listener interface {
 	// Live receives the next part of a message. It is called often and must not block.
 	Live(d llm.Delta)
 }
 
-// Event is one thing that happened in a run. The events of a run form a tree: Parent is the ID of the event that this
-// event followed, or 0 for the first event. A run without branches is a line; a rollback that abandons steps branches
-// off at the step that it returns to. Which other fields are set depends on Event:
+// Event is a single occurrence in a run. A run's events form a tree: Parent is the ID of the preceding event, or 0 for
+// the first event. A run without branches is a line; a rollback that abandons steps branches off at the step that it
+// returns to. Which other fields are set depends on Event:
 //
 //	start     Format, Question (with History), Preset, Policy, Graphs, Limits
 //	model     Request and Response (or Error and Cause) of one call to the model
 //	graph     Call: one call to the graph or the labeler, with its result
-//	step      Step: one action with its observation; Reason, repeat or stop, of one that was refused in a conversation
+//	step      Step: one action with its observation; Reason (repeat or stop) if it was rejected in a conversation
 //	          that only grows
-//	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was
-//	          refused, without a number
-//	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer of the previous step
-//	probe     Probes: the variants of a finished query that were run, and what they would change; Detail: what the
-//	          model was told about them, or "" if nothing
-//	tree      Tree: a search that branches begins, with these parameters
+//	rollback  To (number of the last step kept; 0 if none), Reason: repeat or stop, Step: the action that was
+//	          rejected, without a number
+//	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer from the previous step
+//	probe     Probes: the variants of a finished query that were run, and how they change the result; Detail: what
+//	          the model was told about them, or "" if nothing
+//	tree      Tree: a tree search starts, with these parameters
 //	score     Value, Values, Detail: a judge's opinion of the state whose last step is the parent
-//	visit     Path, Value: a simulation of a search passed this reward up
+//	visit     Path, Value: a simulation in a tree search passed this reward up
 //	leaf      Reason: why the branch ends at the parent
 //	searched  Reason, Detail: why the search ended
-//	try       Preset, Detail: the next of several independent tries begins, and how it differs; Reason if it is
+//	try       Preset, Detail: the next of several independent attempts starts, and how it differs; Reason if it is
 //	          skipped
 //	vote      Groups, Reason, Detail: answers were compared by their results, and one was chosen
-//	review    Review: what a person decided on a turn before it was carried out; Reason for a skip, To (the first step
+//	review    Review: what a person decided on a turn before it was run; Reason for a skip, To (the first step
 //	          that is redone) for a return to an earlier turn
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Asks, Language, Confidence, Features,
@@ -63,7 +63,7 @@ type Listener interface {
 //	never written
 //
 // In the current format, a file stores only the new parts of a model event's request (see pack.go); [Read] returns the
-// whole request.
+// complete request.
 type Event struct {
 	ID         int            `json:"id,omitempty"`
 	Parent     int            `json:"parent,omitempty"`
@@ -78,7 +78,7 @@ type Event struct {
 	Request    *llm.Request   `json:"request,omitempty"`
 	Response   *llm.Response  `json:"response,omitempty"`
 	Error      string         `json:"error,omitempty"`
-	Cause      *Cause         `json:"cause,omitempty"` // of Error or Reason; missing in files of older versions
+	Cause      *Cause         `json:"cause,omitempty"` // of Error or Reason; missing in files from older versions
 	Call       *Call          `json:"call,omitempty"`
 	Step       *Step          `json:"step,omitempty"`
 	To         *int           `json:"to,omitempty"`
@@ -89,7 +89,7 @@ type Event struct {
 	Table      *kg.Table      `json:"table,omitempty"`
 	Endpoint   string         `json:"endpoint,omitempty"`
 	Columns    []string       `json:"columns,omitempty"` // columns of Table that answer the question; nil if unknown
-	Assumed    string         `json:"assumed,omitempty"` // the reading of the question that was chosen
+	Assumed    string         `json:"assumed,omitempty"` // the interpretation of the question that was chosen
 	Open       string         `json:"open,omitempty"`    // what was left open
 	Detail     string         `json:"detail,omitempty"`
 	Report     string         `json:"report,omitempty"`
@@ -98,7 +98,7 @@ type Event struct {
 	Confidence float64        `json:"confidence,omitempty"`
 	Features   *Features      `json:"features,omitempty"` // for an answer
 	Usage      *llm.Usage     `json:"usage,omitempty"`
-	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to repair, by problem
+	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to correct, by problem
 	Tree       *Tree          `json:"tree,omitempty"`
 	Value      *float64       `json:"value,omitempty"`  // 0 to 1
 	Values     []float64      `json:"values,omitempty"` // the judge's samples; Value is their mean

@@ -10,13 +10,13 @@ import (
 // Example is an earlier question with a query that answered it. Its texts are untrusted. The query may no longer run.
 type Example struct {
 	ID       string    `json:"id"`               // unique in its source
-	Source   string    `json:"source,omitempty"` // its source, for display: the name of a file or of the archive
+	Source   string    `json:"source,omitempty"` // its source, for display: name of a file or archive
 	Question string    `json:"question"`         // as it was asked
 	SPARQL   string    `json:"sparql"`
 	Page     string    `json:"page,omitempty"`    // the wiki page's title, or ""
 	Heading  string    `json:"heading,omitempty"` // of the discussion
 	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero if unknown
-	// similarity to the text of the query, above 0 and at most 1; 0 if it was not ranked
+	// similarity to the text in the [ExampleQuery], above 0 and at most 1; 0 if not ranked
 	Score float64 `json:"score,omitempty"`
 }
 
@@ -33,16 +33,16 @@ func (c *Call) Examples() (out []Example) {
 
 // ExampleQuery is a search for earlier questions.
 type ExampleQuery struct {
-	Text   string `json:"text,omitempty"` // text to compare with; if empty, any questions, in an order set by Seed
+	Text   string `json:"text,omitempty"` // text to compare with; if empty, any questions, ordered by Seed
 	Seed   uint64 `json:"seed,omitempty"`
 	Limit  int    `json:"limit"`
 	Offset int    `json:"offset,omitempty"` // how many to skip
 }
 
-// Graph describes one of a run's graphs: what is known about it, what it could do, and the notes on it.
+// Graph describes one of a run's graphs: what is known about it, what it supports, and the notes on it.
 type Graph struct {
 	Explain kg.Description `json:"explain"`
-	// besides running queries and searching: label, find, shape, examples, explore
+	// capabilities besides running queries and searching: label, find, shape, examples, explore
 	Can   []string `json:"can,omitempty"`
 	Notes []string `json:"notes,omitempty"`
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// AmongQuery is a search by words for entities, properties and literals, among the terms that a query returns.
+// AmongQuery is a keyword search for entities, properties and literals among the terms that a query returns.
 type AmongQuery struct {
 	kg.FindQuery        // its Among is nil
 	From         string `json:"from"` // a SELECT query with one column and without LIMIT
@@ -14,12 +14,12 @@ type AmongQuery struct {
 // Among is the result of an [AmongQuery].
 type Among struct {
 	kg.SearchResult
-	Candidates int `json:"candidates"` // distinct terms that were searched
+	Candidates int `json:"candidates"` // number of distinct terms searched
 }
 
 // TriplesQuery is a search for the triples that match a pattern, the most useful ones first.
 type TriplesQuery struct {
-	Subject  rdf.Term `json:"subject"` // the zero term: any
+	Subject  rdf.Term `json:"subject"` // the zero Term matches any term
 	Property rdf.Term `json:"property"`
 	Object   rdf.Term `json:"object"`
 	Limit    int      `json:"limit"`
@@ -29,6 +29,6 @@ type TriplesQuery struct {
 // Triples is the result of a [TriplesQuery].
 type Triples struct {
 	Rows  [][3]rdf.Term `json:"rows"`  // subject, property, object
-	Total int           `json:"total"` // triples that match
-	More  bool          `json:"more"`  // there are more triples, which were not examined
+	Total int           `json:"total"` // number of matching triples
+	More  bool          `json:"more"`  // more triples exist that were not examined
 }

@@ -25,7 +25,8 @@ type File struct {
 	bad  error
 }
 
-// Create creates the file at path for one run. It fails if the file exists, so that no trajectory is ever overwritten.
+// Create creates the file at path for a single run. It fails if the file exists, so that no trajectory is ever
+// overwritten.
 func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -35,7 +36,7 @@ func Create(path string) (*File, error) {
 	return &File{f: f, pack: newPacker()}, nil
 }
 
-// line is an event in the form stored in a file.
+// line is an event as stored in a file.
 type line struct {
 	Event
 	// for a model event, the messages and tools of Request, which is stored without them
@@ -82,7 +83,7 @@ func (t *File) Record(_ context.Context, e Event) error {
 	return nil
 }
 
-// Name returns the file's name as it was opened.
+// Name returns the file name that was passed to [Create] or [Append].
 func (t *File) Name() string { return t.f.Name() }
 
 // Close closes the file.
@@ -96,15 +97,15 @@ func (t *File) Close() error {
 // events before it are valid.
 var ErrTorn = errors.New("the trajectory's last line is torn: the events before it are complete")
 
-// Read reads the events of a trajectory file, in either format. If the last line is torn, it returns the events before
-// that line and [ErrTorn]. An unknown format, a first event that is not a start event, and a broken line in the middle
-// are errors that name the line.
+// Read reads the events in a trajectory file of either format. If the last line is torn, it returns the events before
+// that line and [ErrTorn]. If the format is unknown, the first event is not a start event, or a line in the middle is
+// malformed, Read returns an error that names the line.
 func Read(r io.Reader) ([]Event, error) {
 	events, _, err := read(r)
 	return events, err
 }
 
-// reading is the state of reading a file.
+// reading is the state of a read in progress.
 type reading struct {
 	events []Event
 	pack   *packer
@@ -174,8 +175,8 @@ func (in *reading) line(text []byte) error {
 	return nil
 }
 
-// Append opens a file that [Create] made, to continue it after a crash, and returns the events in it. It cuts off a
-// torn last line.
+// Append opens a file created by [Create] so that it can be continued after a crash, and returns the events in it. It
+// cuts off a torn last line.
 func Append(path string) (*File, []Event, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {

@@ -51,7 +51,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that no file breaks the reader, and that anything it reads begins with a start event in one of our
+// FuzzRead checks that no file crashes Read, and that anything it reads starts with a start event in one of our
 // formats.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"id":1,"event":"start","format":"` + Format + `","question":{"Text":"x"}}` +
@@ -96,11 +96,11 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// TestRecordedErrorKinds checks that the kinds of failures survive recording.
+// TestRecordedErrorKinds checks that the kind of a failure survives recording.
 func TestRecordedErrorKinds(t *testing.T) {
 	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
 		err = fmt.Errorf("call: %w", err)
-		// in the current form, and as the first version wrote it
+		// in the current form, and in the first version's form
 		for _, e := range []Event{{Error: err.Error(), Cause: CauseOf(err)}, {Error: err.Error()}} {
 			if got := recordedError(e); !errors.Is(got, errors.Unwrap(err)) {
 				t.Errorf("%v is lost: %v", err, got)
@@ -114,8 +114,8 @@ func TestRecordedErrorKinds(t *testing.T) {
 }
 
 // TestOldTree reads a file in the first format, in which events have only an order. After a rollback that abandons
-// steps, the tree branches off at the step that it returns to; after a rollback that only refuses an action, the line
-// continues.
+// steps, the tree branches off at the step that it returns to; after a rollback that only rejects an action, there is
+// no new branch.
 func TestOldTree(t *testing.T) {
 	file := `{"event":"start","format":"spinachbot-trajectory-1","question":{"text":"x"}}
 {"event":"model","request":{"purpose":"act","messages":[]}}
@@ -159,7 +159,7 @@ func TestBadReferences(t *testing.T) {
 	}
 }
 
-// TestFullDisk requires a device that is always full.
+// TestFullDisk requires a device that always reports a full disk.
 func TestFullDisk(t *testing.T) {
 	dev, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {
@@ -174,8 +174,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Bytes that are not UTF-8 are stored as the replacement character. A reference to the beginning of a message must
-// count the replacement, not the original bytes, or a different message is read.
+// Invalid UTF-8 bytes are stored as the replacement character. A reference to the start of a message must count the
+// replacement, not the original bytes, or a different message is read.
 func TestFileInvalidText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := Create(path)

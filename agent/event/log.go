@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Log assigns IDs and times to events and passes them to a recorder, one at a time. It is safe for concurrent use; each
-// line of work writes through a separate [Branch].
+// Log assigns IDs and times to events and passes them to a recorder, one at a time. It is safe for concurrent use; work
+// that runs in parallel must use separate branches (see [Branch]).
 type Log struct {
 	mu   sync.Mutex
 	rec  Recorder
@@ -17,10 +17,11 @@ type Log struct {
 	err  error
 
 	lane bool
-	held []Event // a lane's events, until it is joined
+	held []Event // a lane's events, held until it is joined
 }
 
-// NewLog returns a log whose first event gets the ID last+1; last is 0 for a new run. If rec is nil, nothing is kept.
+// NewLog returns a log whose first event gets the ID last+1; last is 0 for a new run. If rec is nil, events are
+// discarded.
 func NewLog(rec Recorder, now func() time.Time, last int) *Log {
 	return &Log{rec: rec, now: now, last: last}
 }
@@ -41,8 +42,7 @@ func IsWriteError(err error) bool {
 }
 
 // add writes an event below parent and returns its ID. It does so even if ctx is done, so that the log ends properly on
-// every exit path. After a failure, nothing more is written: the log ends at the point from which it can no longer be
-// trusted.
+// every exit path. After a failure, nothing more is written, because anything beyond that point could not be trusted.
 func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,15 +70,15 @@ func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 	return e.ID, nil
 }
 
-// firstOfLane is the first ID of a lane's events. No log has that many.
+// firstOfLane is the first event ID in a lane. No log has that many events.
 const firstOfLane = 1 << 40
 
-// Lane returns a log for a line of work that runs in parallel with others. The lane keeps its events until [Log.Join]
-// writes them, so that their order in the file does not depend on which line of work was faster.
+// Lane returns a log for work that runs in parallel with other work. The lane holds its events until [Log.Join] writes
+// them, so that their order in the file does not depend on which work finishes first.
 func (l *Log) Lane() *Log { return &Log{now: l.now, last: firstOfLane, lane: true} }
 
 // Join writes the events of a lane. It returns a function that maps the IDs of the lane's events to IDs in this log and
-// returns every other ID unchanged.
+// returns all other IDs unchanged.
 func (l *Log) Join(ctx context.Context, lane *Log) (id func(int) int, err error) {
 	lane.mu.Lock()
 	defer lane.mu.Unlock()
@@ -100,14 +100,14 @@ func (l *Log) Join(ctx context.Context, lane *Log) (id func(int) int, err error)
 	return id, nil
 }
 
-// Branch is a line of work that starts at an event of the tree. Its methods must not be called concurrently; parallel
-// lines of work need separate branches.
+// Branch appends events below a given event in the tree, one after another. Its methods must not be called
+// concurrently; work that runs in parallel requires separate branches.
 type Branch struct {
 	log *Log
 	at  int
 }
 
-// Branch returns a branch that starts at the event with the ID at, or at the root if at is 0.
+// Branch returns a branch that starts at the event with ID at, or at the root if at is 0.
 func (l *Log) Branch(at int) *Branch { return &Branch{l, at} }
 
 // Record writes an event below the branch's last event.

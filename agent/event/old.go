@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Trajectories of the first version have no causes: only an event's text shows what kind of failure it was. These are
-// the messages that the first version wrote. Only this file reads them.
+// Trajectories from the first version have no causes: only an event's text shows what kind of failure it was. These are
+// the messages that the first version wrote. Only this file uses them.
 const (
 	oldNoModel       = "no language model is configured for this request"
 	oldBudget        = "the budget for the language model is used up"
@@ -18,7 +18,7 @@ const (
 	oldMoney         = "US dollars used"
 )
 
-// oldError returns the failed call to the model that an old event describes.
+// oldError returns the error for the failed call to the model that an old event describes.
 func oldError(text string) error {
 	switch {
 	case strings.Contains(text, oldNoModel):
@@ -31,7 +31,7 @@ func oldError(text string) error {
 	return &llm.Error{Message: text}
 }
 
-// oldLimit returns the account and the measure of the budget that an old message names. Amounts of money have a dollar
+// oldLimit returns the account and the measure of the budget named in an old message. Amounts of money have a dollar
 // sign.
 func oldLimit(text string) *llm.BudgetError {
 	e := &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}
@@ -47,7 +47,7 @@ func oldLimit(text string) *llm.BudgetError {
 	return e
 }
 
-// Ending returns how the run ended; e is its end event. In files of the first version, the reason "money" covered all
+// Ending returns how the run ended; e is its end event. In files from the first version, the reason "money" covered all
 // limits on tokens and money, and an interrupted run had no reason. For these, Ending relies on the messages.
 func (e Event) Ending() Ending {
 	end := Ending{Reason: Reason(e.Reason), Detail: e.Detail, Cause: e.Cause.Err()}
@@ -66,7 +66,7 @@ func (e Event) Ending() Ending {
 	return end
 }
 
-// oldTree arranges the events of a file in the first format in a tree, since that format had only their order.
+// oldTree arranges events from a file in the first format into a tree, since that format recorded only their order.
 type oldTree struct {
 	steps map[int]int // step number → ID of its event
 	root  int         // ID of the event from which the exploration started
@@ -95,7 +95,7 @@ func (t *oldTree) place(e *Event) {
 	t.last = e.ID
 }
 
-// abandons reports whether a rollback to step number to abandons steps.
+// abandons reports whether a rollback to step number to abandons any steps.
 func (t *oldTree) abandons(to int) bool {
 	for n := range t.steps {
 		if n > to {

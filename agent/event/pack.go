@@ -12,17 +12,17 @@ import (
 )
 
 // A prompt repeats nearly everything in the prompts before it. A file stores only its new parts, with references to the
-// events that the rest came from: whole messages of an earlier request, the beginning of one, or the text of an event
-// (a question, an observation, a model's answer).
+// events that the rest came from: whole messages in an earlier request, the start of a message, or the text of an event
+// (a question, an observation, a model's response).
 
-// packedPrompt is the form in which a file stores a request's messages and tools.
+// packedPrompt is a request's messages and tools as stored in a file.
 type packedPrompt struct {
 	From     []int           `json:"from,omitempty"` // the events that the prompt came from
 	Messages []packedMessage `json:"messages"`
 	Tools    int             `json:"tools,omitempty"` // ID of the event that has the same tools
 }
 
-// packedMessage is one message, or Count messages of the event Like, starting at index At.
+// packedMessage is one message, or Count messages from the event Like, starting at index At.
 type packedMessage struct {
 	Like  int `json:"like,omitempty"`
 	At    int `json:"at,omitempty"`
@@ -41,7 +41,7 @@ type part struct {
 	Bytes int    `json:"bytes,omitempty"`
 }
 
-// leastShared is the minimum length, in bytes, of text that is worth a reference.
+// leastShared is the minimum length, in bytes, of text that is worth referring to.
 const leastShared = 64
 
 // packer converts requests to packed prompts and back. It keeps the parts of earlier events that it needs.
@@ -49,7 +49,7 @@ type packer struct {
 	parent map[int]int
 	text   map[int]string // text of each event that has one
 	asked  map[int]*llm.Request
-	place  map[string]place // of messages, by their JSON
+	place  map[string]place // places of messages, by their JSON encoding
 }
 
 type place struct{ event, at int }
@@ -169,8 +169,8 @@ func (p *packer) split(e Event, before int, asked *llm.Request, i int, m llm.Mes
 	return parts
 }
 
-// commonPrefix returns the length of the common prefix of a and b, in whole characters. The prefix ends before bytes
-// that are not UTF-8, since those change when the file is read.
+// commonPrefix returns the length of the common prefix of a and b, in whole characters. The prefix ends before any
+// invalid UTF-8, since such bytes change when the file is read.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(b) {
@@ -200,7 +200,7 @@ func (pp *packedPrompt) sources() []int {
 	return slices.Compact(out)
 }
 
-// unpack completes the request of an event read from a file.
+// unpack completes the request in an event read from a file.
 func (p *packer) unpack(req *llm.Request, pp *packedPrompt) error {
 	for _, m := range pp.Messages {
 		if m.Like > 0 {
@@ -253,7 +253,7 @@ func (p *packer) piece(x part) (string, error) {
 	asked := p.asked[x.Event]
 	if asked == nil || x.At < 0 || x.At >= len(asked.Messages) || x.Bytes < 0 ||
 		x.Bytes > len(asked.Messages[x.At].Content) {
-		return "", fmt.Errorf("its prompt refers to a message of event %d, which has none like it", x.Event)
+		return "", fmt.Errorf("its prompt refers to a message of event %d, which has no such message", x.Event)
 	}
 	return asked.Messages[x.At].Content[:x.Bytes], nil
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Replay answers an agent from a recorded trajectory. It acts as the model and as the first graph; [Replay.On] returns
-// the others. Every call must be the next one of its kind in the record, with the same content; the first call that
-// differs fails with a message that names it. The same code therefore reaches the same answer without any service. A
-// branching search makes calls in parallel, in any order, so its calls need only be in the record. A Replay serves
-// one run. It is safe for concurrent use only if that run is a branching search.
+// Replay responds to an agent from a recorded trajectory. It acts as the model and as the first graph; [Replay.On]
+// returns the others. Every call must be the next call of its kind in the record, with the same content; the first call
+// that differs fails with an error that names it. The same code therefore reaches the same answer without using any
+// service. A tree search makes calls in parallel, in any order, so its calls need only be in the record. A Replay
+// serves a single run. It is safe for concurrent use only if that run is a tree search.
 type Replay struct {
 	question Question
 	sources  []Graph
@@ -27,16 +27,16 @@ type Replay struct {
 	calls    []*Call
 	*progress
 	kg      string   // name of the graph that it acts as, "" for the first one
-	earlier *Earlier // for a branching search, otherwise nil
+	earlier *Earlier // for a tree search, otherwise nil
 }
 
 // progress is the state of a replay.
 type progress struct {
-	models int // calls to the model that were used
-	graphs int // calls to graphs that were used
+	models int // number of recorded calls to the model used so far
+	graphs int // number of recorded calls to graphs used so far
 }
 
-// NewReplay prepares the replay of the events that [Read] returned.
+// NewReplay prepares a replay of the events that [Read] returned.
 func NewReplay(events []Event) (*Replay, error) {
 	r := &Replay{progress: &progress{}}
 	for _, e := range events {
@@ -67,10 +67,10 @@ func NewReplay(events []Event) (*Replay, error) {
 // Question returns the recorded question.
 func (r *Replay) Question() Question { return r.question }
 
-// Graphs returns the recorded graphs, the main one first. Files of older versions have none.
+// Graphs returns the recorded graphs, the main one first. Files from older versions have none.
 func (r *Replay) Graphs() []Graph { return r.sources }
 
-// On returns the replay acting as the named graph, for a run that uses several graphs.
+// On returns a view of the replay that acts as the named graph, for a run that uses several graphs.
 func (r *Replay) On(name string) *Replay {
 	other := *r
 	other.kg = name
@@ -89,19 +89,19 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 		if resp, err, ok := r.earlier.Complete(req); ok {
 			return resp, err
 		}
-		return nil, fmt.Errorf("replay: the record has no such call to the model (%s), or no more of them", req.Purpose)
+		return nil, fmt.Errorf("replay: the record has no matching call to the model left (%s)", req.Purpose)
 	}
 	if r.models == len(r.model) {
-		return nil, fmt.Errorf("replay: the record has %d calls to the model, and this is one more (%s)", len(r.model),
-			req.Purpose)
+		return nil, fmt.Errorf("replay: the record ends after %d calls to the model, before this one (%s)",
+			len(r.model), req.Purpose)
 	}
 	e := r.model[r.models]
 	if len(req.Tools) > 0 && e.Request != nil && len(e.Request.Tools) == 0 && e.Request.Purpose == req.Purpose {
-		return nil, llm.ErrNoTools // the server was known not to support tools when the run began
+		return nil, llm.ErrNoTools // the server was already known not to support tools when the run started
 	}
 	r.models++
 	if e.Request == nil || !sameRequest(*e.Request, req) {
-		return nil, fmt.Errorf("replay: call %d of the model (%s) differs from the record: %s", r.models, req.Purpose,
+		return nil, fmt.Errorf("replay: call %d to the model (%s) differs from the record: %s", r.models, req.Purpose,
 			firstDifference(e.Request, req))
 	}
 	if e.Error != "" {
@@ -198,7 +198,7 @@ func (r *Replay) Triples(ctx context.Context, q TriplesQuery) (*Triples, error) 
 	return replayed[*Triples](ctx, r, "triples", q)
 }
 
-// Query answers from the record. The rows that were left out of a long table are returned unbound.
+// Query answers from the record. Rows omitted from a long table are returned with all variables unbound.
 func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return replayed[*kg.Table](ctx, r, "query", query)
 }
@@ -217,12 +217,12 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 		if c := r.earlier.Call(r.kg, op, b); c != nil {
 			return Returned[T](c)
 		}
-		return zero, fmt.Errorf("replay: the record has no such call to the graph, or no more of them: %s %s", op,
+		return zero, fmt.Errorf("replay: the record has no matching call to the graph left: %s %s", op,
 			render.Clip(string(b), 200))
 	}
 	if r.graphs == len(r.calls) {
-		return zero, fmt.Errorf("replay: the record has %d calls to the graph, and this is one more (%s)", len(r.calls),
-			op)
+		return zero, fmt.Errorf("replay: the record ends after %d calls to the graph, before this one (%s)",
+			len(r.calls), op)
 	}
 	c := r.calls[r.graphs]
 	r.graphs++
@@ -231,14 +231,15 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 		return zero, fmt.Errorf("replay: %s: %w", op, err)
 	}
 	if c.Op != op || c.KG != r.kg || !sameJSON(c.Args, b) {
-		return zero, fmt.Errorf("replay: call %d of the graph differs from the record: recorded %s %s, now %s %s",
+		return zero, fmt.Errorf("replay: call %d to the graph differs from the record: recorded %s %s, now %s %s",
 			r.graphs, c.Op, render.Clip(string(c.Args), 200), op,
 			render.Clip(string(b), 200))
 	}
 	return Returned[T](c)
 }
 
-// Returned returns the result of a recorded call. The rows that were left out of a long table are returned unbound.
+// Returned returns the result of a recorded call. Rows omitted from a long table are returned with all variables
+// unbound.
 func Returned[T any](c *Call) (T, error) {
 	var out T
 	if c.Failure != nil {

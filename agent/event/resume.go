@@ -17,15 +17,15 @@ import (
 )
 
 // Earlier contains the responses of the model and the graphs in a run that was cut off, so that the run can be
-// continued. Each recorded call answers one call with the same content, in any order. An Earlier is safe for concurrent
-// use.
+// continued. Each recorded response answers one call with the same content; the calls may come in any order. An Earlier
+// is safe for concurrent use.
 type Earlier struct {
 	mu     sync.Mutex
 	models map[string][]Event
 	calls  map[string][]*Call
 }
 
-// NewEarlier reads the calls of a trajectory.
+// NewEarlier returns an Earlier with the calls recorded in a trajectory.
 func NewEarlier(events []Event) *Earlier {
 	x := &Earlier{models: map[string][]Event{}, calls: map[string][]*Call{}}
 	for _, e := range events {
@@ -41,7 +41,7 @@ func NewEarlier(events []Event) *Earlier {
 	return x
 }
 
-// modelKey returns the form in which requests are compared.
+// modelKey returns a key that is equal for requests with the same content.
 func modelKey(req llm.Request) string {
 	h := sha256.New()
 	write := func(parts ...string) {
@@ -67,7 +67,7 @@ func callKey(kg, op string, args json.RawMessage) string {
 	return kg + "\x00" + op + "\x00" + b.String()
 }
 
-// Complete returns the model's answer to req; ok is false if the record has no such call, or no more of them.
+// Complete returns the recorded response to req; ok is false if the record has no such call left.
 func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok bool) { //nolint:revive // ok is last
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -85,7 +85,7 @@ func (x *Earlier) Complete(req llm.Request) (resp *llm.Response, err error, ok b
 }
 
 // Call returns a recorded call to the graph named kg, where "" is the first graph. It returns nil if the record has no
-// such call, or no more of them.
+// such call left.
 func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -98,12 +98,12 @@ func (x *Earlier) Call(kg, op string, args json.RawMessage) *Call {
 	return of[0]
 }
 
-// ErrChanged means that a run cannot be continued because it no longer does what it did before.
+// ErrChanged means that a run cannot be continued because repeating it no longer produces the recorded events.
 var ErrChanged = errors.New("the run cannot be continued")
 
-// Continued is the file of a run that was cut off and is being continued. The run is repeated from its beginning, with
-// the results in the file instead of new calls ([Earlier]). Its events must match those in the file; events after the
-// last of these are written to the file.
+// Continued is the file of a run that was cut off and is being continued. The run is repeated from the start, with the
+// results in the file instead of new calls ([Earlier]). Its events must match those in the file; later events are
+// appended to the file.
 type Continued struct {
 	file    *File
 	earlier []Event
@@ -147,7 +147,7 @@ func Continue(path string) (*Continued, []Event, error) {
 	return &Continued{file: f, earlier: events}, events, nil
 }
 
-// underway returns the number of a run's events that are kept when it is continued.
+// underway returns how many of a run's events are kept when it is continued.
 func underway(events []Event) int {
 	n := len(events)
 	if n == 0 || events[n-1].Event != "end" || Finished(Reason(events[n-1].Reason)) {
@@ -180,7 +180,7 @@ func cutLines(path string, n int) error {
 	return nil
 }
 
-// Record compares an event with the one in the file, or appends it if the file has no more events.
+// Record compares an event with the next one in the file, or appends it if the file has no more events.
 func (c *Continued) Record(ctx context.Context, e Event) error {
 	if c.next == len(c.earlier) {
 		return c.file.Record(ctx, e)
@@ -221,7 +221,7 @@ func named(e Event) string {
 	return s
 }
 
-// Spent returns what the calls to the model in a trajectory cost, and how long the run took.
+// Spent returns the cost of the calls to the model in a trajectory, and how long the run took.
 func Spent(events []Event) (u llm.Usage, took time.Duration) {
 	var last time.Time
 	for _, e := range events {

@@ -2,39 +2,39 @@ package event
 
 import "github.com/spinachbot/spinachbot/internal/llm"
 
-// A person's verdicts on a turn.
+// A reviewer's verdicts on a turn.
 const (
-	Accepted = "accepted" // the turn is carried out as the model wrote it
-	Edited   = "edited"   // the turn is carried out as the person wrote it
+	Accepted = "accepted" // the turn is run as the model wrote it
+	Edited   = "edited"   // the turn is run as the reviewer rewrote it
 	Skipped  = "skipped"  // the question is given up
 	WentBack = "back"     // an earlier turn is reviewed again
 )
 
-// Review is a person's decision on one of the model's turns before it was carried out.
+// Review is a reviewer's decision on one of the model's turns before it is run.
 type Review struct {
 	Verdict string       `json:"verdict"`
-	By      string       `json:"by,omitempty"`     // the person's name
+	By      string       `json:"by,omitempty"`     // the reviewer's name
 	Before  *llm.Message `json:"before,omitempty"` // what the model wrote
 	After   *llm.Message `json:"after,omitempty"`  // for an edited turn: the message that the model sees as its own
-	Text    string       `json:"text,omitempty"`   // for an edited turn: what the person wrote
+	Text    string       `json:"text,omitempty"`   // for an edited turn: what the reviewer wrote
 }
 
-// ReviewCount is the effort of a review, counted as in the Interactive-KBQA paper (appendix A.5): only along the path
-// that was kept, without abandoned turns.
+// ReviewCount measures the effort of a review, counted as in the Interactive-KBQA paper (appendix A.5): only along the
+// kept path, without abandoned turns.
 type ReviewCount struct {
-	Turns         int       `json:"turns"` // utterances after the question: the model's turns, and observations
+	Turns         int       `json:"turns"` // utterances after the question: the model's turns and the observations
 	Interventions int       `json:"interventions"`
-	Back          int       `json:"back"`    // returns to an earlier turn; the paper does not count them
+	Back          int       `json:"back"`    // number of returns to an earlier turn; not counted in the paper
 	Skipped       bool      `json:"skipped"` // the question was given up
 	By            []string  `json:"by,omitempty"`
-	Usage         llm.Usage `json:"usage"` // by all calls to the model, including abandoned ones
+	Usage         llm.Usage `json:"usage"` // usage of all calls to the model, including abandoned ones
 }
 
 // CountReview counts the effort of a run's review; ok is false if the run was not reviewed.
 func CountReview(events []Event) (c ReviewCount, ok bool) {
 	kept := map[int]bool{}
 	at := 0
-	for _, e := range events { // the path that was kept leads to the last event before the end
+	for _, e := range events { // the kept path leads to the last event before the end
 		if e.Event != "end" {
 			at = e.ID
 		}

@@ -2,8 +2,8 @@ package event
 
 import "slices"
 
-// Path returns the events from the root to the one with this ID; 0 means the last event. The path is empty if there is
-// no such event.
+// Path returns the events on the path from the root to the one with this ID; 0 means the last event. The path is empty
+// if there is no such event.
 func Path(events []Event, id int) []Event {
 	at := make(map[int]int, len(events))
 	for i, e := range events {
@@ -20,8 +20,8 @@ func Path(events []Event, id int) []Event {
 	return out
 }
 
-// Steps returns the steps on the path to the last event: the steps that led to the answer, without steps of other
-// branches or steps that a rollback abandoned.
+// Steps returns the steps on the path to the last event: the steps that led to the answer, without steps on other
+// branches or steps abandoned by a rollback.
 func Steps(events []Event) []Step {
 	var out []Step
 	for _, e := range Path(events, 0) {

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Turns finds the model's messages that could not be read. The log has no events for them; the request of the next call
+// Turns finds the model's messages that could not be read. The log has no events for them; the request in the next call
 // to the model explains what was wrong. The zero value is ready for a run's first event.
 type Turns struct {
 	last *Event // the last message
@@ -31,7 +31,7 @@ func (t *Turns) Unreadable(e Event) (said llm.Choice, why string, bad bool) {
 	return said, why, bad
 }
 
-// told returns the text that follows the model's last message.
+// told returns the content of the message that follows the model's last message.
 func told(ms []llm.Message) string {
 	for i, m := range slices.Backward(ms) {
 		if m.Role == llm.Assistant && i+1 < len(ms) {

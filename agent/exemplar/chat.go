@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Chat is a dialogue as Interactive-KBQA's program stores it, in one JSON file per question: the result of a run, or a
-// run whose turns a person has accepted or changed. Members that are not listed here are ignored.
+// Chat is a dialogue as stored by Interactive-KBQA's program, in one JSON file per question: the result of a run,
+// possibly with turns that a person has accepted or changed. JSON members not listed here are ignored.
 type Chat struct {
 	ID         string        `json:"id"`
 	Type       string        `json:"qtype,omitempty"` // kind of the question
@@ -24,17 +24,17 @@ type Chat struct {
 
 	// The following fields occur only in annotated dialogues.
 	Rejects []Reject `json:"rejects,omitzero"`
-	Done    *bool    `json:"done,omitempty"` // the work on the question is finished
+	Done    *bool    `json:"done,omitempty"` // annotation of this question is finished
 	Skip    string   `json:"skip_reason,omitempty"`
 }
 
-// ChatMessage is a message of a [Chat]; the role is system, user or assistant.
+// ChatMessage is a message in a [Chat]. The role is system, user or assistant.
 type ChatMessage struct {
 	Role    string `json:"role"`
 	Content string `json:"content"`
 }
 
-// Reject is a turn of the model that a person rejected. In the file, it is a pair of an index and a string.
+// Reject is a model turn that a person rejected. In the file, it is an array of an index and a string.
 type Reject struct {
 	Index int // index in Dialog of the message that replaced it
 	Text  string
@@ -52,7 +52,7 @@ func (r *Reject) UnmarshalJSON(b []byte) error {
 	return errors.Join(json.Unmarshal(pair[0], &r.Index), json.Unmarshal(pair[1], &r.Text))
 }
 
-// ReadChat reads a dialogue file of Interactive-KBQA.
+// ReadChat parses an Interactive-KBQA dialogue file.
 func ReadChat(b []byte) (*Chat, error) {
 	type known Chat
 	c := struct { // the outer members hide the embedded ones, whose types differ between data sets
@@ -63,7 +63,7 @@ func ReadChat(b []byte) (*Chat, error) {
 		Kind    string `json:"compositionality_type"`
 	}{}
 	if err := json.Unmarshal(b, &c); err != nil {
-		return nil, fmt.Errorf("this is not a dialogue file of Interactive-KBQA: %w", err)
+		return nil, fmt.Errorf("this is not an Interactive-KBQA dialogue file: %w", err)
 	}
 	out := Chat(c.known)
 	out.ID, out.Answers = strings.Join(texts(c.ID), " "), texts(c.Answers)
@@ -74,12 +74,12 @@ func ReadChat(b []byte) (*Chat, error) {
 		out.Type = c.Kind
 	}
 	if len(out.Dialog) == 0 {
-		return nil, errors.New("this is not a dialogue file of Interactive-KBQA: it has no \"dialog\"")
+		return nil, errors.New("this is not an Interactive-KBQA dialogue file: it has no \"dialog\"")
 	}
 	return &out, nil
 }
 
-// texts returns the values of JSON data as strings.
+// texts returns the values in decoded JSON data as strings.
 func texts(v any) []string {
 	switch v := v.(type) {
 	case nil:
@@ -100,7 +100,7 @@ func texts(v any) []string {
 // Stopped is the message that ends a finished dialogue. Other programs word it differently.
 const Stopped = "Stop condition detected."
 
-// finished reports whether the last message shows that the model ended the work.
+// finished reports whether the last message shows that the model finished.
 func (c *Chat) finished() bool {
 	last := c.Dialog[len(c.Dialog)-1]
 	s := strings.ToLower(last.Content)
@@ -110,7 +110,7 @@ func (c *Chat) finished() bool {
 
 // Check returns nil if a dialogue can be used as an example, or the reason why it cannot. The question must be finished
 // and not skipped. The system message must come first, then the user and the model must take turns, each of the model's
-// turns must begin with a thought, and the last message must say that the model ended the work.
+// turns must start with a thought, and the last message must show that the model finished.
 func (c *Chat) Check() error {
 	switch {
 	case c.Skip != "":
@@ -118,24 +118,24 @@ func (c *Chat) Check() error {
 	case c.Done != nil && !*c.Done:
 		return errors.New("the annotation is not finished")
 	case len(c.Dialog) < 4 || c.Dialog[0].Role != "system":
-		return errors.New("want a system message, the question, a turn of the model and the message that ends the dialogue")
+		return errors.New("want a system message, the question, a model turn and the message that ends the dialogue")
 	}
 	for i, m := range c.Dialog[1:] {
 		if want := []string{"user", "assistant"}[i%2]; m.Role != want {
 			return fmt.Errorf("message %d has the role %q, want %q", i+1, m.Role, want)
 		}
 		if m.Role == "assistant" && !strings.HasPrefix(m.Content, "Thought: ") {
-			return fmt.Errorf("message %d does not begin with \"Thought: \"", i+1)
+			return fmt.Errorf("message %d does not start with \"Thought: \"", i+1)
 		}
 	}
 	if !c.finished() {
-		return errors.New("the last message does not say that the model ended the work")
+		return errors.New("the last message does not show that the model finished")
 	}
 	return nil
 }
 
 // Dialogue converts a chat that [Chat.Check] accepts into a worked dialogue. Empty lines are removed, and a line that
-// looks like the beginning of a turn gets a leading space, so the text form can be read back.
+// looks like the start of a turn gets a leading space, so that the text form can be parsed again.
 func (c *Chat) Dialogue() (Dialogue, error) {
 	if err := c.Check(); err != nil {
 		return Dialogue{}, err
@@ -159,7 +159,7 @@ func (c *Chat) Dialogue() (Dialogue, error) {
 	return d, d.complete()
 }
 
-// parseChat reads the dialogue of a file that has one.
+// parseChat parses a JSON file that contains a single dialogue.
 func parseChat(name, text string) ([]Dialogue, error) {
 	c, err := ReadChat([]byte(text))
 	if err != nil {
@@ -172,7 +172,7 @@ func parseChat(name, text string) ([]Dialogue, error) {
 	return []Dialogue{d}, nil
 }
 
-// plain returns a text that [Parse] reads as one field.
+// plain converts s to a form that [Parse] reads as a single field.
 func plain(s string) string {
 	var out []string
 	for line := range strings.Lines(strings.ReplaceAll(s, "\r\n", "\n")) {

@@ -8,8 +8,8 @@ import (
 )
 
 // classes is a naive Bayes classifier over words and word pairs (multinomial, as in Manning, Raghavan and Schütze,
-// Introduction to Information Retrieval, section 13.2), in which a word counts less the more kinds it occurs in. Names
-// and numbers are masked, since a question's topic does not determine its kind.
+// Introduction to Information Retrieval, section 13.2), in which a word counts for less the more kinds it occurs in.
+// Names and numbers are masked, since a question's topic does not determine its kind.
 type classes struct {
 	names  []string
 	prior  map[string]int            // number of questions of each kind
@@ -18,7 +18,7 @@ type classes struct {
 	kinds  map[string]int // number of kinds in which a feature occurs
 }
 
-// smooth is added to each count, so no kind is impossible.
+// smooth is added to each count, so that no kind has zero probability.
 const smooth = 0.3
 
 func learn(questions []Labelled) *classes {
@@ -63,7 +63,7 @@ func (c *classes) of(question string) string {
 	return name
 }
 
-// features returns the words of a question and every pair of adjacent words. Every number becomes "0". A capitalized
+// features returns a question's words and pairs of adjacent words. Every number becomes "0". A capitalized
 // word that is not the first one counts as a name and becomes "X"; consecutive names become a single "X".
 func features(question string) []string {
 	words := []string{"^"}

@@ -1,5 +1,5 @@
-// Package exemplar stores worked dialogues: a question, and every thought, action and observation up to its answer.
-// They are kept in plain text files, by kind of question, in Interactive-KBQA's form:
+// Package exemplar reads worked dialogues: a question, and every thought, action and observation up to its answer. They
+// are stored in plain text files, by kind of question, in Interactive-KBQA's format:
 //
 //	# Type: Count
 //	# ID: kqapro-count-1
@@ -10,12 +10,12 @@
 //	…
 //	Action: Done
 //
-// Lines that begin with # are not shown to the model. Dialogues are separated by a blank line. A thought or an action
+// Lines that start with # are not shown to the model. Dialogues are separated by a blank line. A thought or an action
 // may span several lines.
 //
 // Dialogues are also read from the files of Interactive-KBQA's program; see [Chat].
 //
-// [Set.Classify] determines a question's kind from its words. Alternatively, a model determines it from [Set.Examples].
+// [Set.Classify] determines a question's kind from its words. Alternatively, a model can do this, using [Set.Examples].
 package exemplar
 
 import (
@@ -27,7 +27,7 @@ import (
 	"strings"
 )
 
-// Dialogue is a worked question.
+// Dialogue is a worked dialogue.
 type Dialogue struct {
 	ID       string
 	Type     string // kind of the question: Count, Verify, …
@@ -37,13 +37,14 @@ type Dialogue struct {
 	Rounds   []Round
 }
 
-// Round is one of the model's turns with the observation after it. The last round has no observation.
+// Round is one of the model's turns and the observation that follows it. The last round has no observation.
 type Round struct{ Thought, Action, Observation string }
 
-// labels are the prefixes of a dialogue's lines.
+// labels are the prefixes that mark the parts of a dialogue.
 var labels = []string{"Q:", "Thought:", "Action:", "Observation:"}
 
-// Parse reads the dialogues of a file. The error names the file, as name, and the line where something is missing.
+// Parse parses the dialogues in a file. Errors contain name, which is the file's name, and the line where something is
+// missing.
 func Parse(name, text string) ([]Dialogue, error) {
 	var out []Dialogue
 	var d *Dialogue
@@ -113,7 +114,7 @@ func Parse(name, text string) ([]Dialogue, error) {
 	return out, nil
 }
 
-// note reads a line that begins with #.
+// note parses a line that starts with #; s excludes the #.
 func (d *Dialogue) note(s string) {
 	key, value, _ := strings.Cut(s, ":")
 	value = strings.TrimSpace(value)
@@ -129,7 +130,7 @@ func (d *Dialogue) note(s string) {
 	}
 }
 
-// complete returns an error that names what is missing in a dialogue, or nil.
+// complete returns an error that names what is missing from the dialogue, or nil if it is complete.
 func (d *Dialogue) complete() error {
 	if len(d.Rounds) == 0 {
 		return fmt.Errorf("the dialogue %q has no turn", d.Question)
@@ -142,7 +143,7 @@ func (d *Dialogue) complete() error {
 	return nil
 }
 
-// String returns the dialogue as a model sees it: without the lines that begin with #.
+// String returns the dialogue as the model sees it, without the lines that start with #.
 func (d *Dialogue) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Q: %s\n", d.Question)
@@ -155,7 +156,7 @@ func (d *Dialogue) String() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// Text returns the dialogue as it is stored in its file.
+// Text returns the dialogue as stored in its file.
 func (d *Dialogue) Text() string {
 	var b strings.Builder
 	for _, x := range [][2]string{{"ID", d.ID}, {"Type", d.Type}, {"SPARQL", d.Query}, {"Answer", d.Answer}} {
@@ -169,14 +170,14 @@ func (d *Dialogue) Text() string {
 // Labelled is a question whose kind is known.
 type Labelled struct{ Type, Question string }
 
-// Set is a set of dialogues for one graph, and of questions whose kind is known.
+// Set contains the dialogues for a graph, and questions whose kind is known.
 type Set struct {
 	Dialogues []Dialogue
-	Labelled  []Labelled // including the questions of the dialogues
+	Labelled  []Labelled // including the questions in the dialogues
 	classes   *classes
 }
 
-// Load reads the files of a folder: dialogues from NAME.txt, and from NAME.json in the format of Interactive-KBQA's
+// Load reads the files in a folder: dialogues from NAME.txt, and from NAME.json in the format of Interactive-KBQA's
 // program ([Chat]). If the folder contains questions.tsv, Load reads more questions from it, each preceded by its kind
 // and a tab.
 func Load(fsys fs.FS, dir string) (*Set, error) {
@@ -218,7 +219,7 @@ func Load(fsys fs.FS, dir string) (*Set, error) {
 	return s, nil
 }
 
-// Types returns the kinds that have dialogues, sorted.
+// Types returns, in sorted order, the kinds that have dialogues.
 func (s *Set) Types() []string {
 	var out []string
 	for _, d := range s.Dialogues {
@@ -255,7 +256,7 @@ func (s *Set) Examples(n int) (out []Labelled) {
 	return out
 }
 
-// Named returns the kind that a model's answer names, or "" if it names none or several, or is too long.
+// Named returns the kind named in a model's answer, or "" if the answer names no kind or several, or is too long.
 func (s *Set) Named(answer string) (kind string) {
 	if len(answer) > maxAnswer {
 		return ""
@@ -273,8 +274,8 @@ func (s *Set) Named(answer string) (kind string) {
 	return kind
 }
 
-// maxAnswer is the maximum length in bytes of a sentence that names a kind.
+// maxAnswer is the maximum length, in bytes, of an answer that names a kind.
 const maxAnswer = 200
 
-// Classify determines the kind of a question from its words. It returns "" if the set has no kinds.
+// Classify determines a question's kind from its words. It returns "" if the set has no kinds.
 func (s *Set) Classify(question string) string { return s.classes.of(question) }

@@ -111,7 +111,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestLoadChats checks that a preset's folder may contain the files of Interactive-KBQA's program unchanged.
+// TestLoadChats checks that a preset's folder may contain unmodified files from Interactive-KBQA's program.
 func TestLoadChats(t *testing.T) {
 	chat := `{"id": "v-1", "qtype": "Count", "question": "How many?", "sparql": "SELECT 1", "answers": ["1", 2], "done": true, "dialog": [
 {"role": "system", "content": "s"}, {"role": "user", "content": "Q: How many?\nGolden Entity: [\"Lake\"]"},
@@ -132,8 +132,8 @@ func TestLoadChats(t *testing.T) {
 		strings.Replace(chat, "\\n\\nAction: Exec", " Exec", 1):                   "d/a.json: turn 1 of",
 		strings.Replace(chat, `"role": "system"`, `"role": "user"`, 1):            "d/a.json: want a system message",
 		strings.Replace(chat, `"role": "assistant"`, `"role": "user"`, 1):         `message 2 has the role "user"`,
-		strings.Replace(chat, "Stop condition detected.", "Observation: stop", 1): "the last message does not say",
-		"[]": "not a dialogue file",
+		strings.Replace(chat, "Stop condition detected.", "Observation: stop", 1): "the last message does not show",
+		"[]": "not an Interactive-KBQA dialogue file",
 	} {
 		if _, err := Load(fstest.MapFS{"d/a.json": {Data: []byte(bad)}}, "d"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

@@ -2,11 +2,11 @@ package faithful
 
 import "strings"
 
-// arabicLetters maps Arabic letters that are often confused to a single letter, and removes vowel marks.
+// arabicLetters maps Arabic letters that are often confused to one letter, and removes vowel marks.
 var arabicLetters = strings.NewReplacer("أ", "ا", "إ", "ا", "آ", "ا", "ٱ", "ا", "ى", "ي", "ة", "ه", "ؤ", "و", "ئ", "ي", "ـ", "",
 	"\u064b", "", "\u064c", "", "\u064d", "", "\u064e", "", "\u064f", "", "\u0650", "", "\u0651", "", "\u0652", "", "\u0670", "")
 
-// Arabic attaches articles, prepositions, conjunctions, possessives and plural endings to the word.
+// Arabic attaches articles, prepositions, conjunctions, possessives and plural endings to words.
 var (
 	arabicBefore = []string{"", "ال", "و", "ف", "ب", "ل", "ك", "س", "وال", "فال", "بال", "كال", "لل", "ولل", "وب", "ول", "وس"}
 	arabicAfter  = []string{"", "ها", "هم", "هن", "هما", "نا", "ات", "ان", "ين", "ون", "وا", "يه", "ه", "ي", "ا", "ت", "تها", "ته", "اتها", "يا"}
@@ -14,7 +14,7 @@ var (
 
 const minArabic = 3 // minimum number of letters in a word without its affixes
 
-// arabicStems returns the forms of a word without its possible affixes.
+// arabicStems returns the possible stems of a word: its forms with possible affixes removed.
 func arabicStems(word string) []string {
 	word = arabicLetters.Replace(word)
 	var out []string
@@ -33,7 +33,7 @@ func arabicStems(word string) []string {
 	return out
 }
 
-// arabicWords is a set of words by their stems.
+// arabicWords is a set of words, keyed by stem.
 type arabicWords map[string]bool
 
 func (a arabicWords) add(word string) {
@@ -51,8 +51,8 @@ func (a arabicWords) has(word string) bool {
 	return false
 }
 
-// arabicRoots returns the possible roots of a word: the stems without the letters that verbs and participles begin
-// with, and without vowels. Thus تجاور and المجاورة count as one word, and so do عاصمة and عواصم.
+// arabicRoots returns the possible roots of a word: its stems without the prefixes of verbs and participles, and
+// without vowels. Thus تجاور and المجاورة count as one word, and so do عاصمة and عواصم.
 func arabicRoots(word string) []string {
 	var out []string
 	for _, stem := range arabicStems(word) {
@@ -74,8 +74,8 @@ func arabicRoots(word string) []string {
 
 var arabicVowels = strings.NewReplacer("ا", "", "و", "", "ي", "")
 
-// arabicNumber combines a unit with the word after it: إحدى عشرة is 11, خمسة وأربعون is 45. It returns 0 if they are
-// not a number.
+// arabicNumber combines a unit with the word after it: إحدى عشرة is 11, خمسة وأربعون is 45. It returns 0 if the two
+// words are not a number.
 func (c *Checker) arabicNumber(unit, next string) int {
 	n := c.numeral(unit)
 	if one := arabicLetters.Replace(unit); one == "احد" || one == "احدي" || one == "واحد" || one == "واحده" {
@@ -93,8 +93,8 @@ func (c *Checker) arabicNumber(unit, next string) int {
 	return 0
 }
 
-// arabicKnown returns the words that an Arabic text may contain: those of the question, the query, the names and the
-// list.
+// arabicKnown returns the words that an Arabic text may contain: those in the question, the query, the names and the
+// word list.
 func (c *Checker) arabicKnown() arabicWords {
 	if c.arabic != nil {
 		return c.arabic
@@ -102,7 +102,7 @@ func (c *Checker) arabicKnown() arabicWords {
 	c.arabic = arabicWords{}
 	for _, v := range []map[string]bool{c.known, c.parts, c.stock.more} {
 		for w := range v {
-			if len([]rune(w)) > 2 || !unicase(w) { // not the letter pairs of scripts without spaces
+			if len([]rune(w)) > 2 || !unicase(w) { // excludes letter pairs from scripts without spaces
 				c.arabic.add(w)
 			}
 		}

@@ -1,10 +1,10 @@
-// Package faithful compares what a model says about a result with the result. Figures and names must occur in
-// the rows, the query or the question, or be counts of rows. In languages with a word list, other words must be
-// supported, too.
+// Package faithful compares what a model says about a result with the result itself. Figures and names must occur in
+// the rows, the query or the question, or be row counts. In languages with a word list, other words must be supported,
+// too.
 //
-// The package does not parse grammar. It detects a value that is paired with another row's name if both are in the same
-// sentence. It does not detect a true name in a wrong role ("the highest is X"). See docs/replies.md for how well it
-// works.
+// The package does not parse grammar. It detects a value that is paired with a different row's name if both are in the
+// same sentence. It does not detect a correct name in the wrong role ("the highest is X"). See docs/replies.md for how
+// well it works.
 package faithful
 
 import (
@@ -28,17 +28,17 @@ type Evidence struct {
 	Language string            // the text's language: en, de, fr …
 }
 
-// Fault is a piece of a text that the evidence does not support.
+// Fault is part of a text that is not supported by the evidence.
 type Fault struct {
 	Sentence string
 	Piece    string
 	Kind     Kind
 }
 
-// Kind is the kind of an unsupported piece.
+// Kind is a kind of [Fault].
 type Kind string
 
-// The kinds of unsupported pieces.
+// The kinds of faults.
 const (
 	Figure Kind = "figure"
 	Name   Kind = "name"
@@ -49,9 +49,9 @@ const (
 // Checker compares texts with the evidence for one answer.
 type Checker struct {
 	language  string
-	stock     stock // plain words of the language
+	stock     stock // plain words in the language
 	ids       map[string]bool
-	known     vocabulary // words of the question, of the query and of the entities in the query
+	known     vocabulary // words in the question, in the query and in the labels of the query's entities
 	parts     vocabulary // words of the names in the rows, which only support names
 	names     []rowName
 	values    []value
@@ -61,17 +61,17 @@ type Checker struct {
 	variables map[string]bool  // names of variables in the query and in the question
 	rows      int
 	arabic    arabicWords // see arabicKnown
-	labels    vocabulary  // words of the labels of the entities in the query
+	labels    vocabulary  // words in the labels of the query's entities
 	columns   []column
 	byOrder   bool // the query orders its rows by a single expression
-	falling   bool // the first row has its highest value
+	falling   bool // the first row has the highest value of that expression
 }
 
 // rowName is a name in the result, as folded words, with the rows that contain it.
 type rowName struct {
 	words []string
 	rows  map[int]bool
-	// the rows in which the name is in a column other than the first; these can be counted
+	// the rows that have the name in a column other than the first; these can be counted
 	counts map[int]bool
 	head   bool // in the first column that has names
 }
@@ -81,9 +81,9 @@ type value struct {
 	number float64
 	rows   map[int]bool
 	edge   bool // the smallest or largest figure in its column, if too large to be mistaken for a count
-	year   int  // for a date's day: the year that must be named with it
+	year   int  // for the day of a date: the year that must be named with it
 	key    bool // in the first column
-	bc     bool // for a date before the year 1: the sentence must say so
+	bc     bool // for a BC date: the sentence must say so
 }
 
 // New returns a Checker for the evidence.
@@ -131,14 +131,14 @@ func New(e Evidence) *Checker {
 	return c
 }
 
-// window matches the clauses that select a range of rows; their figures are not counts.
+// window matches LIMIT and OFFSET clauses; their figures are not counts.
 var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
 
 var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pM\d_]*)`)
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
-// Faults returns the unsupported pieces of a text, sentence by sentence, or nil if there are none.
+// Faults returns the unsupported parts of a text, sentence by sentence, or nil if there are none.
 func (c *Checker) Faults(text string) []Fault {
 	var out []Fault
 	for _, s := range c.Sentences(text) {
@@ -194,9 +194,9 @@ func (c *Checker) endsInNumber(before, after []rune) bool {
 var germanStarts = regexp.MustCompile(`^ (Der|Die|Das|Eine?|Es|Sie|Er|I[nm]|Auf|Bei|Mit|Von|Zu|Für|Nur|Alle|` +
 	`Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei)\s`)
 
-// endsInName reports whether a period that follows before ends a sentence although it looks like an abbreviation's,
-// because before ends with a name of several words in the result, such as Apollo 13 or Annapurna I, and after begins
-// with a capital letter or a digit. In German and Polish, Roman numerals are written with a period.
+// endsInName reports whether a period between before and after ends a sentence although it looks like part of an
+// abbreviation, because before ends with a multiword name from the result, such as Apollo 13 or Annapurna I, and after
+// starts with a capital letter or a digit. In German and Polish, Roman numerals are written with a period.
 func (c *Checker) endsInName(before, after []rune) bool {
 	if len(after) < 2 || !unicode.IsUpper(after[1]) && !unicode.IsDigit(after[1]) && !unicode.Is(unicode.Lo, after[1]) {
 		return false
@@ -211,14 +211,14 @@ func (c *Checker) endsInName(before, after []rune) bool {
 	})
 }
 
-// wholePart matches a text that ends with a whole number of three digits or more and a decimal point or comma.
+// wholePart matches text that ends with an integer of three digits or more and a decimal point or comma.
 var wholePart = regexp.MustCompile(`\d{3}[.,]$`)
 
 // unit matches a text that ends with a figure and a unit. Their symbols have no periods.
 var unit = regexp.MustCompile(`\d[ \x{a0}\x{202f}](km|m|cm|mm|kg|t|ha|км|м|кг|km²|m²)$`)
 
-// abbreviated reports whether a period after these letters does not end a sentence, as after "St", "J", the 3 of a date
-// or the VII of a king.
+// abbreviated reports whether a period after these letters belongs to an abbreviation or an ordinal and does not end a
+// sentence, as after "St", "J", the 3 in a date or the VII of a king.
 func abbreviated(before []rune) bool {
 	n, roman := 0, true
 	for i := len(before) - 1; i >= 0 && (unicode.IsLetter(before[i]) || unicode.IsDigit(before[i])); i-- {
@@ -234,7 +234,7 @@ func abbreviated(before []rune) bool {
 	return n > 0 && (n <= 2 || roman || string(before[len(before)-n:]) == "Chr") // 63 v. Chr.
 }
 
-// sentence returns the faults of one sentence.
+// sentence returns the faults in a sentence.
 func (c *Checker) sentence(s string) []Fault {
 	toks := c.numerals(tokens(s))
 	named := c.find(toks)
@@ -280,7 +280,7 @@ func (c *Checker) supported(t token) bool {
 	return c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t) || c.language == "ar" && c.arabicKnown().has(t.folded)
 }
 
-// plain reports whether a word is the name of a Wikimedia project or of a query language. In any language, these names
+// plain reports whether a word is the name of a Wikimedia project or a query language. In any language, these names
 // make no claim about the world.
 func plain(word string) bool {
 	return slices.ContainsFunc(projects, func(p string) bool { return strings.HasPrefix(word, p) })
@@ -289,11 +289,11 @@ func plain(word string) bool {
 var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi", "wikimédi", "wikibase", "wikisource", "sparql",
 	"викидан", "википеди", "викимеди"}
 
-// keywords are words of queries, which a text in any language writes in capitals.
+// keywords are query keywords, which texts in all languages write in capitals.
 var keywords = wordMap(`ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP GROUP_CONCAT HAVING LANG LIMIT MAX
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
 
-// part reports whether a word, give or take a letter at its end, is part of a name in the rows: Asia in Central Asian.
+// part reports whether a word, give or take a final letter, is part of a name in the rows: Asia in Central Asian.
 func (c *Checker) part(t token) bool {
 	if !startsUpper(t.text) && !unicase(t.text) {
 		return false
@@ -329,7 +329,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 		return
 	}
 	c.rows = len(t.Rows)
-	// A single row without an entity is an answer, not something to be counted.
+	// A single row without an entity is an answer, not something to count.
 	single := c.rows == 1 && !slices.ContainsFunc(t.Rows[0], rdf.Term.IsIRI)
 	if !single {
 		c.free[float64(c.rows)] = true
@@ -411,14 +411,14 @@ func labelled(vars []string, col int) int {
 	return col
 }
 
-// scheme adds the scheme of an address, such as https, to the known words.
+// scheme adds the scheme of a URL, such as https, to the known words.
 func (c *Checker) scheme(iri string) {
 	if scheme, _, ok := strings.Cut(iri, "://"); ok && rdf.EntityID(iri) == "" {
 		c.known.add(scheme)
 	}
 }
 
-// written returns the ways in which a name may be written. For an address, these include the form with www.
+// written returns the ways in which a name may be written. For a URL, these include the form with www.
 func written(name string, t rdf.Term) []string {
 	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
 		return []string{name, long}
@@ -426,7 +426,7 @@ func written(name string, t rdf.Term) []string {
 	return []string{name}
 }
 
-// edges stores the figures of a column and marks the smallest and the largest.
+// edges stores a column's figures and marks the smallest and the largest.
 func (c *Checker) edges(column []*value) {
 	if len(column) == 0 {
 		return
@@ -444,7 +444,7 @@ func (c *Checker) edges(column []*value) {
 	}
 }
 
-// nameOf returns a term as a name: the label of an entity, any other address in its usual short form, or the value of a
+// nameOf returns a term as a name: the label of an entity, the usual short form of any other IRI, or the value of a
 // literal that is not a figure.
 func nameOf(t rdf.Term, labels map[string]string) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {

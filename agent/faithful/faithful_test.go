@@ -110,7 +110,7 @@ func TestFewerThanTheLimit(t *testing.T) {
 	}
 }
 
-// An address in the result may be written in its usual short form. Any other address must not appear.
+// A URL in the result may be written in its usual short form. No other URL may appear.
 func TestAddresses(t *testing.T) {
 	c := New(Evidence{Language: "en", Question: "What is the website of the Tiny Desk Concert series?", Query: "SELECT ?website {}",
 		Labels: map[string]string{"P856": "official website"},
@@ -223,7 +223,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// A name that ends like an abbreviation may end a sentence, and only then.
+// A period after a name such as Apollo 13 or George VI may end a sentence, but does not always do so.
 func TestSentencesAfterNames(t *testing.T) {
 	e := Evidence{Question: "Which missions and kings?", Query: "SELECT ?x ?year { }",
 		Labels: map[string]string{"Q1": "Apollo 13", "Q2": "George VI", "Q3": "Annapurna I"},
@@ -278,7 +278,7 @@ func FuzzFaults(f *testing.F) {
 	})
 }
 
-// In languages without a word list, a capitalized word is a name, except that the word Wikidata must not count as one.
+// In languages without a word list, a capitalized word is a name, except for the word Wikidata.
 // In Polish and Russian, names are inflected.
 func TestTrueInOtherLanguages(t *testing.T) {
 	table := &kg.Table{Vars: []string{"pais", "poblacion"}}
@@ -319,7 +319,7 @@ func TestTrueInOtherLanguages(t *testing.T) {
 	}
 }
 
-// A name may have the accents of the text's language.
+// A name may be written with the accents of the text's language.
 func TestAccents(t *testing.T) {
 	e := Evidence{Language: "pt", Question: "Quais países?", Query: "SELECT ?pais {}", Labels: map[string]string{"Q1033": "Nigeria", "Q912": "Mali"},
 		Table: &kg.Table{Vars: []string{"pais", "n"}, Rows: [][]rdf.Term{{item("Q1033"), integer("211400708")}, {item("Q912"), integer("20250833")}}}}
@@ -347,7 +347,7 @@ func TestPlainSentences(t *testing.T) {
 	}
 }
 
-// A decade represents its years. The count is the number of rows that have the name as a value.
+// A decade stands for its years. A count is the number of rows that have the name as a value.
 func TestDecadesAndCounts(t *testing.T) {
 	taxa := Evidence{Language: "nl", Question: "Welke taxa zijn er onder Physeteridae?", Query: "SELECT ?taxon ?hoger {}", Labels: map[string]string{"Q1": "Physeteridae",
 		"Q2": "Physeter", "Q3": "Physeter simus", "Q4": "Physeter mular"}, Table: &kg.Table{Vars: []string{"taxon", "hoger"},
@@ -406,7 +406,7 @@ func TestHowQueriesWork(t *testing.T) {
 	}
 }
 
-// A Latin name next to Chinese or Japanese words is found without a space between them.
+// A Latin name next to Chinese or Japanese words is found even without a space between them.
 func TestLatinNamesInOtherScripts(t *testing.T) {
 	for _, tt := range []struct {
 		language, question, text string

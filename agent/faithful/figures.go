@@ -13,12 +13,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// number is one reading of a figure: its value, and the maximum distance of the actual value, since figures are
+// number is one way to read a figure: its value, and how far it may be from the actual value, since figures are
 // rounded.
 type number struct {
 	value, slack float64
-	word         bool    // written as a word, which the day of a date never is
-	decade       float64 // its first year, or 0
+	word         bool    // written as a word, unlike the day in a date
+	decade       float64 // the first year of a decade, or 0
 }
 
 // numbers returns the ways to read a token as a figure: "8.848" is 8848 in German and 8.848 in English.
@@ -64,7 +64,7 @@ func (c *Checker) numbers(t token) []number {
 
 var grouped = regexp.MustCompile(`^-?\d{1,3}(,\d{3})+$`)
 
-// is reports whether a figure may represent the actual value v.
+// is reports whether a figure may be a rounded form of the actual value v.
 func (n number) is(v float64) bool {
 	if n.decade > 0 {
 		return v >= n.decade && v < n.decade+10
@@ -73,7 +73,7 @@ func (n number) is(v float64) bool {
 	return d == 0 || d <= n.slack && (n.slack != 0.5 || v != math.Trunc(v))
 }
 
-// figuresOf returns the figures in a value: a number, or the year and the day of a date.
+// figuresOf returns the figures in a value: a number, or the year and day of a date.
 func figuresOf(t rdf.Term) []value {
 	if !t.IsLiteral() {
 		return nil
@@ -111,7 +111,7 @@ func dateOf(t rdf.Term) (time.Time, bool) {
 	return at, err == nil
 }
 
-// between returns the number of days and of years between two dates in a row.
+// between returns the number of days and the number of years between two dates in a row.
 func between(row []rdf.Term, i int) []value {
 	var dates []time.Time
 	for _, t := range row {
@@ -127,7 +127,7 @@ func between(row []rdf.Term, i int) []value {
 	return []value{{number: days, rows: rows}, {number: math.Floor(days / 365.25), rows: rows}}
 }
 
-// figures returns the figures in a sentence that nothing supports. A count does not need a name. Any other figure from
+// figures returns the unsupported figures in a sentence. A count does not need a name. Any other figure from
 // the result must belong to the name before it, or to the name after it, consistently throughout the sentence.
 func (c *Checker) figures(toks []token, named []found) []string {
 	var bad []string
@@ -204,7 +204,9 @@ func (c *Checker) readWindow(query string) {
 func (c *Checker) inWindow(toks []token, named []found, readings []number) bool {
 	has := func(value float64) func(n number) bool { return func(n number) bool { return n.value == value } }
 	if c.total > 0 && len(named) == 0 && slices.ContainsFunc(readings, has(c.total)) {
-		return slices.ContainsFunc(toks, func(t token) bool { return slices.ContainsFunc(c.numbers(t), has(float64(c.rows))) })
+		return slices.ContainsFunc(toks, func(t token) bool {
+			return slices.ContainsFunc(c.numbers(t), has(float64(c.rows)))
+		})
 	}
 	return slices.ContainsFunc(toks, func(t token) bool { return t.text == "LIMIT" || t.text == "OFFSET" }) &&
 		slices.ContainsFunc(readings, func(n number) bool { return c.window[n.value] })
@@ -233,8 +235,8 @@ func (c *Checker) supports(readings []number, counted map[float64]bool, years, k
 	return c.edge(readings), false
 }
 
-// described returns the rows that have all figures of a sentence without a name, if these are at least two that are no
-// counts: it lasted 335 years, from 1651 to 1986. If no row has them all, it returns nil.
+// described returns the rows that have all the figures in a sentence without a name, if at least two of them are not
+// counts: it lasted 335 years, from 1651 to 1986. If no row has all of them, it returns nil.
 func (c *Checker) described(toks []token, named []found) map[int]bool {
 	if len(named) > 0 || c.rows < 2 {
 		return nil
@@ -266,7 +268,7 @@ func (c *Checker) described(toks []token, named []found) map[int]bool {
 	return rows
 }
 
-// keys returns, if the result has no names, the rows whose figure in the first column is in a sentence.
+// keys returns the rows whose figure in the first column is in a sentence, if the result has no names.
 func (c *Checker) keys(toks []token, years map[int]bool) map[int]bool {
 	if len(c.names) > 0 {
 		return nil
@@ -286,7 +288,7 @@ func (c *Checker) keys(toks []token, years map[int]bool) map[int]bool {
 	return rows
 }
 
-// more lists words that follow the number of items that a sentence does not name.
+// more lists words that follow a number of further items that a sentence does not name.
 var more = map[string]bool{"other": true, "others": true, "more": true, "weitere": true, "weiteren": true, "andere": true,
 	"anderen": true, "autres": true, "otros": true, "otras": true, "altri": true, "altre": true, "outros": true, "outras": true,
 	"overige": true}
@@ -300,7 +302,7 @@ func covered(named []found, i int) bool {
 	return false
 }
 
-// eras lists words of eras, and whether a date with the word may be before the year 1: BC, v. Chr., av. J.-C., a. C.,
+// eras lists words for eras, and whether a date with the word may be BC: BC, v. Chr., av. J.-C., a. C.,
 // p.n.e., до н. э.
 var eras = map[string]bool{"bc": true, "bce": true, "chr": true, "v.chr": true, "j": true, "c": true, "a.c": true, "a.e.c": true,
 	"p.n.e": true, "до": true, "ق.م": true, "ad": false, "ce": false, "n.chr": false, "d.c": false, "n.e": false}
@@ -311,11 +313,11 @@ func (c *Checker) era(toks []token, i int) bool {
 	return known && slices.ContainsFunc(toks[max(i-3, 0):i], func(t token) bool { return t.figure })
 }
 
-// ancient matches the same in scripts without spaces.
+// ancient matches BC markers in scripts without spaces.
 var ancient = regexp.MustCompile(`元前`)
 
 // inResult reports whether a figure is in one of the given rows, or in any row if rows is nil. years contains the years
-// in the sentence, and 0 if the sentence is about dates before the year 1.
+// in the sentence, and 0 if the sentence is about BC dates.
 func (c *Checker) inResult(readings []number, years map[int]bool, rows map[int]bool) bool {
 	for _, v := range c.values {
 		if v.year != 0 && !years[v.year] || v.bc && !years[0] {
@@ -344,7 +346,7 @@ func (c *Checker) edge(readings []number) bool {
 	return false
 }
 
-// paired reports whether every figure belongs to the name before it or, if before is false, after it.
+// paired reports whether every figure belongs to the name before it or, if before is false, to the name after it.
 func (c *Checker) paired(toks []token, named []found, open []int, years map[int]bool, before bool) bool {
 	for _, i := range open {
 		var rows map[int]bool

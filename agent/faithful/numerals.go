@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// numerals marks the numbers that are written as words, and joins numbers that consist of several words: cuarenta y
-// cinco, сорок пять, ten million.
+// numerals marks numbers written as words, and joins those that consist of several words: cuarenta y cinco, сорок пять,
+// ten million.
 func (c *Checker) numerals(toks []token) []token {
 	out := make([]token, 0, len(toks))
 	for i := 0; i < len(toks); i++ {
@@ -45,7 +45,8 @@ func (c *Checker) numerals(toks []token) []token {
 	return out
 }
 
-// numeral returns the value of a number that is written as one word, or 0: forty-five, fünfundvierzig, ventidue.
+// numeral returns the value of a number written as a single word, such as forty-five, fünfundvierzig or ventidue, or 0
+// if the word is not a number.
 func (c *Checker) numeral(word string) int {
 	list := numberWords[c.language]
 	if n := list[word]; n > 0 || len(list) == 0 {
@@ -61,7 +62,7 @@ func (c *Checker) numeral(word string) int {
 	return c.sum(before, after)
 }
 
-// sum returns the value of tens and units, or 0 if the words are not tens and units.
+// sum returns the sum of tens and units, or 0 if the words are not tens and units.
 func (c *Checker) sum(tens, unit string) int {
 	list := numberWords[c.language]
 	n, m := list[tens], list[unit]
@@ -74,7 +75,7 @@ func (c *Checker) sum(tens, unit string) int {
 	return n + m
 }
 
-// unitFirst reads numbers such as zevenenzestig and siebenundsechzig, in which the unit comes first.
+// unitFirst parses numbers such as zevenenzestig and siebenundsechzig, in which the unit comes first.
 func (c *Checker) unitFirst(word string) int {
 	for i := range word {
 		for _, and := range []string{"und", "en", "ën"} {
@@ -88,7 +89,7 @@ func (c *Checker) unitFirst(word string) int {
 	return 0
 }
 
-// joined reads numbers such as ventidue. Before a vowel, the tens lose their final vowel: ventuno.
+// joined parses numbers such as ventidue. Before a vowel, the tens lose their final vowel: ventuno.
 func (c *Checker) joined(word string) int {
 	word = strings.ReplaceAll(word, "é", "e")
 	for tens := range numberWords[c.language] {
@@ -102,10 +103,10 @@ func (c *Checker) joined(word string) int {
 	return 0
 }
 
-// ones are the forms of "one" that are used inside a two-digit number.
+// ones are the forms of "one" used within a two-digit number.
 var ones = map[string][]string{"en": {"one"}, "de": {"ein"}, "nl": {"een", "eenen"}, "it": {"uno", "un"}}
 
-// Says reports whether a text in a language contains the number, which must be at least two, written in words.
+// Says reports whether a text contains the number, which must be at least two, written in words of the given language.
 func Says(text, language, number string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	want, err := strconv.Atoi(number)

@@ -14,13 +14,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// column contains the comparable values of a column, by row.
+// column contains a column's comparable values, by row.
 type column struct {
 	dates  bool // or numbers that look like years
 	values map[int]float64
 }
 
-// compare reads the values by which the rows can be ordered.
+// compare collects the values by which the rows can be ordered.
 func (c *Checker) compare(t *kg.Table, query string) {
 	if t == nil || t.Ask || len(t.Rows) < 2 {
 		return
@@ -66,14 +66,14 @@ const (
 	last
 )
 
-// form is a way to write a superlative: a pattern for the word or, if it begins with a space, for the word and the
-// words before it.
+// form is a way to write a superlative: a pattern for the word or, if the pattern starts with a space, for the word and
+// the words before it.
 type form struct {
 	degree  degree
 	pattern *regexp.Regexp
 }
 
-// forms returns the superlatives of each language. It compiles them when they are needed, since most commands do not.
+// forms returns the superlatives in each language. It compiles them on demand, since most commands do not need them.
 var forms = sync.OnceValue(func() map[string][]form {
 	out := map[string][]form{}
 	for language, patterns := range superlatives {
@@ -84,7 +84,7 @@ var forms = sync.OnceValue(func() map[string][]form {
 	return out
 })
 
-// superlatives contains the patterns of each language in the order of the degree constants.
+// superlatives contains the patterns for each language, in the order of the degree constants.
 var superlatives = map[string][6]string{
 	"en": {`(highest|tallest|largest|biggest|longest|deepest|heaviest|widest| most (populous|populated|common|frequent))$`,
 		`(lowest|smallest|shortest|shallowest|lightest|narrowest| least (populous|populated|common|frequent))$`, `(oldest|earliest)$`,
@@ -134,7 +134,7 @@ type superlative struct {
 	rank     int
 }
 
-// ranks are the words for "second" to "fifth" that may precede a superlative; in German they are part of it.
+// ranks are the words for "second" to "fifth" that may precede a superlative; in German, they are part of it.
 var ranks = map[string]int{"second": 2, "third": 3, "fourth": 4, "fifth": 5, "zweit": 2, "dritt": 3, "viert": 4, "fünft": 5,
 	"deuxième": 2, "troisième": 3, "segundo": 2, "segunda": 2, "tercer": 3, "tercera": 3, "secondo": 2, "seconda": 2, "terzo": 3,
 	"terza": 3, "terceiro": 3, "terceira": 3}
@@ -186,8 +186,8 @@ func (c *Checker) superlatives(toks []token, named []found) []superlative {
 	return out
 }
 
-// order returns the names that a sentence wrongly calls the highest, the oldest or the first. It compares names of the
-// first column that come before their superlatives, or after them, consistently in the whole sentence.
+// order returns the names that a sentence wrongly calls the highest, the oldest or the first. It compares names in the
+// first column that come before their superlatives, or after them, consistently throughout the sentence.
 func (c *Checker) order(toks []token, named []found) []string {
 	if c.rows < 2 || len(c.columns) == 0 && !c.byOrder {
 		return nil
@@ -229,8 +229,8 @@ func (c *Checker) order(toks []token, named []found) []string {
 	return []string{toks[found[0].from].text}
 }
 
-// heads returns the names in a sentence that are compared, and the rows of the other names, to which the sentence may
-// be limited: the highest in Pakistan.
+// heads returns the names in a sentence that are compared, and the rows of the other names, which may limit the claim:
+// the highest in Pakistan.
 func (c *Checker) heads(named []found) (heads []found, pools []map[int]bool) {
 	for _, n := range named {
 		if n.head {
@@ -245,7 +245,7 @@ func (c *Checker) heads(named []found) (heads []found, pools []map[int]bool) {
 	return heads, pools
 }
 
-// near returns the names after a superlative, up to the next superlative, or the names before it, the nearest first.
+// near returns the names after a superlative, up to the next superlative, or the names before it, nearest first.
 func near(heads []found, all []superlative, i int, after bool) []found {
 	var out []found
 	for _, h := range heads {
@@ -259,8 +259,8 @@ func near(heads []found, all []superlative, i int, after bool) []found {
 	return out
 }
 
-// leads reports whether the first name of a group is first in the order of some column, among all rows or those of a
-// pool. If the sentence does not say "is", the whole group may be: the highest are Everest and K2.
+// leads reports whether a group's first name comes first when sorted by some column, among all rows or those in a pool.
+// If the sentence does not say "is", the whole group may come first: the highest are Everest and K2.
 func (c *Checker) leads(s superlative, toks []token, group []found, after bool, pools []map[int]bool) bool {
 	if s.rank > 1 {
 		return slices.ContainsFunc(append([]map[int]bool{nil}, pools...), func(pool map[int]bool) bool {
@@ -288,13 +288,13 @@ func (c *Checker) leads(s superlative, toks []token, group []found, after bool, 
 	return false
 }
 
-// ranked is a row with its value; the smallest value comes first.
+// ranked is a row and its value; the smallest value comes first.
 type ranked struct {
 	row   int
 	value float64
 }
 
-// orders returns the rows of a pool, or all rows, in each order that a superlative may refer to.
+// orders returns the rows in a pool, or all rows, in each order that a superlative may refer to.
 func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 	var out [][]ranked
 	dated := slices.ContainsFunc(c.columns, func(col column) bool { return col.dates })
@@ -339,14 +339,14 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 	return out
 }
 
-// at reports whether one of a name's rows is at a rank of an order. It returns true if there is no order.
+// at reports whether one of a name's rows has the given rank in an order. It returns true if there is no order.
 func at(order []ranked, rows map[int]bool, rank int) bool {
 	return len(order) == 0 || rank <= len(order) && slices.ContainsFunc(order, func(r ranked) bool {
 		return r.value == order[rank-1].value && rows[r.row]
 	})
 }
 
-// amongTop reports whether one of a name's rows is among the first n of an order, or equal to the last of them. It
+// amongTop reports whether one of a name's rows is among the first n in an order, or equal to the last of these. It
 // returns true if there is no order.
 func (c *Checker) amongTop(order []ranked, rows map[int]bool, n int) bool {
 	if len(order) == 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ordered returns evidence of four mountains with heights, first ascents and countries. Everest is the highest; Lhotse
-// is the lowest and was climbed last.
+// ordered returns evidence about four mountains with heights, first ascents and countries. Everest is the highest;
+// Lhotse is the lowest and was climbed last.
 func ordered(language string, names ...string) Evidence {
 	e := Evidence{Language: language, Labels: map[string]string{"Q513": "Everest", "Q43512": "K2", "Q168702": "Lhotse", "Q131018": "Makalu", "Q837": "Nepal",
 		"Q843": "Pakistan"}, Query: "SELECT ?mountain ?height ?climbed ?country { } ORDER BY DESC(?height)",
@@ -54,8 +54,7 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: %+v", tt.text, faults)
 		}
 	}
-	// Ages: the oldest was born first. A result that is sorted by a value that it does not show has its highest row
-	// first.
+	// Ages: the oldest was born first. If a result is sorted by a value that is not shown, the highest row is first.
 	e := chancellors
 	e.Question = "The oldest and the youngest, please."
 	for text, ok := range map[string]bool{"The oldest is Adenauer.": true, "The oldest is Kohl.": false, "The youngest is Kohl.": true} {
@@ -73,7 +72,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Names before their figures belong to them in the same order.
+// If names come before their figures, both are in the same order.
 func TestRespectively(t *testing.T) {
 	for text, ok := range map[string]bool{
 		"Egypt and Germany have 114,535,772 and 84,358,845 people.": true, "Egypt and Germany have 84,358,845 and 114,535,772 people.": false,
@@ -86,7 +85,7 @@ func TestRespectively(t *testing.T) {
 	}
 }
 
-// Names that have no label in Cyrillic or Arabic letters are recognized by their consonants.
+// Names with no label in Cyrillic or Arabic letters are recognized by their consonants.
 func TestOtherScripts(t *testing.T) {
 	artists := Evidence{Query: "SELECT ?artist ?born { }", Labels: map[string]string{"Q1": "Gustav Klimt", "Q2": "Wolfgang Amadeus Mozart", "Q3": "Slovenia",
 		"Q4": "Hamburg", "Q5": "Jane Austen", "Q6": "Mali"},
@@ -112,7 +111,7 @@ func TestOtherScripts(t *testing.T) {
 	}
 }
 
-// Arabic attaches articles, prepositions and possessives to the word.
+// Arabic attaches articles, prepositions and possessives to words.
 func TestArabicWords(t *testing.T) {
 	e := Evidence{Language: "ar", Question: "ما هي أنهار أوروبا وما طولها وما مصب كل نهر؟", Query: "SELECT ?river ?length { }",
 		Labels: map[string]string{"Q1": "الراين", "Q2": "الدانوب", "Q3": "أوروبا", "P2043": "الطول"},
@@ -148,8 +147,8 @@ func TestArabicNumbers(t *testing.T) {
 	}
 }
 
-// A sentence without a name may describe a row by several of its figures, if the row is what the sentence says, such as
-// the longest.
+// A sentence without a name may describe a row by several of its figures, if what the sentence says about the row, such
+// as that it is the longest, is correct.
 func TestRowWithoutName(t *testing.T) {
 	e := Evidence{Question: "самые долгие войны", Query: "SELECT ?война ?начало ?конец ?лет { } ORDER BY DESC(?лет)",
 		Labels: map[string]string{"Q1": "Three Hundred and Thirty Five Years' War", "Q2": "Cayuse War", "Q3": "Böckler War"},

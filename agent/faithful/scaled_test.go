@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestScaledWords checks number words before "million" in the question, in the query and in a sentence.
+// TestScaledWords checks number words before "million" in a question, a query and a sentence.
 func TestScaledWords(t *testing.T) {
 	rows := [][]rdf.Term{{item("Q99"), decimal("39538223")}, {item("Q1439"), decimal("29145505")}}
 	for _, tt := range []struct {

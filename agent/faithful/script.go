@@ -9,11 +9,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Names of items that have no label in the language of a text are in Latin letters, but a Russian or Arabic text writes
-// them in its own script. They are compared by their consonants; each Latin letter may stand for several consonants.
+// Names of items with no label in a text's language are in Latin letters, but a Russian or Arabic text writes them in
+// Cyrillic or Arabic letters. They are compared by their consonants; each Latin letter may stand for several
+// consonants.
 
-// cyrillic and arabic map letters to the consonants that they represent; letters that are not listed are vowels or
-// silent.
+// cyrillic and arabic map letters to the consonants they represent; letters not listed are vowels or silent.
 var (
 	cyrillic = consonants("б b в v г g д d ж s з s к k л l м m н n п p р r с s т t ф f х k ц s ч s ш s щ s ґ g ђ d ј - љ l њ n џ s ћ s")
 	arabic   = consonants("ب b پ b ت t ث t ج g چ s ح k خ k د d ذ d ر r ز s ژ s س s ش s ص s ض d ط t ظ s غ g ف v ڤ v ق k ك k گ g ل l م m ن n")
@@ -28,7 +28,7 @@ func consonants(list string) map[rune]string {
 	return out
 }
 
-// latin lists the possible sounds of groups of Latin letters, the longest group first; "-" is silence.
+// latin lists the possible sounds of groups of Latin letters, longest group first; "-" means silent.
 var latin = []struct {
 	letters string
 	sounds  []string
@@ -43,12 +43,12 @@ var latin = []struct {
 }
 
 const (
-	maxSounds  = 64 // ways to read a name
-	minSounds  = 3  // consonants of a word that stands alone
-	wholeNames = 4  // consonants of a multiword name
+	maxSounds  = 64 // maximum number of ways to read a name
+	minSounds  = 3  // minimum number of consonants in a standalone word
+	wholeNames = 4  // minimum number of consonants in a multiword name
 )
 
-// sounds returns the ways in which the consonants of a word in Latin letters may be read.
+// sounds returns the possible readings of the consonants of a word in Latin letters.
 func sounds(word string) []string {
 	out := []string{""}
 	for rest := withoutMarks(word); rest != ""; {
@@ -77,7 +77,7 @@ func sounds(word string) []string {
 	return out
 }
 
-// once collapses runs of equal letters.
+// once collapses runs of the same letter.
 func once(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -88,11 +88,11 @@ func once(s string) string {
 	return b.String()
 }
 
-// caseEnding matches the ending of a noun in another case.
+// caseEnding matches a noun's case ending.
 var caseEnding = regexp.MustCompile(`(ом|ем|ём|ым|им|ого|его|ами|ями|ах|ях|ов|ев)$`)
 
-// spelled reports whether a word in Cyrillic or Arabic letters may be a word in Latin letters, and the number of
-// consonants that match.
+// spelled reports whether a word in Cyrillic or Arabic letters may be a transliteration of a word in Latin letters, and
+// returns the number of matching consonants.
 func spelled(word, name string) (consonants int, ok bool) {
 	var table map[rune]string
 	readings := []string{word}
@@ -130,14 +130,14 @@ func spelled(word, name string) (consonants int, ok bool) {
 	return 0, false
 }
 
-// silent reports whether a word begins with a vowel.
+// silent reports whether a word starts with a vowel.
 func silent(word string, table map[rune]string) bool {
 	first, _ := utf8.DecodeRuneInString(word)
 	_, consonant := table[first]
 	return !consonant
 }
 
-// withoutMarks returns a word in lower case without accents, with ß as ss.
+// withoutMarks returns a word in lower case, without accents and with ß replaced by ss.
 func withoutMarks(word string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsMark(r) {
@@ -152,7 +152,7 @@ func vowel(name string) bool {
 	return strings.ContainsRune("aeiouyw", first)
 }
 
-// transliterated returns the number of leading tokens that are a name in another script, or 0.
+// transliterated returns the number of leading tokens that form a name in a different script, or 0.
 func transliterated(toks []token, words []string) int {
 	total := 0
 	for i, w := range words {

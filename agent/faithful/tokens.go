@@ -16,7 +16,7 @@ import (
 type token struct {
 	text, folded string
 	figure       bool
-	decade       bool    // it names the years that begin with its first three digits
+	decade       bool    // covers the years that start with the same three digits
 	scale        float64 // factor of a figure before "million" and the like
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 }
@@ -34,7 +34,7 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 	"billion": 1e9, "ألف": 1e3, "مليون": 1e6, "مليار": 1e9, "miliardi": 1e9, "miljard": 1e9, "mil millones": 1e9, "bilhões": 1e9,
 	"miliardów": 1e9, "миллиардов": 1e9, "миллиарда": 1e9, "trillion": 1e12, "milliarden": 1e9, "milliarde": 1e9, "milliards": 1e9, "milliard": 1e9, "mrd": 1e9, "万": 1e4, "億": 1e8, "亿": 1e8}
 
-// tokens splits a text into words and figures. A letter after a digit makes both of them one word (1st, 4x4), except in
+// tokens splits a text into words and figures. A letter after a digit joins both into one word (1st, 4x4), except in
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
@@ -69,8 +69,8 @@ func tokens(s string) []token {
 	return out
 }
 
-// spaced inserts the spaces that scripts without spaces lack: between Latin words and Chinese or Japanese words, and
-// between figures and the letters before them.
+// spaced inserts spaces into scripts without spaces: between Latin words and Chinese or Japanese words, and between
+// figures and the letters before them.
 func spaced(s string) string {
 	var b strings.Builder
 	copied, before := 0, rune(0)
@@ -96,7 +96,7 @@ func wide(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, uni
 
 func fold(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
-// unicase reports whether a text begins in a script without capital letters, in which a name looks like any other word.
+// unicase reports whether a text starts in a script without capital letters, in which a name looks like any other word.
 func unicase(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unicode.Is(unicode.Lo, r)
@@ -114,7 +114,7 @@ func splitWords(s string) string {
 	return b.String()
 }
 
-// articles may be left out at the beginning of a name, and are not names on their own.
+// articles may be omitted at the start of a name, and are not names by themselves.
 var articles = map[string]bool{"the": true, "a": true, "an": true, "der": true, "die": true, "das": true, "le": true, "la": true,
 	"les": true, "l": true, "el": true, "los": true, "las": true, "il": true, "lo": true, "gli": true, "i": true, "o": true, "os": true,
 	"as": true, "de": true, "het": true}
@@ -131,7 +131,7 @@ func nameWords(name string) []string {
 	return out
 }
 
-// found is a name from the result that occurs in a sentence, in the tokens from ≤ i < to.
+// found is a name from the result that occurs in a sentence, at tokens from ≤ i < to.
 type found struct {
 	from, to int
 	rows     map[int]bool
@@ -139,8 +139,8 @@ type found struct {
 	head     bool
 }
 
-// find finds names from the result in a sentence, the longest first. For a person, the last word of the name is enough.
-// A name that occurs in several rows in different forms matches all of them.
+// find finds names from the result in a sentence, longest first. For a person, the last word of the name is enough.
+// A name that occurs in different forms in several rows matches all of these rows.
 func (c *Checker) find(toks []token) []found {
 	same := c.same
 	var out []found
@@ -203,7 +203,7 @@ func (c *Checker) begun(toks []token) (length int, rows, counts map[int]bool, he
 	return length, rows, counts, head
 }
 
-// matches returns how many tokens at the beginning of toks form the name, or 0 if they do not.
+// matches returns how many tokens at the start of toks form the name, or 0 if they do not form it.
 func (c *Checker) matches(toks []token, words []string) int {
 	if len(toks) < len(words) {
 		return 0
@@ -217,7 +217,7 @@ func (c *Checker) matches(toks []token, words []string) int {
 	return len(words)
 }
 
-// same reports whether a word is a name, perhaps with an ending: Deutschlands, Poland's. In languages that inflect
+// same reports whether a word is a name, possibly with an ending: Deutschlands, Poland's. In languages that inflect
 // names, the ending may differ: Франции for Франция.
 func (c *Checker) same(word, name string) bool {
 	if word == name {
@@ -226,7 +226,7 @@ func (c *Checker) same(word, name string) bool {
 	if rest, ok := strings.CutPrefix(word, name); ok && len(name) >= 4 && len(rest) <= 2 {
 		return true
 	}
-	if len(name) >= minAccents && withoutMarks(word) == withoutMarks(name) { // Nigéria for a label Nigeria
+	if len(name) >= minAccents && withoutMarks(word) == withoutMarks(name) { // Nigéria for the label Nigeria
 		return true
 	}
 	if c.language == "ar" {
@@ -244,14 +244,14 @@ func (c *Checker) same(word, name string) bool {
 	return ok && len(stem) >= minStem && utf8.RuneCountInString(rest) <= maxEnding
 }
 
-// endings lists, for languages that inflect names, the letters that a name's ending may consist of.
+// endings lists the letters that a name's ending may consist of, for languages that inflect names.
 var endings = map[string]string{"ru": "аеёиоуыэюяйь", "pl": "aąeęioóuy"}
 
 const (
-	minAccents = 5 // minimum number of letters in a name whose accents may differ
+	minAccents = 5 // minimum number of letters in a name for accents to be ignored
 
 	minStem   = 3 // minimum number of letters in a name without its ending
-	maxEnding = 4 // maximum number of letters in a different ending
+	maxEnding = 4 // maximum number of letters in a changed ending
 )
 
 // vocabulary is a set of folded words and, for scripts without spaces, of letter pairs.
@@ -280,8 +280,8 @@ func (v vocabulary) add(s string) {
 	}
 }
 
-// has reports whether a word, or one with the same stem, is known. Two words have the same stem if they share a prefix
-// of at least four letters and the rest of the longer word has at most four letters.
+// has reports whether a word, or a word with the same stem, is known. Two words have the same stem if they share a
+// prefix of at least four letters and the rest of the longer word has at most four letters.
 func (v vocabulary) has(word string) bool {
 	if v[word] {
 		return true
@@ -306,10 +306,10 @@ func common(a, b []rune) int {
 	return n
 }
 
-const maxPiece = 6 // letters of a plain word in a script without spaces
+const maxPiece = 6 // maximum number of letters in a plain word in a script without spaces
 
-// covers reports whether every letter of a word in a script without spaces is part of a known letter pair or of a plain
-// word of the language. Hiragana, which is used for endings, does not need support.
+// covers reports whether every letter in a word in a script without spaces is part of a known letter pair or of a plain
+// word in the language. Hiragana, which is used for endings, does not need support.
 func (c *Checker) covers(word string) bool {
 	letters := []rune(word)
 	ok := make([]bool, len(letters))
@@ -334,7 +334,7 @@ func (c *Checker) covers(word string) bool {
 //go:embed words/*.txt words/numbers.json
 var wordFiles embed.FS
 
-// numberWords are the words for numbers from two on, by language.
+// numberWords are the words for numbers from two upward, by language.
 var numberWords = readNumbers()
 
 func readNumbers() map[string]map[string]int {
@@ -346,8 +346,8 @@ func readNumbers() map[string]map[string]int {
 	return out
 }
 
-// wordList contains the plain words of a language, which make no claim about the world. A line such as "height
-// elevation: high highest" adds the words after the colon if one of those before it is known.
+// wordList contains a language's plain words, which make no claim about the world. A line such as "height elevation:
+// high highest" adds the words after the colon if one of the words before it is known.
 type wordList struct {
 	words map[string]bool
 	lines []conditional
@@ -392,7 +392,7 @@ type stock struct {
 	more    map[string]bool // the words from conditional lines whose condition is met
 }
 
-// stockOf returns the plain words of a language.
+// stockOf returns a language's plain words.
 func stockOf(language string, known vocabulary) stock {
 	s := stock{list: wordListOf(language), endings: inflections[language]}
 	if s.list == nil {

@@ -9,18 +9,20 @@ import (
 
 // The thresholds of [Auto].
 const (
-	// goodEnough is the minimum confidence at which the answer of a single try is accepted.
+	// goodEnough is the minimum confidence at which the answer from a single attempt is accepted.
 	goodEnough = 0.75
 	// doubtful is the confidence below which a vote's answer leads to a tree search.
 	doubtful = 0.4
-	// treePrice is the minimum remaining budget for a tree, as a multiple of the cost of the most expensive try.
+	// treePrice is the minimum remaining budget for a tree search, as a multiple of the cost of the most expensive
+	// attempt.
 	treePrice = 3
 	treeName  = "mcts"
 )
 
-// Auto spends more when an answer is less certain. It begins with one try by the preset's usual policy. If the
-// confidence is below 0.75, it continues like [Vote]. If the vote's answer is below 0.4, and the remaining budget is at
-// least three times the cost of the most expensive try, it also searches a tree, whose answer counts as one more vote.
+// Auto spends more when an answer is less certain. It starts with one attempt, using the preset's usual policy. If the
+// confidence is below 0.75, it continues like [Vote]. If the confidence in the vote's answer is below 0.4, and the
+// remaining budget is at least three times the cost of the most expensive attempt, it also runs a tree search, whose
+// answer counts as one more vote.
 func Auto(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, 1); err != nil {
@@ -43,7 +45,7 @@ func Auto(ctx context.Context, r *step.Runner, s step.State) (step.State, step.F
 	return v.end(ctx)
 }
 
-// sure returns the confidence in the leading group, based on the votes.
+// sure returns the confidence in the leading group's answer, based on the votes.
 func (v *vote) sure() float64 {
 	groups := v.groups()
 	if len(groups) == 0 {

@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Consistent is the loop of Interactive-KBQA. The model writes several samples of each action, as many as the preset
-// specifies. The most frequent action is carried out first, then the next, until one shows something; that one is kept.
+// Consistent is Interactive-KBQA's loop. The model writes as many samples of each action as the preset specifies. The
+// most frequent action is run first, then the next most frequent, until an action shows something; that action is kept.
 // If none does, the first one is kept. The other actions remain in the log, on separate branches.
 //
 // The released program differs in two ways, which are bugs in its function self_consistency_for_action. First, it does
-// not treat the end of the work as a candidate: it ends the work only if no sample requests anything else. Second, it
-// counts a result without rows, or an error that begins with "Error!", as something shown. Here, the end is voted on
-// like every action, and an action that fails or shows nothing is skipped. So are an end without an answer and a reply
-// that repeats the last one, as long as another sample has more to offer.
+// not treat ending as a candidate: it ends only if no sample requests anything else. Second, it counts a result without
+// rows, or an error that starts with "Error!", as something shown. Here, ending is voted on like every other action,
+// and an action that fails or shows nothing is skipped. Ending without an answer, and a message that repeats the
+// previous one, are also skipped, as long as a different sample has more to offer.
 func Consistent(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	for {
 		if h := r.Check(s); h != nil {
@@ -37,7 +37,7 @@ func Consistent(ctx context.Context, r *step.Runner, s step.State) (step.State, 
 	}
 }
 
-// samples requests the preset's number of samples. If the server returns fewer, samples requests the rest again.
+// samples requests the preset's number of samples. If the server returns fewer, samples requests the missing ones.
 func samples(ctx context.Context, r *step.Runner, s step.State) ([]step.Proposal, error) {
 	n := max(1, r.Preset.Sampling.N)
 	var out []step.Proposal
@@ -54,7 +54,7 @@ func samples(ctx context.Context, r *step.Runner, s step.State) ([]step.Proposal
 	return out[:min(n, len(out))], nil
 }
 
-// elect carries out proposals by frequency until one shows something.
+// elect runs proposals, in order of frequency, until one shows something.
 func elect(ctx context.Context, r *step.Runner, proposals []step.Proposal) (step.Child, error) {
 	var first *step.Child
 	for i, p := range byFrequency(proposals) {
@@ -75,8 +75,8 @@ func elect(ctx context.Context, r *step.Runner, proposals []step.Proposal) (step
 	return *first, nil
 }
 
-// byFrequency returns one proposal for each action, the most frequent first and, among equally frequent ones, the
-// earliest first. All unreadable turns count as one action, which comes last.
+// byFrequency returns one proposal for each action, ordered by descending frequency and, within the same frequency, by
+// first occurrence. All unreadable turns count as one action, which comes last.
 func byFrequency(proposals []step.Proposal) []step.Proposal {
 	votes := map[string]int{}
 	var out []step.Proposal

@@ -12,8 +12,8 @@ import (
 )
 
 // ResultKey returns a string that is the same for answers with the same result. Rows are compared as a set, and cells
-// by value ([equal.Key]). Only answer columns count; their names and order, the order of rows, and columns that contain
-// only labels do not. The key is "" for an answer without a result.
+// by value ([equal.Key]). Only answer columns are compared. Column names, column order, row order and columns that
+// contain only labels are ignored. The key is "" for an answer without a result.
 func ResultKey(a *step.Answer) string {
 	if a == nil || a.Table == nil {
 		return ""
@@ -24,8 +24,8 @@ func ResultKey(a *step.Answer) string {
 	return digest(canonical(cells(a)))
 }
 
-// RowKeys returns a string for each row of the answer columns. The strings are the same for rows with the same values,
-// in any order. A truth value counts as a row.
+// RowKeys returns a string for each row of the answer columns. Rows with the same values, in any order, have the same
+// string. A truth value counts as a row.
 func RowKeys(a *step.Answer) []string {
 	if a.Table.Ask {
 		return []string{truthKey(a.Table.Boolean)}
@@ -46,7 +46,7 @@ func truthKey(b bool) string {
 	return equal.Key(rdf.Typed("false", rdf.XSD+"boolean"))
 }
 
-// cells returns the keys of the cells of the answer columns, without the columns that contain only labels.
+// cells returns the keys of the cells in the answer columns, except for columns that contain only labels.
 func cells(a *step.Answer) [][]string {
 	t := a.Answers()
 	keep := make([]int, 0, len(t.Vars))
@@ -68,8 +68,8 @@ func cells(a *step.Answer) [][]string {
 	return rows
 }
 
-// repeatsLabels reports whether a column contains only labels of entities in the same rows, as far as the labels are
-// known. The column's name does not matter.
+// repeatsLabels reports whether, as far as the labels are known, a column contains only labels of entities in the same
+// rows. The column's name does not matter.
 func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 	repeats := false
 	for _, row := range t.Rows {
@@ -91,7 +91,7 @@ func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 }
 
 // canonical returns the rows in a form that does not depend on the order of columns or rows. Columns are sorted by
-// their values. If several have the same values, each row's cells are sorted among these columns.
+// their values. If several columns have the same values, each row's cells in these columns are sorted.
 func canonical(rows [][]string) []string {
 	rows = distinct(rows)
 	if len(rows) == 0 {
@@ -131,7 +131,7 @@ func canonical(rows [][]string) []string {
 	return slices.Compact(out)
 }
 
-// distinct returns each row once.
+// distinct returns the rows without duplicates.
 func distinct(rows [][]string) [][]string {
 	seen := make(map[string]bool, len(rows))
 	var out [][]string

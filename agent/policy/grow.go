@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// maxFailed is the number of consecutive failures because of the model after which the search ends.
+// maxFailed is the number of consecutive model failures after which the search ends.
 const maxFailed = 3
 
 // grow expands nodes until enough branches have ended with an answer, nothing is left to expand, or a limit is reached.
-// If the right answer is known, the search ends as soon as one answer is right, but never because of the number of
-// wrong answers. If grow returns an error, the run must end at once.
+// If the correct answer is known, the search ends as soon as an answer is right, and the number of wrong answers does
+// not matter. If grow returns an error, the run must end immediately.
 func (t *tree) grow(ctx context.Context) error {
 	enough := func() bool {
 		if t.Right != nil {
@@ -56,7 +56,7 @@ func ofBranch(e event.Ending) bool {
 	return e.Reason == event.OutOfActions || e.Reason == event.ModelFailed && errors.Is(e.Cause, event.ErrUnreadable)
 }
 
-// stopped stores a limit or a failure for the end of the search. It returns every other error.
+// stopped records a limit or a failure as the end of the search. It returns all other errors.
 func (t *tree) stopped(ctx context.Context, err error) error {
 	h := halted(ctx, err)
 	if h == nil {
@@ -66,8 +66,8 @@ func (t *tree) stopped(ctx context.Context, err error) error {
 	return nil
 }
 
-// expand samples the actions that may follow a node and carries them out. It creates a child for each different state
-// that they lead to, and scores each child.
+// expand samples actions at a node and runs them. It creates a child for each distinct resulting state, and scores each
+// child.
 func (t *tree) expand(ctx context.Context, x *node) error {
 	proposals, err := samples(ctx, t.Runner, x.child.State)
 	var h *event.Halt
@@ -94,7 +94,7 @@ func (t *tree) expand(ctx context.Context, x *node) error {
 		return err
 	}
 	for _, c := range x.children {
-		c.child.Table = nil // no longer needed: it was compared
+		c.child.Table = nil // no longer needed after the comparison
 		if err := t.close(ctx, c); err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ func unlike(proposals []step.Proposal) (out []step.Proposal) {
 	return out
 }
 
-// add makes c a child of x, unless nothing was carried out or an earlier child showed the same result.
+// add makes c a child of x, unless no action was run or an earlier child showed the same result.
 func (t *tree) add(ctx context.Context, x *node, c step.Child) error {
 	n := x.child.State.Len()
 	if c.Outcome == step.Refused || c.Outcome == step.Unreadable || c.State.Len() == n {
@@ -145,7 +145,7 @@ func showed(x *node, n int) string {
 	return x.child.State.Observed(n)
 }
 
-// repair arranges for the model to be told, at the node's next turn, what was wrong with its first bad sample. If a
+// repair makes the node's next turn tell the model what was wrong with its first bad sample. If a
 // node still has no children after several attempts, its branch ends.
 func (t *tree) repair(ctx context.Context, x *node, made []step.Child) error {
 	x.repairs++
@@ -200,8 +200,8 @@ func (t *tree) score(ctx context.Context, x *node) error {
 	return err
 }
 
-// twin returns the earlier node, on another branch, with the same actions as x, or nil if there is none. Ends are never
-// twins, since each is a vote.
+// twin returns the earlier node on a different branch with the same actions as x, or nil if there is none. Nodes that
+// end a branch are never twins, since each is a vote.
 func (t *tree) twin(x *node) *node {
 	if x.child.Outcome == step.Ended {
 		return nil
@@ -212,7 +212,7 @@ func (t *tree) twin(x *node) *node {
 	return nil
 }
 
-// close ends a new branch if it cannot continue, and counts its answer, if any.
+// close ends a new branch if it cannot continue, and records its answer, if any.
 func (t *tree) close(ctx context.Context, x *node) error {
 	c := x.child
 	switch {
@@ -240,9 +240,9 @@ func (t *tree) close(ctx context.Context, x *node) error {
 	return nil
 }
 
-// atOnce runs n tasks, as many in parallel as the search allows, each in a separate lane. It passes the results to done
-// in task order, each as soon as all earlier tasks are finished, so the log does not depend on which task was faster.
-// After a failure, the remaining results are still written, and the first error is returned.
+// atOnce runs n tasks, each in a separate lane and as many in parallel as the search allows. It passes the results to
+// done in task order, each as soon as all earlier tasks are finished, so that the log does not depend on which task
+// finishes first. After a failure, the remaining results are still written, and the first error is returned.
 func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *step.Runner, int) (step.Child, error),
 	done func(i int, c step.Child) error) ([]step.Child, error) {
 	type result struct {
@@ -277,7 +277,7 @@ func (t *tree) atOnce(ctx context.Context, n int, work func(context.Context, *st
 		<-ready[i]
 		res := &results[i]
 		if res.panic != nil {
-			panic(res.panic) // a panic in this goroutine is recovered and logged
+			panic(res.panic) // in this goroutine, a panic is recovered and logged
 		}
 		c, err := t.Join(ctx, res.lane, res.child)
 		err = errors.Join(res.err, err)

@@ -1,13 +1,13 @@
-// Package policy implements the searches for the steps that answer a question: a policy decides which state is expanded
-// next, and when the search ends.
+// Package policy searches for the steps that answer a question. A policy decides which state to expand next and when
+// the search ends.
 //
-//	policy.go       the policies by name; one action after another
-//	consistent.go   several samples of each action, the most frequent one first
-//	tree.go         branching searches: nodes, selection, rewards
-//	grow.go         their expansions, in parallel and with a log in a fixed order
-//	settle.go       their end: a vote on results
-//	vote.go auto.go several independent tries and a choice among their answers
-//	group.go        whether two results are the same
+//	policy.go       the policies by name; the linear policy
+//	consistent.go   sampling each action several times and trying the most frequent one first
+//	tree.go         tree searches: nodes, selection, rewards
+//	grow.go         expansion of a tree, in parallel but with a deterministic log
+//	settle.go       the end of a tree search: a vote on results
+//	vote.go auto.go several independent attempts and a choice among their answers
+//	group.go        grouping equal results
 package policy
 
 import (
@@ -19,30 +19,31 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Policy searches from s until the work ends. It returns the final state and how the work ended. An error ends the run:
-// it is a *event.Halt, ctx's error, or a failure to write the log. The state is then the last one reached.
+// Policy searches from s until the search ends. It returns the final state and how the search ended. An error ends the
+// run. It is a *event.Halt, ctx's error, or a failure to write the log. In that case, the state is the last one
+// reached.
 type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error)
 
-// named is a policy with its name.
+// named is a policy and its name.
 type named struct {
 	name   string
 	policy Policy
-	many   bool // it makes several tries, each with a different policy, and works with every preset
+	many   bool // makes several attempts, each with a different policy; works with every preset
 }
 
-// policies returns all policies except the branching searches.
+// policies returns all policies except the tree searches.
 func policies() []named {
 	return []named{{name: "linear", policy: Linear}, {name: "consistent", policy: Consistent},
 		{name: "generate", policy: Generate}, {name: "vote", policy: Vote, many: true},
 		{name: "auto", policy: Auto, many: true}}
 }
 
-// ManyTries reports whether a policy makes several tries at a question, each with a different policy.
+// ManyTries reports whether a policy makes several attempts at a question, each with a different policy.
 func ManyTries(name string) bool {
 	return slices.ContainsFunc(policies(), func(p named) bool { return p.name == name && p.many })
 }
 
-// Names returns the names of the policies.
+// Names returns the names of all policies.
 func Names() []string {
 	var names []string
 	for _, p := range policies() {
@@ -58,14 +59,14 @@ func searches() (names []string) {
 	return names
 }
 
-// Branches reports whether a policy is a branching search.
+// Branches reports whether a policy is a tree search.
 func Branches(name string) bool { return slices.Contains(searches(), name) }
 
-// Trees reports whether a policy is a branching search or may end with one.
+// Trees reports whether a policy is a tree search or may end with one.
 func Trees(name string) bool { return Branches(name) || name == "auto" }
 
-// For returns the policies that can be used with a preset, given the preset's own policies: those first, then the
-// linear policy, the policies that make several tries, and the branching searches.
+// For returns the policies that can be used with a preset, given the preset's own policies: the preset's policies come
+// first, then the linear policy, the policies that make several attempts, and the tree searches.
 func For(own []string) []string {
 	own = slices.Clone(own)
 	for _, p := range policies() {
@@ -91,9 +92,9 @@ func Named(name string) (Policy, error) {
 	return nil, fmt.Errorf("there is no policy %q; the policies are %s", name, strings.Join(Names(), ", "))
 }
 
-// Linear is the loop of the SPINACH paper (section 4.2): one action after another, until the model stops or a limit is
-// reached. After a second consecutive refusal, the work returns to the state before the repeated action. A preset that
-// looks things up first works as described for [Generate].
+// Linear is the loop described in the SPINACH paper (section 4.2): one action after another, until the model stops or a
+// limit is reached. After a second consecutive rejection, the search returns to the state before the repeated action. A
+// preset that looks things up first works as described for [Generate].
 func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	if generates(r) {
 		return Generate(ctx, r, s)
@@ -120,9 +121,9 @@ func line(ctx context.Context, r *step.Runner, s step.State) (step.State, step.F
 	}
 }
 
-// follow returns the state after a turn of a search that does not branch. If the turn ends the search, f is not nil.
+// follow returns the state after a turn in a search that does not branch. If the turn ends the search, f is not nil.
 func follow(ctx context.Context, r *step.Runner, c step.Child) (s step.State, f *step.Final, err error) {
-	again := c.State.Refused() // whether the turn before, or the call before the refused one in this turn, was refused
+	again := c.State.Refused() // whether the previous turn, or the previous call in this turn, was rejected
 	switch c.Outcome {
 	case step.Ended:
 		return c.State, c.Final, nil
@@ -134,7 +135,7 @@ func follow(ctx context.Context, r *step.Runner, c step.Child) (s step.State, f 
 	return c.State, nil, nil
 }
 
-// ended returns the end described by f, if any.
+// ended returns the Final that f points to, or the zero Final if f is nil.
 func ended(f *step.Final) step.Final {
 	if f == nil {
 		return step.Final{}
@@ -142,9 +143,9 @@ func ended(f *step.Final) step.Final {
 	return *f
 }
 
-// Generate works like SPARQL-LLM: the material for the query is looked up first. Then the model writes whole queries,
-// each of which is checked and run, until one returns something or the tries are used up. A run without an answer
-// always ends in the same way.
+// Generate works like SPARQL-LLM: the information for the query is looked up first. Then the model writes complete
+// queries, each of which is checked and run, until one returns a result or the attempts are used up. A run without an
+// answer always ends in the same way.
 func Generate(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	s, err := r.Retrieve(ctx, s)
 	if err != nil {

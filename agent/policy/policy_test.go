@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// turns is a model that writes its actions one after another.
+// turns is a model that returns its actions one after another.
 type turns []string
 
 func (m *turns) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -80,8 +80,8 @@ func searchWith(t *testing.T, limits event.Limits, m step.Model, p *preset.Prese
 	return steps, f, err
 }
 
-// TestLinear checks that actions follow one another, that two refusals in a row cause a rollback but one does not, and
-// that a limit ends the run.
+// TestLinear checks that actions follow one another, that two rejections in a row cause a rollback but one does not,
+// and that a limit ends the run.
 func TestLinear(t *testing.T) {
 	const query = "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })"
 	for _, tt := range []struct {
@@ -123,7 +123,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// A refused call does not count as the second refusal in a row if another call of its turn was carried out before it.
+// A rejected call does not count as the second rejection in a row if another call in the same turn was run before it.
 func TestLinearParallel(t *testing.T) {
 	from := os.DirFS("../preset/spinach")
 	b, err := fs.ReadFile(from, "preset.json")

@@ -10,48 +10,48 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Reviewer is a person who checks each turn of the model before it is carried out. The reviewer is asked about one turn
-// at a time. Tests use a list of decisions as a fake.
+// Reviewer is a person who checks each of the model's turns before it is run. The reviewer is asked about one turn at a
+// time. In tests, a list of decisions takes the reviewer's place.
 type Reviewer interface {
-	// Review waits for the person's decision. [ErrLeft] means that the person stops for now; any other error also ends the
-	// run. In either case, the run can be continued later with the same turn.
+	// Review waits for the reviewer's decision. [ErrLeft] means that the reviewer stops for now; any other error also
+	// ends the run. In either case, the run can be continued later with the same turn.
 	Review(ctx context.Context, l Look) (Decision, error)
 }
 
-// Watcher is a [Reviewer] who sees the result of a turn before the model writes the next one, which takes a while.
+// Watcher is a [Reviewer] that is shown the result of a turn before the model writes the next one, which takes a while.
 type Watcher interface {
-	// Carried receives the steps of the conversation so far. If the turn was refused or could not be read, told is what
-	// the model is told about it; otherwise told is "".
+	// Carried receives the steps of the conversation so far. If the turn was rejected or could not be read, told is
+	// what the model is told about it; otherwise, told is "".
 	Carried(steps []event.Step, told string)
 }
 
-// ErrLeft is returned by a [Reviewer] who stops for now.
+// ErrLeft is returned by a [Reviewer] that stops for now.
 var ErrLeft = errors.New("the reviewer stopped")
 
 // Look is a turn as the reviewer sees it.
 type Look struct {
-	Place      int          // position of the turn's first step in the conversation, from 1
+	Place      int          // position in the conversation of the turn's first step, from 1
 	Steps      []event.Step // the conversation so far
 	Turn       string       // thought and actions as text; see [step.Proposal.Text]
 	Unreadable string       // why the turn cannot be read, or ""; accepting such a turn tells the model so
-	Problem    string       // why the last decision on this turn cannot be carried out, or ""; Turn is then its text
-	Unseen     []string     // IDs in the turn that the model has not been shown, as written in it
+	Problem    string       // why the last decision on this turn was rejected, or ""; Turn is then its text
+	Unseen     []string     // IDs in the turn that the model has not seen, as written in the turn
 	Mentions   func(text string) []step.Mention
 }
 
-// Decision is a person's decision on a turn.
+// Decision is a reviewer's decision on a turn.
 type Decision struct {
-	Verdict string // [event.Accepted] or one of the constants after it
+	Verdict string // [event.Accepted] or one of the constants that follow it
 	Text    string // for an edited turn: thought and actions in the form of [Look.Turn]
 	To      int    // for a return to an earlier turn: the position of its step
 	Reason  string // reason for a skip
 	By      string // the person's name
 }
 
-// Review is the loop in which a person decides on each turn before it is carried out, as in Interactive-KBQA's
+// Review returns a policy in which a reviewer decides on each turn before it is run, as in Interactive-KBQA's
 // annotation: the turn is accepted, or edited and then treated as if the model had written it, or the question is given
-// up. If the person goes back, the turn that was proposed there is reviewed again, and a new branch starts from it.
-// Every decision is written to the log before it is carried out.
+// up. If the reviewer goes back, the turn that was proposed there is reviewed again, and a new branch starts from it.
+// Every decision is written to the log before it takes effect.
 func Review(who Reviewer) Policy {
 	return func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 		if generates(r) {
@@ -71,7 +71,7 @@ type review struct {
 	turns []decided
 }
 
-// decided is a turn that was carried out in a state with the given number of steps.
+// decided is a turn that was run in a state with the given number of steps.
 type decided struct {
 	step.Proposal
 	before int
@@ -116,7 +116,7 @@ func (v *review) run(ctx context.Context, s step.State) (step.State, step.Final,
 	}
 }
 
-// next returns the turn to review: a turn that was proposed before, or a new one.
+// next returns the turn to review: a previously proposed turn or a new one.
 func (v *review) next(ctx context.Context, s step.State, again *step.Proposal) (step.Proposal, *event.Halt, error) {
 	if again != nil {
 		return *again, nil, nil
@@ -138,8 +138,8 @@ func endingOf(h *event.Halt) event.Ending {
 	return h.Ending
 }
 
-// decide asks the reviewer until a decision can be carried out, and writes that decision to the log. In a continued
-// run, earlier decisions are not requested again.
+// decide asks the reviewer until a decision is valid, and writes that decision to the log. In a continued run, earlier
+// decisions are not requested again.
 func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, Decision, error) {
 	look := Look{Steps: p.State().Steps(), Turn: p.Text(), Unseen: v.Unseen(p), Mentions: v.Mentions}
 	look.Place = len(look.Steps) + 1
@@ -165,8 +165,8 @@ func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, De
 	}
 }
 
-// check returns the turn as decided, or the reason why the decision cannot be carried out. An edit that changes nothing
-// counts as acceptance.
+// check returns the turn as decided, or the reason why the decision is not valid. An edit that changes nothing counts
+// as acceptance.
 func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 	switch d.Verdict {
 	case event.Accepted, event.Skipped:
@@ -190,7 +190,7 @@ func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 	return p, fmt.Sprintf("%q is not a decision", d.Verdict)
 }
 
-// turnAt returns the index of the turn that contains the step at a position, or -1 if there is none.
+// turnAt returns the index of the turn that contains the step at the given position, or -1 if there is none.
 func (v *review) turnAt(place int) int {
 	for i, t := range slices.Backward(v.turns) {
 		if t.before < place {
@@ -212,8 +212,8 @@ func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decisio
 	return v.Reviewed(ctx, changed, e)
 }
 
-// Recalled returns a reviewer that repeats the decisions of the earlier run with these events. When there are no more
-// decisions, it asks who.
+// Recalled returns a reviewer that repeats the decisions recorded in an earlier run's events. When no decisions are
+// left, it asks who.
 func Recalled(earlier []event.Event, who Reviewer) Reviewer {
 	r := &recalled{who: who}
 	for _, e := range earlier {
@@ -245,7 +245,7 @@ func (r *recalled) Review(ctx context.Context, l Look) (Decision, error) {
 	return d, ctx.Err()
 }
 
-// Carried implements [Watcher]. It does not show again what was done in the earlier run.
+// Carried implements [Watcher]. It does not repeat what the earlier run already showed.
 func (r *recalled) Carried(steps []event.Step, told string) {
 	if w, ok := r.who.(Watcher); ok && len(r.decided) == 0 {
 		w.Carried(steps, told)

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// settle ends the search: the answer is the result that most branches agree on. If no branch ended with an answer, it
-// is the executed query with the best score.
+// settle ends the search. The answer is the result that most branches agree on. If no branch ended with an answer, the
+// answer is the executed query with the best score.
 func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	reason, detail := t.over()
 	if err := t.Events.Branch(t.root.at).Record(ctx, event.Event{Event: "searched", Reason: reason,
@@ -44,8 +44,8 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, err
 }
 
-// over returns why the search ends: event.SearchedAnswers, one of the constants after it, or the limit or failure that
-// stopped it. detail describes it in words.
+// over returns why the search ends: event.SearchedAnswers, one of the constants that follow it, or the limit or failure
+// that stopped the search. detail describes the reason in words.
 func (t *tree) over() (reason, detail string) {
 	switch {
 	case t.halted != nil:
@@ -61,8 +61,8 @@ func (t *tree) over() (reason, detail string) {
 }
 
 // groups returns the branches with answers, grouped by their results. The group whose answer is known to be right comes
-// first. The other groups are ordered by size, then by mean value, then by when they were found. Within a group, the
-// branches with the better scores come first.
+// first. The other groups are ordered by size, then by mean value, then by when they were found. Within a group,
+// branches with better scores come first.
 func (t *tree) groups() (out [][]*node) {
 	at := map[string]int{}
 	for _, x := range t.found {
@@ -122,7 +122,7 @@ func (t *tree) why(groups [][]*node, i int) string {
 // maxTried is the maximum number of executed queries that are considered if no branch ended with an answer.
 const maxTried = 3
 
-// fallBack returns the executed query with the best score as the answer, if any query returned something.
+// fallBack returns the executed query with the best score as the answer, if any query returned rows.
 func (t *tree) fallBack(ctx context.Context) (step.State, step.Final, error) {
 	f := step.Final{Ending: t.ending()}
 	tried := slices.SortedFunc(slices.Values(t.nodes), better)

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// way describes a branching search: in what order it visits its nodes, and how they are scored.
+// way describes a kind of tree search: the order in which it visits nodes, and how nodes are scored.
 type way struct {
 	name   string
 	next   func(t *tree) *node
@@ -28,7 +28,7 @@ const (
 	byChance               // scores are random
 )
 
-// The searches of the MCTS-KBQA paper: its own search and its baselines (sections 4.3 and 4.6.1).
+// The searches in the MCTS-KBQA paper: the paper's search and its baselines (sections 4.3 and 4.6.1).
 var ways = []way{
 	{"bfs", (*tree).broad, unscored},
 	{"dfs", (*tree).deep, unscored},
@@ -37,14 +37,14 @@ var ways = []way{
 	{"mcts", (*tree).promising, byRules},
 }
 
-// node is one state of a search, with what is known about it. The root's state is the state in which the search began.
+// node is a state in a tree search, with its statistics. The root's state is the state in which the search started.
 type node struct {
 	parent   *node
 	children []*node
 	child    step.Child
 	number   int // in order of creation, 0 for the root
 	depth    int // number of actions from the root
-	at       int // ID of its last step's event; for the root, of the tree event
+	at       int // ID of the last step's event; for the root, of the tree event
 
 	w     float64 // total reward
 	n     int     // number of visits
@@ -55,13 +55,13 @@ type node struct {
 	repairs  int    // number of expansions that created no child
 }
 
-// uct returns the upper confidence bound of a node that is not the root (the paper's formula 1).
+// uct returns a node's upper confidence bound (the paper's formula 1). x must not be the root.
 func (x *node) uct(explore float64) float64 {
 	visits := float64(x.n)
 	return x.w/visits + explore*math.Sqrt(math.Log(float64(x.parent.n))/visits)
 }
 
-// open reports whether the branch has a node that can be expanded.
+// open reports whether x or one of its descendants can be expanded.
 func (x *node) open() bool {
 	if x.closed != "" {
 		return false
@@ -77,16 +77,16 @@ type tree struct {
 	prompt string // the judge's prompt
 	root   *node
 	nodes  []*node          // in order of creation
-	states map[string]*node // by the actions that led to them
+	states map[string]*node // keyed by the actions that led to them
 	found  []*node          // nodes with answers that count
 	right  *node            // the first node whose answer is known to be right, or nil
 	rnd    *rand.Rand
-	failed int           // consecutive expansions that failed because of the model
+	failed int           // number of consecutive expansions that failed because of the model
 	halted *event.Ending // the reason the search ended early
-	lost   *event.Ending // a failure of a service that ended a branch
+	lost   *event.Ending // a service failure that ended a branch
 }
 
-// search is the [Policy] that searches in this way. No matter what stops it, the best result so far is the answer.
+// search is the [Policy] for this kind of search. No matter what stops it, the best result so far is the answer.
 func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	if generates(r) {
 		var err error
@@ -108,7 +108,7 @@ func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.Sta
 func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, error) {
 	p := *r.Preset
 	p.Sampling.N, p.Sampling.Temperature = p.Search.Samples, p.Search.Temperature
-	p.Sampling.Seed = nil // with a seed, a server that returns one sample at a time would always return the same one
+	p.Sampling.Seed = nil // with a seed, a server that returns one sample at a time would always return the same sample
 	r = r.Shared()
 	r.Preset, r.Live = &p, nil
 	t := &tree{Runner: r, way: w, p: p.Search, states: map[string]*node{}, rnd: rand.New(rand.NewPCG(p.Search.Seed, 1))}
@@ -124,7 +124,7 @@ func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, er
 	return t, nil
 }
 
-// says returns the search's description for the log.
+// says returns a description of the search for the log.
 func (t *tree) says() *event.Tree {
 	p := t.p
 	out := &event.Tree{Policy: t.way.name, Samples: p.Samples, Simulations: p.Simulations, Depth: p.Depth,
@@ -141,7 +141,7 @@ func (t *tree) says() *event.Tree {
 	return out
 }
 
-// broad returns the first of the expandable nodes nearest to the root, or nil if there are none.
+// broad returns the expandable node nearest to the root, the first one if there are several, or nil if there is none.
 func (t *tree) broad() *node {
 	var out *node
 	for _, x := range t.nodes {
@@ -152,7 +152,7 @@ func (t *tree) broad() *node {
 	return out
 }
 
-// deep returns the node to expand if each branch is followed to its end before the next one, or nil if there is none.
+// deep returns the next node in depth-first order, or nil if there is none.
 func (t *tree) deep() *node { return firstOpen(t.root) }
 
 func firstOpen(x *node) *node {
@@ -170,8 +170,8 @@ func firstOpen(x *node) *node {
 	return nil
 }
 
-// promising returns the leaf that is reached from the root by always choosing, among children whose branches have not
-// ended, the one with the highest UCT, or the first of these if there are several. It returns nil if there is none.
+// promising returns the leaf reached from the root by always choosing the child with the highest UCT among those whose
+// branches have not ended. If several have the same UCT, it chooses the first. It returns nil if there is no such leaf.
 func (t *tree) promising() *node {
 	x := t.root
 	if !x.open() {
@@ -189,7 +189,7 @@ func (t *tree) promising() *node {
 	return x
 }
 
-// decayed returns the value of a reward for a state at this depth (the paper's formula 5).
+// decayed returns a reward reduced according to the depth of its state (the paper's formula 5).
 func decayed(reward float64, depth int, p preset.Search) float64 {
 	return max(0, reward*(1-p.Decay*float64(max(0, depth-p.Expected))))
 }
@@ -212,7 +212,7 @@ func (t *tree) end(ctx context.Context, x *node, reason, detail string) error {
 	return t.Events.Branch(x.at).Record(ctx, event.Event{Event: "leaf", Reason: reason, Detail: detail})
 }
 
-// better orders nodes by score and, if the scores are equal, by age.
+// better compares nodes by score, and by age if the scores are equal.
 func better(a, b *node) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.number, b.number))
 }

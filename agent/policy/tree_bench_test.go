@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// wide is a model whose samples all differ, so a search makes as many simulations as it is allowed to.
+// wide is a model whose samples all differ, so that a search makes as many simulations as it is allowed to.
 type wide struct{ n int }
 
 func (m *wide) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
@@ -52,7 +52,7 @@ func BenchmarkTree(b *testing.B) {
 	}
 }
 
-// BenchmarkHundredTrees measures the memory that a hundred complete searches in one process use.
+// BenchmarkHundredTrees measures the memory that 100 complete searches in one process use.
 func BenchmarkHundredTrees(b *testing.B) {
 	for b.Loop() {
 		trees := make([]*tree, 100)

@@ -23,14 +23,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// world is a model and a graph for trees that are calculated by hand. Actions have short names: "a" searches for a,
+// world is a model and a graph for hand-calculated trees. Actions have short names: "a" searches for a,
 // "q1" runs the query for item Q1, and "end" stops. The actions so far form a path such as "a/q1".
 type world struct {
 	tool.Graph
 	acts   map[string][]string // by path: the samples
 	scores map[string][]string // by path: the judgments, one per line "Score: …"
 	fails  map[string]error    // errors, by path for samples, by "judge " and path for judgments
-	pause  func()              // called before the model or the graph answers
+	pause  func()              // called before the model or the graph responds
 
 	mu       sync.Mutex
 	asked    []string // paths at which samples were requested
@@ -44,7 +44,7 @@ const none = "none"
 
 var done = regexp.MustCompile(`(?m)^Action: (\w+)\((.*)\)$`)
 
-// path extracts the actions so far from the model's prompt.
+// path extracts the path of actions so far from the model's prompt.
 func path(text string) string {
 	var out []string
 	for _, m := range done.FindAllStringSubmatch(text, -1) {
@@ -148,7 +148,7 @@ func (w *world) Query(_ context.Context, query string) (*kg.Table, error) {
 	}
 }
 
-// log is a recorder that keeps the events.
+// log is a recorder that keeps events in memory.
 type log struct {
 	mu     sync.Mutex
 	events []event.Event
@@ -178,7 +178,7 @@ func (l *log) of(kind string) (out []event.Event) {
 
 var usualPreset = sync.OnceValue(preset.Default)
 
-// runner returns a runner for the world, with the given parameters of the search.
+// runner returns a runner for the world, with the given search parameters.
 func (w *world) runner(t testing.TB, l event.Recorder, limits event.Limits, parameters string) *step.Runner {
 	t.Helper()
 	p := *usualPreset()
@@ -230,7 +230,7 @@ func (g *grown) name(x *node) string {
 	return path(b.String())
 }
 
-// byHand returns the world of a question with three actions, for which TestByHand has the calculation.
+// byHand returns a world with three actions, whose search TestByHand calculates by hand.
 func byHand() *world {
 	return &world{
 		acts: map[string][]string{
@@ -292,7 +292,7 @@ func TestByHand(t *testing.T) {
 	if d := cmp.Diff([]float64{0.5, 0.2, 0.8, 0.3, 0.3, 0.6, 0.5, 0.2, 0.35, 0}, visits, near); d != "" {
 		t.Errorf("rewards (-want +got):\n%s", d)
 	}
-	// A repeated state is not judged twice, and a state that showed nothing is not judged at all.
+	// Repeated states are not judged again, and states that showed nothing are not judged at all.
 	if d := cmp.Diff([]string{"a", "a/b", "a/b/q2", "a/q1", "a/q1/end", "b", "b/q2", "b/q2/end"},
 		slices.Sorted(slices.Values(w.judged))); d != "" {
 		t.Errorf("judged (-want +got):\n%s", d)
@@ -307,7 +307,7 @@ func TestByHand(t *testing.T) {
 
 var near = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 
-// TestUCT compares the formula with the values that were calculated for TestByHand.
+// TestUCT compares the formula with the values calculated for TestByHand.
 func TestUCT(t *testing.T) {
 	c := preset.Default().Search.Explore
 	for _, tt := range []struct {

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// dawdle makes the model and the graph answer after short random delays.
+// dawdle makes the model and the graph respond after short random delays.
 func dawdle(seed uint64) func() {
 	var mu sync.Mutex
 	rnd := rand.New(rand.NewPCG(seed, 2))
@@ -50,7 +50,7 @@ func timeless(t *testing.T, events []event.Event) (out []string) {
 	return out
 }
 
-// The log does not depend on the degree of concurrency or on which branch is faster.
+// The log does not depend on the degree of concurrency or on which branch finishes first.
 func TestSameTreeInParallel(t *testing.T) {
 	var want []string
 	for i, parallel := range []string{"1", "5", "2", "5"} {
@@ -75,7 +75,7 @@ func TestSameTreeInParallel(t *testing.T) {
 	}
 }
 
-// searched runs a whole search, passes its events to a recorder, and returns its end.
+// searched runs a complete search, passes its events to rec, and returns how it ended.
 func (w *world) searched(t *testing.T, rec event.Recorder, sources tool.Sources, model step.Model) (step.Final, error) {
 	t.Helper()
 	r := w.runner(t, rec, event.Limits{}, handParameters)
@@ -94,7 +94,7 @@ func (w *world) searched(t *testing.T, rec event.Recorder, sources tool.Sources,
 	return f, err
 }
 
-// recorded is a world's model behind a record, which answers first.
+// recorded is a model that answers from a record first, and then from a world.
 type recorded struct {
 	earlier *event.Earlier
 	live    step.Model
@@ -121,8 +121,8 @@ func readAll(t *testing.T, path string) []event.Event {
 	return events
 }
 
-// A run that is continued from a file cut off at any point builds the same tree as the uninterrupted run. Nothing in
-// the file is requested again.
+// If a run is continued from a file that was cut off at any point, it builds the same tree as the uninterrupted run. No
+// call in the file is made again.
 func TestKilledAndContinued(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "whole.jsonl")
@@ -181,7 +181,7 @@ func TestKilledAndContinued(t *testing.T) {
 	}
 }
 
-// A run that differs from the run in the file is not mixed with it.
+// Events of a run that differs from the run in the file are not added to it.
 func TestContinuedOtherwise(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := event.Create(path)

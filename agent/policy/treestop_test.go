@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// closed returns how the branches of a search ended, by their paths.
+// closed returns how the branches of a search ended, keyed by path.
 func (g *grown) closed() map[string]string {
 	out := map[string]string{}
 	for _, x := range g.nodes {
@@ -24,7 +24,7 @@ func (g *grown) closed() map[string]string {
 	return out
 }
 
-// Each baseline visits the same tree in a different order (rows G.6 of docs/trees.md).
+// Each baseline visits the same tree in a different order (row G.6 of docs/trees.md).
 func TestOrders(t *testing.T) {
 	acts := map[string][]string{"": {"a", "b"}, "a": {"c", "d"}, "b": {"e", "f"}, "a/c": {"q1"}, "a/c/q1": {"end"}}
 	for _, tt := range []struct {
@@ -63,7 +63,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// The test checks how samples are treated (rows M3, G.2 and G.3 of docs/trees.md).
+// TestChildren checks how samples are handled (rows M3, G.2 and G.3 of docs/trees.md).
 func TestChildren(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -106,7 +106,7 @@ func TestWorthless(t *testing.T) {
 	}
 }
 
-// A limit ends the search, and the best result so far is the answer.
+// When a limit is reached, the search ends, and the best result so far is the answer.
 func TestLimits(t *testing.T) {
 	acts := map[string][]string{"": {"q1", "a"}, "q1": {"end", "b"}}
 	for _, tt := range []struct {
@@ -144,7 +144,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The majority wins even if the judge prefers another answer.
+// The majority wins even if the judge prefers a different answer.
 func TestMajority(t *testing.T) {
 	w := &world{acts: map[string][]string{"": {"a", "b", "c"}, "a": {"q1"}, "b": {"q1"}, "c": {"q2"},
 		"a/q1": {"end"}, "b/q1": {"end"}, "c/q2": {"end"}}, scores: map[string][]string{"c/q2/end": {"Score: 100"},
@@ -157,7 +157,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// Unreadable judgments are requested one more time and then left out.
+// Unreadable judgments are requested again once and then omitted.
 func TestJudgments(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -188,8 +188,8 @@ func TestJudgments(t *testing.T) {
 	}
 }
 
-// If the right answer is known, a search continues beyond k until it finds that answer, and ends with it, regardless of
-// the judge and the votes. This is MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
+// If the right answer is known, a search continues beyond k answers until it finds that answer, and ends with it,
+// regardless of the judge and the votes. This is MCTS-KBQA's distant supervision (section 3.4 of the paper; G.7).
 func TestUntilRight(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

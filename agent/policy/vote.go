@@ -13,25 +13,27 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Thresholds that make further tries unnecessary.
+// Thresholds for deciding whether further attempts are necessary.
 const (
-	// usualTries is the maximum number of tries in a vote unless the run sets it.
+	// usualTries is the default maximum number of attempts in a vote.
 	usualTries = 3
-	// sureAlone is the minimum confidence at which an answer that a judge called done makes a second try unnecessary.
+	// sureAlone is the minimum confidence at which an answer that a judge called done makes a second attempt
+	// unnecessary.
 	sureAlone = 0.9
-	// sureTogether is the minimum confidence that each of two equal answers must have to make a third try unnecessary.
+	// sureTogether is the minimum confidence that each of two equal answers must have to make a third attempt
+	// unnecessary.
 	sureTogether = 0.5
 )
 
-// Vote makes independent tries at the question, each by the usual policy of its preset, and groups the answers by their
-// results. If all tries agree, their answer is the vote's. Otherwise, a comparison chooses among the groups. If the
-// comparison cannot be read, the group with the most tries wins; among several such groups, the one with the highest
-// confidence wins. The comparison may also find that no answer is right. No further try is made if it could not change
-// the choice, or if the answers so far agree and are certain enough.
+// Vote makes independent attempts at the question, each with its preset's usual policy, and groups the answers by
+// result. If all attempts agree, their answer is the answer of the vote. Otherwise, a comparison chooses among the
+// groups. If the comparison cannot be read, the group with the most attempts wins; among several such groups, the one
+// with the highest confidence wins. The comparison may also find that no answer is right. No further attempt is made if
+// it could not change the choice, or if the answers so far agree and are certain enough.
 //
-// The run's limits on money, tokens, calls and time cover all tries together: a try begins only if enough is left for
-// another try as expensive as the most expensive one so far. The limits on actions apply to each try. If what ended a
-// try would also end every other try, the vote ends, with the answers so far.
+// The run's limits on money, tokens, calls and time cover all attempts together: an attempt starts only if enough is
+// left for one that costs as much as the most expensive attempt so far. The action limits apply to each attempt. If
+// what ended an attempt would also end every other attempt, the vote ends with the answers so far.
 func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, v.most); err != nil {
@@ -40,12 +42,12 @@ func Vote(ctx context.Context, r *step.Runner, s step.State) (step.State, step.F
 	return v.end(ctx)
 }
 
-// try is a finished try.
+// try is a finished attempt.
 type try struct {
 	r          *step.Runner
 	s          step.State
 	f          step.Final
-	key        string // key of the result, "" without an answer
+	key        string // key of the result, or "" if there is no answer
 	confidence float64
 }
 
@@ -53,11 +55,11 @@ type try struct {
 type vote struct {
 	r       *step.Runner
 	start   step.State
-	most    int // maximum number of tries
+	most    int // maximum number of attempts
 	tries   []try
-	dearest step.Spent  // cost of the most expensive try so far
-	halt    *event.Halt // the error that would end every further try, or nil
-	enough  string      // why no further try is made, for display
+	dearest step.Spent  // cost of the most expensive attempt so far
+	halt    *event.Halt // the error that would end every further attempt, or nil
+	enough  string      // why no further attempt is made, for display
 }
 
 func newVote(r *step.Runner, s step.State) *vote {
@@ -68,7 +70,7 @@ func newVote(r *step.Runner, s step.State) *vote {
 	return v
 }
 
-// upTo makes tries until n were made, or no more are needed or possible. An error ends the run.
+// upTo makes attempts until n have been made, or no more are needed or possible. An error ends the run.
 func (v *vote) upTo(ctx context.Context, n int) error {
 	for len(v.tries) < n && v.halt == nil {
 		if v.enough = spared(v.groups(), len(v.tries), v.most); v.enough != "" {
@@ -85,7 +87,7 @@ func (v *vote) upTo(ctx context.Context, n int) error {
 	return nil
 }
 
-// try makes the next try, by search if it is not nil, otherwise by the usual policy of the preset.
+// try makes the next attempt, using search or, if search is nil, the preset's usual policy.
 func (v *vote) try(ctx context.Context, search Policy) error {
 	t, how := v.r.Try(len(v.tries))
 	if len(v.tries) == 0 {
@@ -124,7 +126,7 @@ func (v *vote) try(ctx context.Context, search Policy) error {
 	return nil
 }
 
-// usual returns the preset's first policy that makes only one try.
+// usual returns the preset's first policy that makes only one attempt.
 func usual(r *step.Runner) Policy {
 	for _, name := range r.Preset.Policies {
 		if !ManyTries(name) {
@@ -136,7 +138,7 @@ func usual(r *step.Runner) Policy {
 	return Linear
 }
 
-// halted returns err as an orderly end, or nil if the error must end the run.
+// halted returns err as a [event.Halt], or nil if the error must end the run.
 func halted(ctx context.Context, err error) *event.Halt {
 	var h *event.Halt
 	switch {
@@ -150,17 +152,17 @@ func halted(ctx context.Context, err error) *event.Halt {
 	return nil
 }
 
-// answers are the tries with the same result.
+// answers contains attempts with the same result.
 type answers struct {
 	key   string
 	tries []*try // the best first
 }
 
-// lead returns the try that represents the group.
+// lead returns the attempt that represents the group.
 func (g answers) lead() *try { return g.tries[0] }
 
-// groups returns the tries grouped by result. The groups are ordered by number of tries, then by confidence. The order
-// of the groups and their leading tries do not depend on the order of the tries.
+// groups returns the attempts grouped by result. The groups are ordered by number of attempts, then by confidence. The
+// order of the groups and their leading attempts do not depend on the order of the attempts.
 func (v *vote) groups() []answers {
 	by := map[string]*answers{}
 	for i := range v.tries {
@@ -188,7 +190,7 @@ func (v *vote) groups() []answers {
 	return out
 }
 
-// spared returns why no further try is needed, or "" if one is.
+// spared returns why no further attempt is needed, or "" if one is.
 func spared(groups []answers, made, most int) string {
 	if len(groups) == 0 {
 		return ""
@@ -247,7 +249,8 @@ func (v *vote) end(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, nil
 }
 
-// nothing returns the ending of a vote that produced no answer: the ending of the first try, or what stopped the vote.
+// nothing returns the ending of a vote that produced no answer: the ending of the first attempt, or the reason that
+// stopped the vote.
 func (v *vote) nothing() (step.State, step.Final, error) {
 	first := v.tries[0]
 	if v.halt != nil && len(v.tries) == 1 {
@@ -261,8 +264,8 @@ func (v *vote) nothing() (step.State, step.Final, error) {
 const (
 	byAgreement  = "agreement"  // every answer has this result
 	byComparison = "comparison" // the comparison chose this result, or none
-	byMajority   = "majority"   // most tries found this result, and the comparison could not be read
-	byConfidence = "confidence" // as many tries found another result, and the comparison could not be read
+	byMajority   = "majority"   // most attempts found this result, and the comparison could not be read
+	byConfidence = "confidence" // as many attempts found a different result, and the comparison could not be read
 )
 
 // choose returns the index of the group that is the answer, or -1.
@@ -284,7 +287,7 @@ func (v *vote) choose(ctx context.Context, groups []answers, options []step.Opti
 	return 0, byConfidence, "there was no readable comparison", nil
 }
 
-// optionsOf returns the groups in the form in which a comparison sees them.
+// optionsOf returns the groups in the form shown to a comparison.
 func optionsOf(groups []answers) []step.Option {
 	options := make([]step.Option, len(groups))
 	has := make([]map[string]bool, len(groups))
@@ -319,7 +322,7 @@ func (v *vote) compare(ctx context.Context, options []step.Option) (*step.Choice
 	return c, err
 }
 
-// event returns the group in the form in which it is logged.
+// event returns the group in the form used in the log.
 func (g answers) event(chosen bool) event.Group {
 	a := g.lead().f.Answer
 	out := event.Group{SPARQL: a.SPARQL, Rows: len(a.Table.Rows), Weight: float64(len(g.tries)), Chosen: chosen}

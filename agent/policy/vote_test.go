@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestGroupsLaw checks that neither the leading result nor the try that represents it depends on the order of the
-// tries.
+// TestGroupsLaw checks that neither the leading result nor the attempt that represents it depends on the order of the
+// attempts.
 func TestGroupsLaw(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 13))
 	shown := func(v *vote) string {
@@ -44,7 +44,7 @@ func TestGroupsLaw(t *testing.T) {
 	}
 }
 
-// TestSpared checks that no further try is made if it could not change the choice, or if the answers are certain
+// TestSpared checks that no further attempt is made if it could not change the choice, or if the answers are certain
 // enough.
 func TestSpared(t *testing.T) {
 	group := func(n int, sure float64) answers {
@@ -76,7 +76,7 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// TestUsual checks that each try is made by a policy that makes only one try, even if the preset's first policy makes
+// TestUsual checks that each attempt uses a policy that makes only one attempt, even if the preset's first policy makes
 // several.
 func TestUsual(t *testing.T) {
 	p := *preset.Default()

@@ -12,11 +12,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Exemplars are the settings for worked dialogues in the prompt. The dialogues are in the preset's folder exemplars, in
-// a subfolder named after the dialect. For graphs that name entities by IRI, that is wikidata.
+// Exemplars are the settings for worked dialogues in the prompt. The dialogues are in the preset's exemplars folder, in
+// a subfolder named after the dialect. For graphs that name entities by IRI, the subfolder is wikidata.
 type Exemplars struct {
-	N    int    `json:"n"`    // number of dialogues of the question's kind; none if 0
-	Kind string `json:"kind"` // how the kind is determined, see [KindByWords]
+	N    int    `json:"n"`    // number of dialogues to show for the question's kind; none if 0
+	Kind string `json:"kind"` // how the kind is determined; see [KindByWords]
 }
 
 // How a question's kind is determined.
@@ -28,7 +28,7 @@ const (
 // Labelled is the number of questions of each kind that the model is shown. It is small to keep the call cheap.
 const Labelled = 4
 
-// load reads the dialogues of a dialect, or returns nil if none are wanted.
+// load reads a dialect's dialogues, or returns nil if none are requested.
 func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
 	if x.N <= 0 {
 		return nil, nil
@@ -47,7 +47,7 @@ func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
 	return set, nil
 }
 
-// dialects returns the names of a built-in preset, one per dialect in which it has dialogues.
+// dialects returns the names of a built-in preset's variants, one for each dialect in which it has dialogues.
 func dialects(name string) []string {
 	files, err := fs.Glob(builtin, name+"/exemplars/*")
 	if err != nil {
@@ -62,7 +62,7 @@ func dialects(name string) []string {
 	return out
 }
 
-// byIRI is the folder of the dialogues for graphs like Wikidata.
+// byIRI is the folder with the dialogues for graphs like Wikidata.
 const byIRI = "wikidata"
 
 // Dialogues returns the worked dialogues for a graph, or nil if none are suitable.
@@ -73,17 +73,17 @@ func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 	return p.dialogues
 }
 
-// few is the maximum number of kinds in a set whose dialogues are all shown, as in Interactive-KBQA for WebQSP and
+// few is the maximum number of kinds for which a set's dialogues are all shown, as in Interactive-KBQA for WebQSP and
 // MetaQA.
 const few = 3
 
-// AsksKind reports whether the model is asked for the kind of a question. It is not asked if the kind makes no
-// difference.
+// AsksKind reports whether the model is asked for a question's kind. It is not asked if the kind makes no difference.
 func (p *Preset) AsksKind(set *exemplar.Set) bool {
 	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few
 }
 
-// Worked returns the dialogues of a question's kind as text or, if the set has few kinds, the dialogues of every kind.
+// Worked returns the dialogues for a question's kind as text or, if the set has few kinds, the dialogues for every
+// kind.
 func (p *Preset) Worked(set *exemplar.Set, kind string) string {
 	kinds := set.Types()
 	if len(kinds) > few {

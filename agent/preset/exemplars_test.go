@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the observations into the dialogues")
 
-// graphFor returns the graph with which a dialect's dialogues were made.
+// graphFor returns the graph used to produce a dialect's dialogues.
 func graphFor(t *testing.T, dialect string) tool.Sources {
 	t.Helper()
 	build := map[string]func(uint64, kbqagraph.Add){"kqapro": kbqagraph.KQAPro, "metaqa": kbqagraph.MetaQA,
@@ -44,8 +44,8 @@ func graphFor(t *testing.T, dialect string) tool.Sources {
 	return tool.Sources{{Graph: b.Graph(embedded.Options{})}}
 }
 
-// TestDialogues reruns every action of every worked dialogue. Each observation must be what the tools show today, and
-// the last query must have a result.
+// TestDialogues reruns every action of every worked dialogue. Each observation must match what the tools show today,
+// and the last query must have a result.
 func TestDialogues(t *testing.T) {
 	root := "interactive-kbqa/exemplars"
 	folders, err := os.ReadDir(root)
@@ -95,7 +95,7 @@ func TestDialogues(t *testing.T) {
 	}
 }
 
-// played carries out a dialogue's actions.
+// played runs a dialogue's actions.
 func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue) {
 	t.Helper()
 	found := false
@@ -131,8 +131,8 @@ func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue)
 	}
 }
 
-// TestKinds checks that every kind has two dialogues, and that words distinguish its questions from questions of other
-// kinds: each question is classified by a set that learned only from the others.
+// TestKinds checks that every kind has two dialogues, and that a kind's questions can be told from other kinds by their
+// words: each question is classified by a set trained only on the others.
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]struct {
 		kinds int

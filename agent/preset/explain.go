@@ -7,10 +7,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Fact is one line of a preset's description, for display.
+// Fact is one line in a preset's description, for display.
 type Fact struct{ Name, Text string }
 
-// ruleTexts are the descriptions of the rules, for display. Every value of a rule has a description.
+// ruleTexts are the descriptions of the rules, for display. Every rule value has a description.
 var ruleTexts = map[string]map[string]string{
 	"repeat": {
 		RepeatRestore: "a repeated action is refused; the second time, the state before it is restored",
@@ -88,7 +88,7 @@ func (p *Preset) Explain() []Fact {
 	return facts
 }
 
-// rules returns the descriptions of the rules.
+// rules returns the descriptions of the preset's rules.
 func (p *Preset) rules() []string {
 	r := p.Rules
 	var out []string
@@ -107,7 +107,7 @@ func (p *Preset) rules() []string {
 	return out
 }
 
-// String returns a readable description of the sampling.
+// String returns a readable description of the sampling parameters.
 func (s Sampling) String() string {
 	out := fmt.Sprintf("temperature %g, top_p %g, up to %d tokens per action", s.Temperature, s.TopP, s.MaxTokens)
 	if s.N > 1 {
@@ -122,7 +122,7 @@ func (s Sampling) String() string {
 	return out
 }
 
-// shown describes how much the tools show.
+// shown describes how much output the tools show.
 func shown(s tool.Show) string {
 	var out []string
 	if s.Items+s.Properties > 0 {

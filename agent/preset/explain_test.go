@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExplain checks that every preset's description is made from its data, and that every value of a rule has a
+// TestExplain checks that every preset's description is derived from its data, and that every rule value has a
 // description.
 func TestExplain(t *testing.T) {
 	for _, name := range Names() {

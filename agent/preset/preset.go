@@ -1,10 +1,10 @@
 // Package preset contains the agent's presets, each in a separate folder: tools, protocol, prompts, limits, sampling
-// and display settings are data. A preset can also be read from a user's folder.
+// and display settings are all data. Presets can also be read from a user's folder.
 //
 // A folder contains preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message, and
-// prune.tmpl, extract.tmpl and report.tmpl if they are used. The folder shared contains what all presets share: how a
-// question and its earlier turns are written, and the statement that material is not an instruction. A prompt file may
-// also define a text by a name from the texts.tmpl of packages protocol and step. It then replaces that text.
+// prune.tmpl, extract.tmpl and report.tmpl if they are used. The shared folder contains what all presets share: how a
+// question and its earlier turns are written, and the statement that quoted material is not an instruction. A prompt
+// file may also replace a text from texts.tmpl in package protocol or step by defining a text with the same name.
 package preset
 
 import (
@@ -32,34 +32,34 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Preset is the data that defines how the agent works. Changing a copy is safe.
+// Preset is the data that defines how the agent works. A copy can be changed safely.
 type Preset struct {
 	Name     string        `json:"name"`
 	About    string        `json:"about"`    // one-line help text
-	Long     string        `json:"long"`     // description of the preset, with its source
+	Long     string        `json:"long"`     // description of the preset, including its source
 	Protocol string        `json:"protocol"` // text, native or fenced
 	Parallel bool          `json:"parallel"` // a native turn may contain several calls
 	Strict   bool          `json:"strict"`   // the server must enforce the tools' schemas on native calls
-	Policies []string      `json:"policies"` // policies that it can be used with, the usual policy first
-	Tools    []string      `json:"tools"`    // names, in the order in which the model sees them
+	Policies []string      `json:"policies"` // policies that the preset can be used with, usual policy first
+	Tools    []string      `json:"tools"`    // tool names, in the order in which the model sees them
 	Limits   Limits        `json:"limits"`
 	Rules    Rules         `json:"rules"`
 	Sampling Sampling      `json:"sampling"`
 	Show     tool.Show     `json:"show"`
 	Search   Search        `json:"search"`   // for policies that branch
-	Generate tool.Generate `json:"generate"` // for the policy of that name
+	Generate tool.Generate `json:"generate"` // for the generate policy
 	Feedback Feedback      `json:"feedback"`
 	// run variants of the model's final query, and tell it which of them change the result
 	Probe    probe.Settings `json:"probe"`
 	Examples Examples       `json:"examples"`
 	Notes    Notes          `json:"notes"`
-	// language code of the labels if the question's language is unknown; if empty, the model is asked for the
+	// language code for labels if the question's language is unknown; if empty, the model is asked for the
 	// question's language; if "detect", the program guesses it from the question's words
 	Language string `json:"language"`
 
 	Exemplars Exemplars `json:"exemplars"`
-	// run an empty query again without each of its conditions in turn, so that the model learns which one removes the
-	// rows: up to 6 more queries
+	// rerun a query that returned nothing without each of its conditions in turn, so that the model learns which one
+	// removes the rows: up to 6 more queries
 	Diagnose bool `json:"diagnose"`
 	Extract  bool `json:"extract"` // when the actions are used up, ask for the best query supported by the steps
 	Report   bool `json:"report"`  // ask for a short answer in the asker's language
@@ -83,9 +83,9 @@ type Sampling struct {
 	Temperature float64  `json:"temperature"`
 	TopP        float64  `json:"top_p"`
 	MaxTokens   int      `json:"max_tokens"` // maximum length of an action
-	N           int      `json:"n"`          // samples of an action, for policies that choose among them; 0 means 1
+	N           int      `json:"n"`          // samples per action, for policies that choose among them; 0 means 1
 	Stop        []string `json:"stop"`       // stop sequences: strings at which the server ends an action
-	Seed        *int     `json:"seed"`       // for servers that can repeat a sample
+	Seed        *int     `json:"seed"`       // for servers that support reproducible samples
 }
 
 //go:embed shared
@@ -97,8 +97,8 @@ var builtin embed.FS
 //go:embed tasks
 var tasks embed.FS
 
-// NoteTaker returns the preset that learns notes from finished runs. It does not answer questions, so it is not in
-// [Names].
+// NoteTaker returns the preset that writes notes on what finished runs show. It does not answer questions, so it is not
+// in [Names].
 func NoteTaker() *Preset {
 	sub, err := fs.Sub(tasks, "tasks/note-taker")
 	if err != nil {
@@ -106,12 +106,12 @@ func NoteTaker() *Preset {
 	}
 	p, err := Load(sub)
 	if err != nil {
-		panic(err) // it is part of the program, and a test reads it
+		panic(err) // it is embedded in the program, and a test reads it
 	}
 	return p
 }
 
-// Detect is the language value of a preset for which the program guesses the question's language.
+// Detect is the Language value of presets for which the program guesses the question's language.
 const Detect = "detect"
 
 // Names returns the names of the built-in presets, the usual one first.
@@ -129,14 +129,14 @@ func Names() []string {
 	return out
 }
 
-// Usual is the name of the preset that is used if none is specified.
+// Usual is the name of the default preset.
 const Usual = "spinach"
 
-// Default returns the preset that is used if none is specified.
+// Default returns the default preset.
 func Default() *Preset {
 	p, err := Named(Usual)
 	if err != nil {
-		panic(err) // it is part of the program, and a test reads it
+		panic(err) // it is embedded in the program, and a test reads it
 	}
 	return p
 }
@@ -185,7 +185,7 @@ func Load(fsys fs.FS) (*Preset, error) {
 	return parse(data, fsys, "")
 }
 
-// parse reads a preset. Unless it is "", dialect overrides the preset's own dialect.
+// parse reads a preset. Unless it is empty, dialect overrides the preset's dialect.
 func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
 	p := &Preset{Search: usualSearch()}
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -235,7 +235,7 @@ func (p *Preset) speak(dialect string) error {
 	return kbqa.CheckDialect(dialect)
 }
 
-// check returns an error that lists what is missing, or nil.
+// check returns an error that lists what is missing, or nil if the preset is complete.
 func (p *Preset) check() error {
 	var missing []error
 	want := func(ok bool, what string) {
@@ -292,7 +292,7 @@ func (p *Preset) check() error {
 	return errors.Join(missing...)
 }
 
-// Texts parses prompts together with the prompts that all presets share.
+// Texts parses prompts, together with the prompts that all presets share.
 func Texts(fsys fs.FS, patterns ...string) (*render.Texts, error) {
 	t, err := render.NewTexts(shared, "shared/*.tmpl")
 	if err != nil {
@@ -304,7 +304,7 @@ func Texts(fsys fs.FS, patterns ...string) (*render.Texts, error) {
 			return nil, err
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("there are no files %s in its folder", p)
+			return nil, fmt.Errorf("its folder does not contain %s", p)
 		}
 	}
 	if err := t.Add(fsys, patterns...); err != nil {
@@ -322,7 +322,7 @@ func (p *Preset) Toolset() tool.Set { return p.tools }
 // Speak returns the preset's protocol.
 func (p *Preset) Speak() protocol.Protocol { return p.proto }
 
-// WithProtocol returns a copy of the preset that uses another protocol.
+// WithProtocol returns a copy of the preset that uses a different protocol.
 func (p *Preset) WithProtocol(name string, parallel bool) (*Preset, error) {
 	out := *p
 	out.Protocol, out.Parallel = name, parallel
@@ -339,7 +339,7 @@ func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	return protocol.WithoutTools(p.texts, p.tools, p.Show)
 }
 
-// Own renders the preset's own text with this name if it has one. Otherwise it uses usual.
+// Own renders the preset's text with this name, if it has one. Otherwise it uses usual.
 func (p *Preset) Own(name string, data any, usual func(name string, data any) string) string {
 	if p.texts.Has(name) {
 		return p.texts.Say(name, data)
@@ -347,8 +347,8 @@ func (p *Preset) Own(name string, data any, usual func(name string, data any) st
 	return usual(name, data)
 }
 
-// Situation is what a system message may contain besides the rules: the number of steps, and how many of them were done
-// before the model's first turn; the graphs, the main one first; notes on them; and worked dialogues.
+// Situation is what a system message may contain besides the rules: the number of steps, and how many of them came
+// before the model's first turn; the graphs, main graph first; notes on the graphs; and worked dialogues.
 type Situation struct {
 	Counted, Given int
 	Graphs         []kg.Description
@@ -357,7 +357,7 @@ type Situation struct {
 }
 
 // System renders the system message for actions. The template also has access to the tools' texts and, as Tries, to the
-// number of steps that the model can still take.
+// number of steps remaining.
 func (p *Preset) System(s Situation) string {
 	return p.Say("act.tmpl", p.systemData(s))
 }
@@ -368,23 +368,23 @@ func (p *Preset) systemData(s Situation) map[string]any {
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
 
-// Judging returns a copy of the preset for work that begins with the judgment of a post: it includes the tool for the
-// judgment, and the prompt says so.
+// Judging returns a copy of the preset for runs that start by judging a post. The copy includes the tool for the
+// judgment, and its prompt says so.
 func (p *Preset) Judging() *Preset {
 	out := *p
 	out.tools, out.judging = append(slices.Clone(p.tools), tool.TriageTool), true
 	return &out
 }
 
-// Judges reports whether the work begins with the judgment of a post.
+// Judges reports whether runs start by judging a post.
 func (p *Preset) Judges() bool { return p.judging }
 
-// leastVaried is the minimum temperature of a varied preset: below it, most models' samples hardly differ.
+// leastVaried is the minimum temperature of a varied preset. At lower temperatures, most models' samples hardly differ.
 const leastVaried = 0.7
 
-// Varied returns a copy of the preset for the n-th further try at a question; n must be at least 1. The copy has a
-// different seed, a temperature of at least 0.7, and the tools in a different order, since models prefer what they read
-// first.
+// Varied returns a copy of the preset for the n-th additional attempt at a question; n must be at least 1. The copy has
+// a different seed, a temperature of at least 0.7, and the tools in a different order, since models prefer what they
+// read first.
 func (p *Preset) Varied(n int) *Preset {
 	out := *p
 	seed := n

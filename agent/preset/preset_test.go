@@ -27,8 +27,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// TestSpinach compares the preset with the published figures, from the SPINACH paper, sections 4.1 and 4.2 and appendix
-// D. They must not be changed.
+// TestSpinach compares the preset with the figures published in the SPINACH paper, sections 4.1 and 4.2 and appendix D.
+// They must not be changed.
 func TestSpinach(t *testing.T) {
 	p := Default()
 	if p.Limits != (Limits{15, 30, 4}) || p.Sampling.Temperature != 1 ||
@@ -41,7 +41,7 @@ func TestSpinach(t *testing.T) {
 	}
 }
 
-// TestTextsKnowTheNumbers checks that the numbers in the prompts are the preset's.
+// TestTextsKnowTheNumbers checks that the numbers in the prompts come from the preset.
 func TestTextsKnowTheNumbers(t *testing.T) {
 	p := Default()
 	p.Show.Items, p.Show.Properties, p.Show.Rows = 71, 72, render.Window{Whole: 75, Head: 73, Tail: 74}
@@ -55,7 +55,7 @@ func TestTextsKnowTheNumbers(t *testing.T) {
 	}
 }
 
-// TestOpen checks that a user's own preset can be read from its file and that mistakes in it are reported.
+// TestOpen checks that a user's preset can be read from its file and that mistakes in it are reported.
 func TestOpen(t *testing.T) {
 	good, err := builtin.ReadFile("spinach/preset.json")
 	if err != nil {
@@ -105,7 +105,7 @@ func TestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Open(filepath.Join(dir, "p.json")); err == nil ||
-		!strings.Contains(err.Error(), "there are no files *.tmpl in its folder") {
+		!strings.Contains(err.Error(), "its folder does not contain *.tmpl") {
 		t.Errorf("no prompts: %v", err)
 	}
 	for _, f := range []string{"act.tmpl", "prune.tmpl", "extract.tmpl", "report.tmpl"} {
@@ -118,8 +118,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestGrasp compares the presets with the figures of the GRASP paper, sections 3.2, 3.3 (table 1) and 4.1, and of its
-// program: the sets of functions, the sampling, 200 messages, and ten rows, columns, hits and examples.
+// TestGrasp compares the presets with the figures in the GRASP paper, sections 3.2, 3.3 (table 1) and 4.1, and in its
+// program: the function sets, the sampling parameters, 200 messages, and ten rows, columns, hits and examples.
 func TestGrasp(t *testing.T) {
 	base := "answer cancel execute"
 	search := base + " list search_entity search_property"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Rules specifies the parts of the loop's behavior in which the published systems differ.
+// Rules specifies the aspects of the loop in which the published systems differ.
 type Rules struct {
 	Repeat string `json:"repeat"` // what happens after a repetition; see [RepeatRestore]
 	Stop   string `json:"stop"`   // what happens after a stop on a query without a result; see [StopRestore]
@@ -17,59 +17,59 @@ type Rules struct {
 	// executed
 	Salvage   bool `json:"salvage"`
 	Messages  int  `json:"messages"`   // maximum number of messages in the conversation; no limit if 0
-	TrimLimit bool `json:"trim_limit"` // remove LIMIT 10, which was meant for exploring, from the end of the final query
-	// run faster forms of a query that takes too long; the form that returned something is published, and so is a form
-	// that was sent to a second service, in that service's dialect
+	TrimLimit bool `json:"trim_limit"` // remove LIMIT 10, meant for exploring, from the end of the final query
+	// run faster forms of a query that takes too long; the form that returned a result is published, as is any form
+	// that was sent to a second service in that service's dialect
 	Rescue bool   `json:"rescue"`
 	Count  bool   `json:"count"` // tell the model how many steps are left
 	Guard  string `json:"guard"` // how IDs that have not been shown are handled; see [GuardOff]
-	// IDs that do not have to be shown first, because every expert knows them
+	// IDs that need not be shown before use because every expert knows them
 	Known []string `json:"known"`
-	// the conversation only grows, so a provider's cache of its beginning stays valid: refused and unreadable turns
-	// remain in it, with the reason
+	// the conversation is append-only, so that a provider's cache of its prefix stays valid: rejected and unreadable
+	// turns remain in it, with the reason
 	Append bool `json:"append"`
-	Number bool `json:"number"` // each observation begins with its step's number
+	Number bool `json:"number"` // each observation starts with its step's number
 	// compare the answer's columns with the columns announced by the model and with the question; see shape.go in
 	// package step
 	Shape bool `json:"shape"`
-	// the judgment of a post and the first turn of the work on it share one call
+	// judge a post and make the first turn of answering it in a single call
 	Triage bool `json:"triage"`
-	// look up the names and relations of the question before the model's first turn
+	// look up the question's names and relations before the model's first turn
 	Beforehand bool `json:"beforehand"`
 }
 
 // What happens after a repetition.
 const (
-	// a call equal to one that is still in the state is refused; the second consecutive refusal restores the state before
-	// that call
+	// a call equal to one that is still in the state is rejected; the second consecutive rejection restores the state
+	// before that call
 	RepeatRestore = "restore"
-	RepeatRefuse  = "refuse" // it is refused every time; in a conversation that only grows, four in a row end the run
-	RepeatNone    = "none"   // the action is carried out again
-	// a reply equal to the previous one is not carried out, and the model is told so; the next such reply ends the run
+	RepeatRefuse  = "refuse" // it is always rejected; in an append-only conversation, four in a row end the run
+	RepeatNone    = "none"   // the action is run again
+	// a turn equal to the previous one is not run, and the model is told so; the next such turn ends the run
 	RepeatLoop = "loop"
-	RepeatEnd  = "end" // a reply equal to the previous one ends the run
+	RepeatEnd  = "end" // a turn equal to the previous one ends the run
 )
 
 // What happens after a stop without a result, that is, if the query returned nothing or failed, or if there is no
 // query.
 const (
-	StopRestore = "restore" // the stop is refused; the second consecutive refusal restores the state before the query
-	StopRefuse  = "refuse"  // the stop is refused every time
+	StopRestore = "restore" // the stop is rejected; a second consecutive rejection restores the state before the query
+	StopRefuse  = "refuse"  // the stop is always rejected
 	StopAccept  = "accept"  // the run ends without an answer
 )
 
-// How the program handles IDs in a query that do not occur in any observation, rule or word of the question.
+// How the program handles IDs in a query that occur neither in an observation or rule nor in the question.
 const (
 	GuardOff    = "off"
 	GuardName   = "name"    // the query is run, and the model is told their labels
 	GuardLookUp = "look_up" // the query is run, and the model is told their labels, descriptions and use in the graph
-	GuardRefuse = "refuse"  // the query is not run, and the model is told the same; after that, the IDs count as shown
-	// GRASP's rule: the query is not run. IDs in the question do not count as shown. Neither do other forms of a property
-	// that was shown: wdt:P31 does not make p:P31 known. IDs of common vocabularies do count as shown.
+	GuardRefuse = "refuse"  // the query is not run, and the model is told the same; the IDs then count as shown
+	// GRASP's rule: the query is not run. IDs in the question do not count as shown. Neither do other forms of a
+	// property that was shown: wdt:P31 does not make p:P31 known. IDs from common vocabularies do count as shown.
 	GuardKnown = "known"
 )
 
-// check fills in the default rules and returns an error that lists what is wrong, or nil.
+// check fills in the default rules. It returns an error that lists all problems, or nil if there are none.
 func (r *Rules) check() error {
 	var wrong []error
 	one := func(v *string, name string, words ...string) {
@@ -98,10 +98,10 @@ func (r *Rules) check() error {
 // Feedback contains the settings for a second opinion on an answer: a fresh call to the model judges it before it
 // becomes final (GRASP-F).
 type Feedback struct {
-	Rounds int `json:"rounds"` // how often the work may continue because of feedback; no feedback if 0
+	Rounds int `json:"rounds"` // how often the run may continue because of feedback; no feedback if 0
 }
 
-// Examples contains the settings for showing solved questions to the model.
+// Examples contains the settings for solved questions shown to the model.
 type Examples struct {
 	N int `json:"n"` // number of questions; none if 0
 	// add them to the conversation before the model's first turn, as if it had called this tool; if empty, the model

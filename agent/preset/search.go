@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Search contains the parameters of a branching policy. The defaults are those of the MCTS-KBQA paper (section 4.2,
-// table 11).
+// Search contains the parameters of a tree search. The defaults are those in the MCTS-KBQA paper (section 4.2, table
+// 11).
 type Search struct {
-	Samples     int     `json:"n"`           // sampled next actions per expansion
+	Samples     int     `json:"n"`           // number of next actions sampled per expansion
 	Answers     int     `json:"k"`           // number of branches with an answer that ends the search
 	Simulations int     `json:"simulations"` // maximum number of expansions
 	Depth       int     `json:"depth"`       // maximum number of actions in a branch, including the end
-	Judgments   int     `json:"judgments"`   // judgments per new state
-	Explore     float64 `json:"c"`           // UCT's weight for rarely visited nodes; the paper's √2
-	Decay       float64 `json:"decay"`       // fraction of a reward that is lost for each action beyond Expected
+	Judgments   int     `json:"judgments"`   // number of judgments per new state
+	Explore     float64 `json:"c"`           // UCT's exploration weight; √2 in the paper
+	Decay       float64 `json:"decay"`       // fraction of the reward lost for each action beyond Expected
 	Expected    int     `json:"expected"`    // expected number of actions in a branch
 	Temperature float64 `json:"temperature"` // temperature of samples
 	Judging     float64 `json:"judging"`     // temperature of judgments
-	Parallel    int     `json:"parallel"`    // number of samples carried out, or states judged, at the same time
+	Parallel    int     `json:"parallel"`    // number of samples run, or states judged, in parallel
 	Seed        uint64  `json:"seed"`        // seed of random scores
 	Calls       int     `json:"calls"`       // maximum number of calls to the model in the whole run; no limit if 0
 }
 
-// The expected depths from the paper, for its questions about Freebase and about KQA Pro's part of Wikidata.
+// The expected depths from the paper, for questions about Freebase and about KQA Pro's part of Wikidata.
 const (
 	expectedDepth    = 5
 	expectedDepthKQA = 7
@@ -38,11 +38,11 @@ func usualSearch() Search {
 		Decay: 0.1, Expected: expectedDepth, Temperature: 1, Judging: 0.7, Parallel: 5}
 }
 
-// searchKeys names the parameters in the order in which they are explained.
+// searchKeys lists the parameters in the order in which they are explained.
 var searchKeys = []string{"n", "k", "simulations", "depth", "judgments", "c", "decay", "expected", "temperature",
 	"judging", "parallel", "seed", "calls"}
 
-// With returns the parameters with the changes that text specifies, such as "n=2,k=2". The error is for display.
+// With returns the parameters with the changes specified by text, such as "n=2,k=2". The error is suitable for display.
 func (s Search) With(text string) (Search, error) {
 	var seen []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -64,7 +64,7 @@ func (s Search) With(text string) (Search, error) {
 	return s, s.check()
 }
 
-// check returns an error that lists impossible values, or nil.
+// check returns an error that lists invalid values, or nil if there are none.
 func (s Search) check() error {
 	var wrong []error
 	for _, n := range []struct {
@@ -89,7 +89,7 @@ func (s Search) check() error {
 	return errors.Join(wrong...)
 }
 
-// String returns the parameters in the form that [Search.With] reads.
+// String returns the parameters in the form that [Search.With] parses.
 func (s Search) String() string {
 	b, err := json.Marshal(s)
 	if err != nil {

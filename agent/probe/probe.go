@@ -15,14 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// Settings are a preset's settings for probes. With the zero value, nothing is probed.
+// Settings are a preset's settings for probes. With the zero value, no probes are made.
 type Settings struct {
 	Queries int            `json:"queries"` // maximum number of variants to run; none if 0
-	Seconds int            `json:"seconds"` // maximum time for all of them
+	Seconds int            `json:"seconds"` // maximum total time for the variants
 	Off     []variant.Kind `json:"off"`     // kinds of variants that are not run
 }
 
-// On reports whether anything is probed.
+// On reports whether probes are made.
 func (s Settings) On() bool { return s.Queries > 0 && s.Seconds > 0 }
 
 // Limits of a probe.
@@ -32,19 +32,19 @@ const (
 	// maximum number of rows that a probe fetches: as many as a trajectory keeps, so that a replayed run sees the same
 	// rows
 	mostFetched = 2 * render.TypedRows
-	examples    = 5  // maximum number of added or removed rows that are shown
-	classes     = 4  // classes shown for the rows that would be added
+	examples    = 5  // maximum number of added or removed rows shown
+	classes     = 4  // maximum number of classes shown for the rows that would be added
 	named       = 50 // maximum number of entities whose classes are requested
 )
 
-// Task is a query with its result, and everything needed to probe it.
+// Task is a query with its result and everything needed to probe it.
 type Task struct {
 	Settings
 	Query   string    // the query as it was run
 	Table   *kg.Table // its result
-	Columns []string  // the answer's columns, by which rows are compared; all if empty
+	Columns []string  // the answer columns, used to compare rows; all columns if empty
 	Options variant.Options
-	Time    time.Duration // how much of the run's remaining time the probes may take; no limit if 0
+	Time    time.Duration // how much of the run's remaining time probes may take; no limit if 0
 	Now     func() time.Time
 	Run     func(ctx context.Context, query string) (*kg.Table, error)
 	Labels  func(ctx context.Context, ids []string) map[string]string // returns the labels of the IDs that have one
@@ -55,13 +55,13 @@ type Task struct {
 type prober struct {
 	Task
 	left  int       // number of queries left
-	until time.Time // when the time budget ends
+	until time.Time // when the time budget runs out
 	out   []event.Probe
 }
 
-// Run runs the variants of a query until there are no more or the budget is used up. A variant that fails is left out.
-// After a variant that takes too long, or if the service is down, no more are tried. An error, such as a log that
-// cannot be written, ends the run.
+// Run runs the variants of a query until none are left or the budget is used up. A variant that fails does not count as
+// a change. After a variant that takes too long, or if the service is down, no further variants are tried. An error,
+// such as a failure to write the log, ends the run.
 func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	if !t.On() || t.Table == nil || len(t.Table.Rows) > mostRows {
 		return nil, nil
@@ -103,7 +103,7 @@ func (p *prober) ask(ctx context.Context, query string) (*kg.Table, error) {
 	return p.Run(ctx, query)
 }
 
-// try runs a variant and compares its result.
+// try runs a variant and compares its result with the query's.
 func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error) {
 	out := event.Probe{Kind: string(v.Kind), What: v.What, SPARQL: v.SPARQL}
 	if len(v.IRI) > 0 {
@@ -163,13 +163,13 @@ func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Pr
 	}
 }
 
-// nothing reports whether a result is empty, that is, has no rows or is a count of 0. In that case, the graph lacks
-// what the variant needs.
+// nothing reports whether a result is empty, that is, whether it has no rows or is a count of 0. In that case, the
+// graph lacks what the variant needs.
 func nothing(t *kg.Table) bool {
 	return len(t.Rows) == 0 || len(t.Rows) == 1 && len(t.Vars) == 1 && t.Rows[0][0].Value == "0"
 }
 
-// columns returns the indexes of the compared columns, in a variant's result and in the query's.
+// columns returns the indexes of the compared columns in a variant's result and in the query's.
 func (p *prober) columns(t *kg.Table) (now, was []int) {
 	for j, name := range t.Vars {
 		i := slices.Index(p.Table.Vars, name)
@@ -180,7 +180,7 @@ func (p *prober) columns(t *kg.Table) (now, was []int) {
 	return now, was
 }
 
-// key returns the form in which a row is compared: its cells in the given columns.
+// key returns a key for comparing rows: the row's cells in the given columns.
 func key(row []rdf.Term, cols []int) string {
 	var b strings.Builder
 	for _, j := range cols {
@@ -213,7 +213,7 @@ func without(rows [][]rdf.Term, cols []int, have map[string]bool) [][]rdf.Term {
 	return out
 }
 
-// some returns the given columns of the first rows.
+// some returns the given columns of the first few rows.
 func some(rows [][]rdf.Term, cols []int) [][]rdf.Term {
 	var out [][]rdf.Term
 	for _, r := range rows[:min(len(rows), examples)] {
@@ -254,8 +254,8 @@ func (p *prober) repeated() {
 	}
 }
 
-// matters reports whether the model should see a change. It should not if the change only shows that the graph lacks a
-// structure, that a condition is essential to the question, or that a single value is the best of several values. The
+// matters reports whether the model should see a change. It should not if the change shows only that the graph lacks a
+// structure, that a condition is essential to the question, or that a single value is the best of several. The
 // thresholds were determined with tools/probes; see docs/probes.md.
 func matters(v variant.Variant, p *event.Probe) bool {
 	switch {
@@ -273,7 +273,7 @@ func matters(v variant.Variant, p *event.Probe) bool {
 	return true
 }
 
-// classesOf queries the classes of the entities that would be added.
+// classesOf queries the graph for the classes of the entities that would be added.
 func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, out *event.Probe) {
 	j := slices.Index(t.Vars, v.Var)
 	now, was := p.columns(t)
@@ -302,7 +302,7 @@ func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, 
 	}
 }
 
-// IDs returns the IDs that are shown with the probes. Their labels must be looked up.
+// IDs returns the IDs shown with the probes. Their labels must be looked up.
 func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
 	var out []string
 	add := func(t rdf.Term) {
@@ -328,7 +328,7 @@ func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
 	return out
 }
 
-// prefixed returns the prefixed names in a probe's texts that are not Wikibase IDs: "v:Book".
+// prefixed returns the prefixed names, such as "v:Book", that occur in a probe's texts and are not Wikibase IDs.
 func prefixed(what string) []string {
 	return slices.DeleteFunc(strings.Fields(strings.NewReplacer(",", " ").Replace(what)), func(w string) bool {
 		_, local, ok := strings.Cut(w, ":")

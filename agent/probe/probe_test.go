@@ -26,7 +26,7 @@ func table(ids ...string) *kg.Table {
 	return t
 }
 
-// task returns a task whose query has several variants: for class, ranks, places and country.
+// task returns a task whose query has several variants: of class, ranks, places and country.
 func task(run func(ctx context.Context, query string) (*kg.Table, error)) Task {
 	return Task{Settings: Settings{Queries: 8, Seconds: 15}, Query: "SELECT ?x { ?x wdt:P31 wd:Q515 ; wdt:P17 wd:Q183 ; wdt:P131 wd:Q1 }",
 		Table: table("Q1", "Q2"), Options: wikidata, Run: run, Now: func() time.Time { return time.Unix(0, 0) }}
@@ -58,8 +58,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestFailures checks that a failing variant is left out, that a slow or broken service is not queried again, and that
-// a log that cannot be written ends the run.
+// TestFailures checks that a failed variant does not count as a change, that a slow or broken service is not queried
+// again, and that a failure to write the log ends the run.
 func TestFailures(t *testing.T) {
 	for kind, want := range map[kg.Kind]int{kg.QueryFailed: 5, kg.TooGreedy: 5, kg.Timeout: 1, kg.Down: 1, kg.Banned: 1, "": 1} {
 		sent := 0
@@ -79,7 +79,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestCompare checks which differences in a variant's result count as a change.
+// TestCompare checks which differences between results count as a change.
 func TestCompare(t *testing.T) {
 	number := func(n string) *kg.Table {
 		return &kg.Table{Vars: []string{"n"}, Rows: [][]rdf.Term{{rdf.Typed(n, rdf.XSD+"integer")}}}
@@ -135,7 +135,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestColumns checks that rows are compared by their answer columns and shown with labels.
+// TestColumns checks that rows are compared by the answer columns and shown with labels.
 func TestColumns(t *testing.T) {
 	one := task(func(_ context.Context, q string) (*kg.Table, error) {
 		out := table("Q1", "Q2", "Q3")

@@ -10,12 +10,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Shown is a probe in the form in which the model sees it.
+// Shown is a probe in the form shown to the model.
 type Shown struct {
 	What    string
 	Come    int
 	Gone    int
-	More    bool     // there may be more rows than Come
+	More    bool     // there may be more added rows than Come
 	Swap    bool     // the only row would change
 	New     []string // the first rows that would be added
 	Old     []string
@@ -48,7 +48,7 @@ func Show(probes []event.Probe, id func(rdf.Term) string, names render.Names) []
 	return out
 }
 
-// labelled inserts the label of each ID in a text before its prefixed name: "city (wd:Q515)".
+// labelled adds labels to the IDs in a text, as in "city (wd:Q515)".
 func labelled(what string, labels map[string]string) string {
 	words := strings.Split(what, " ")
 	for i, w := range words {
@@ -61,8 +61,8 @@ func labelled(what string, labels map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// Open returns the probes whose change is not in the answer: the model saw them and did not adopt them. before is the
-// query that was probed, and now is the answer's query.
+// Open returns the probes whose change is not in the answer: the model saw the change but did not adopt it. before is
+// the query that was probed, and now is the answer's query.
 func Open(probes []event.Probe, same bool, has func(vars []string, row []rdf.Term) bool) []event.Probe {
 	return slices.DeleteFunc(Moved(probes), func(p event.Probe) bool {
 		switch {

@@ -9,15 +9,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Fenced is the protocol for models that only write text, as in SPARQL-LLM. The model writes a query in a fenced block;
-// the query is run, and its result is the next message to the model. What was looked up before the model's first turn
-// is part of the first message.
+// Fenced is the protocol for models that write only text, as in SPARQL-LLM. The model writes a query in a fenced block;
+// the query is run, and its result is the next message to the model. The results of lookups before the model's first
+// turn are part of the first message.
 type Fenced struct{ words }
 
 // Prepare adds nothing, since the model does not call tools.
 func (Fenced) Prepare(*llm.Request, tool.Set, tool.Show) {}
 
-// Messages returns a message from the model for each query, followed by its result.
+// Messages returns, for each query, the model's message followed by the query's result.
 func (p Fenced) Messages(c Conversation) []llm.Message {
 	var given []Exchange
 	steps := c.Steps
@@ -44,11 +44,11 @@ var (
 	endpointLine = regexp.MustCompile(`(?im)^[ \t]*#\+?[ \t]*endpoint:[ \t]*<?([^\s<>]*)>?[ \t]*\r?\n?`)
 )
 
-// Read extracts the last fenced query. The address in its endpoint line, if any, selects the graph. The text around the
+// Read extracts the last fenced query. The URL in its endpoint line, if any, selects the graph. The text around the
 // block is the model's thought.
 func (p Fenced) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	text := ch.Content
-	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
+	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's chain of thought
 		text = text[i+len("</think>"):]
 	}
 	t := Turn{Reasoning: ch.Reasoning}
@@ -87,5 +87,5 @@ func (p Fenced) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 			return t, nil
 		}
 	}
-	return t, p.unknownTool(tool.GeneratedName, tools) // the preset's check prevents this
+	return t, p.unknownTool(tool.GeneratedName, tools) // validation of the preset prevents this
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Native is the protocol for models that call tools through the chat interface, in which calls and results are separate
+// Native is the protocol for models that call tools through the chat interface, where calls and results are separate
 // messages.
 type Native struct {
 	words
@@ -17,7 +17,7 @@ type Native struct {
 	Strict   bool // the server must enforce the schemas
 }
 
-// Prepare adds the tools' definitions.
+// Prepare adds the tool definitions.
 func (n Native) Prepare(req *llm.Request, tools tool.Set, show tool.Show) {
 	for _, t := range tools {
 		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Describe(show),
@@ -26,7 +26,7 @@ func (n Native) Prepare(req *llm.Request, tools tool.Set, show tool.Show) {
 	req.OneToolCall = !n.Parallel
 }
 
-// Messages returns a message for each turn, with its calls, followed by their results. A note is appended to the
+// Messages returns, for each turn, a message with its calls, followed by their results. A note is appended to the
 // preceding result.
 func (n Native) Messages(c Conversation) []llm.Message {
 	ms := []llm.Message{{Role: llm.System, Content: c.System}, {Role: llm.User, Content: withNotes(c.Question,
@@ -51,8 +51,8 @@ func (n Native) Messages(c Conversation) []llm.Message {
 	return append(ms, badMessages(n.words, c.Bad, c.BadNotes)...)
 }
 
-// badMessages returns the message that could not be read and the reply to it. Every call must have a result; the
-// problem is explained once, after the first call.
+// badMessages returns the message that could not be read and the response to it. Every call must have a result; the
+// problem is explained only once, after the first call.
 func badMessages(w words, bad *llm.Choice, notes []string) []llm.Message {
 	if bad == nil {
 		return nil
@@ -82,8 +82,8 @@ func withNotes(s string, notes []string) string {
 	return strings.TrimSpace(strings.Join(append([]string{s}, notes...), "\n\n"))
 }
 
-// Read extracts the message's calls. A message without a call is a problem, not an end. An unknown tool and arguments
-// that do not match its schema are problems, too.
+// Read extracts the message's calls. A message without a call is a problem; it does not end the run. An unknown tool is
+// also a problem, as are arguments that do not match a tool's schema.
 func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	t := Turn{Thought: strings.TrimSpace(render.Clean(ch.Content)), Reasoning: ch.Reasoning}
 	calls := ch.ToolCalls
@@ -128,8 +128,8 @@ func (n Native) call(call llm.ToolCall, tools tool.Set) Call {
 		Args: json.RawMessage(repeatable(call.Arguments)), Shown: render.Clip(call.Arguments, maxBad)}
 }
 
-// repeatable converts unusable arguments to a form that can be sent back: servers reject a history with broken JSON,
-// and a megabyte of it is useless.
+// repeatable converts unusable arguments to a form that can be sent back: servers reject a history that contains
+// invalid JSON, and sending back a megabyte of arguments is useless.
 func repeatable(arguments string) string {
 	if len(arguments) <= maxBad && json.Valid([]byte(arguments)) {
 		return arguments

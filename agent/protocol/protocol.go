@@ -1,6 +1,6 @@
-// Package protocol converts a conversation to messages, and a model's message to tool calls. There are three protocols:
-// text, in which the model writes a thought and an action; native, in which it calls tools through the chat interface;
-// and fenced, in which it writes a query.
+// Package protocol converts conversations to messages, and the model's messages to tool calls. There are three
+// protocols: text, in which the model writes a thought and an action; native, in which it calls tools through the chat
+// interface; and fenced, in which it writes a query.
 package protocol
 
 import (
@@ -16,40 +16,40 @@ import (
 
 // Call is a call to a tool.
 type Call struct {
-	ID    string // for a native call; the result repeats it
+	ID    string // for a native call; repeated in the result
 	Tool  *tool.Tool
 	Args  json.RawMessage
-	Shown string // what a person sees between the parentheses
-	// why this call cannot be carried out although other calls of the turn can; nil for a valid call. If it is set, Tool
+	Shown string // the argument as shown to people, between parentheses
+	// why this call cannot be run, although other calls in the turn can; nil for a valid call. If Problem is set, Tool
 	// has only a name.
 	Problem *Problem
 }
 
-// Turn is one of the model's messages in parsed form.
+// Turn is a parsed message from the model.
 type Turn struct {
 	Thought   string
-	Reasoning string // what a reasoning model thought before writing
-	Calls     []Call // at least one, in the order of the message
-	More      bool   // there were more calls, which were ignored
+	Reasoning string // a reasoning model's thoughts before the message
+	Calls     []Call // at least one, in message order
+	More      bool   // further calls in the message were ignored
 }
 
-// Exchange is one finished step of the conversation.
+// Exchange is a finished step in the conversation.
 type Exchange struct {
 	Turn                 int // steps of one turn have the same number
 	Thought, Reasoning   string
 	ID, Action, Argument string
 	Args                 json.RawMessage
 	Observation          string
-	Notes                []string // what the model was told after it
-	Given                bool     // it was done before the model's first turn, without the model's request
-	// a message that could not be read, instead of a step; Notes are the replies to it
+	Notes                []string // what the model was told after the step
+	Given                bool     // the step preceded the model's first turn, and the model did not request it
+	// a message that could not be read, instead of a step; Notes are the responses to it
 	Bad *llm.Choice
 }
 
-// Conversation is the part of a run that the model is shown.
+// Conversation is the part of a run that is shown to the model.
 type Conversation struct {
 	System   string
-	Question string   // with earlier turns of the conversation
+	Question string   // includes earlier turns of the conversation
 	Notes    []string // what the model was told before the first step
 	Steps    []Exchange
 	Bad      *llm.Choice // the model's last message, if it could not be read
@@ -62,8 +62,8 @@ type Protocol interface {
 	Prepare(req *llm.Request, tools tool.Set, show tool.Show)
 	// Messages returns the conversation as messages.
 	Messages(c Conversation) []llm.Message
-	// Read parses a message from the model. The Problem describes what the model must repair; it is nil if the turn has at
-	// least one call.
+	// Read parses a message from the model. The Problem describes what the model must correct; it is nil if the turn
+	// has at least one call.
 	Read(ch llm.Choice, tools tool.Set) (Turn, *Problem)
 }
 
@@ -72,16 +72,16 @@ type Options struct {
 	Name     string        // text, native or fenced
 	Parallel bool          // a native turn may contain several calls
 	Strict   bool          // the server must enforce the schemas on native calls
-	Own      *render.Texts // texts that replace those with the same names in texts.tmpl; may be nil
+	Own      *render.Texts // overrides for the texts in texts.tmpl, by name; may be nil
 }
 
-// WithoutTools returns the protocol for native tools on a server that does not support tool calls: the calls are
-// written as text, with arguments in JSON.
+// WithoutTools returns the protocol for native tools on a server that does not support tool calls. The calls are
+// written as text, with JSON arguments.
 func WithoutTools(own *render.Texts, tools tool.Set, show tool.Show) Protocol {
 	return Text{words{own}, &listing{tools, show}}
 }
 
-// Named returns the protocol that o selects.
+// Named returns the protocol selected by o.
 func Named(o Options) (Protocol, error) {
 	w, name := words{o.Own}, o.Name
 	switch name {
@@ -98,14 +98,14 @@ func Named(o Options) (Protocol, error) {
 // Kind is the kind of a problem with a turn.
 type Kind string
 
-// The kinds of problems. Their values are the names of the texts that the model reads.
+// The kinds of problems. Each value is the name of the text that explains the problem to the model.
 const (
-	Empty      Kind = "bad_empty"     // the message has no text and no call
+	Empty      Kind = "bad_empty"     // the message has neither text nor a call
 	Cut        Kind = "bad_cut"       // the message was cut off at the length limit
 	NoAction   Kind = "bad_no_action" // the message has no call
 	NoTool     Kind = "bad_name"      // the tool does not exist
 	NoArgument Kind = "bad_argument"  // the argument is missing
-	BadJSON    Kind = "bad_json"      // the arguments of a native call are not JSON, or do not fit the tool
+	BadJSON    Kind = "bad_json"      // a native call's arguments are not valid JSON or do not match the tool's schema
 )
 
 // Problem describes why a message cannot be read.
@@ -114,7 +114,7 @@ type Problem struct {
 	Message string // for the model
 }
 
-// Name returns the name under which the kind is counted: "empty", "no_action" …
+// Name returns the name used to count problems of this kind: "empty", "no_action" …
 func (k Kind) Name() string { return strings.TrimPrefix(string(k), "bad_") }
 
 // Error returns the text for the model.
@@ -125,7 +125,7 @@ var textFiles embed.FS
 
 var texts = render.MustTexts(textFiles, "texts.tmpl")
 
-// words are a protocol's texts: the default ones, or a preset's replacements.
+// words contains a protocol's texts: the default texts, or a preset's replacements.
 type words struct{ own *render.Texts }
 
 func (w words) say(name string, data any) string {
@@ -141,15 +141,15 @@ func (w words) unknownTool(name string, tools tool.Set) *Problem {
 	return w.problem(NoTool, map[string]any{"Name": render.Clip(name, 60), "Names": tools.List()})
 }
 
-// maxBad is the maximum number of characters of an unreadable message that the model is shown again.
+// maxBad is the maximum number of characters of an unreadable message that are shown to the model again.
 const maxBad = 3000
 
-// Limits on the unreadable calls that the model is shown again: the number of calls, and the number of characters of
-// their names.
+// Limits on the unreadable calls that are shown to the model again: the number of calls, and the number of characters
+// in a tool name.
 const (
 	maxBadCalls = 20
 	maxName     = 60
 )
 
-// finishLength is the finish reason of a message that was cut off.
+// finishLength is the finish reason of a message that was cut off at the length limit.
 const finishLength = "length"

@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Text is the protocol of the SPINACH paper: the model writes a thought and one action as text.
+// Text is the protocol used in the SPINACH paper: the model writes a thought and a single action as text.
 type Text struct {
 	words
-	listed *listing // tools to be added to the system message; nil if it already explains them
+	listed *listing // tools to add to the system message; nil if it already explains them
 }
 
-// listing is the part of the system message that explains tools designed for native calls.
+// listing generates the part of the system message that explains tools designed for native calls.
 type listing struct {
 	tools tool.Set
 	show  tool.Show
@@ -36,10 +36,10 @@ func (p Text) system(s string) string {
 	return s + "\n\n" + p.say("without_tools", all)
 }
 
-// Prepare adds nothing: the tools are described in the system message.
+// Prepare adds nothing, since the tools are described in the system message.
 func (Text) Prepare(*llm.Request, tool.Set, tool.Show) {}
 
-// Messages returns one of the model's turns for each step, followed by its observation.
+// Messages returns, for each step, the model's turn followed by its observation.
 func (p Text) Messages(c Conversation) []llm.Message {
 	ms := []llm.Message{{Role: llm.System, Content: p.system(c.System)},
 		{Role: llm.User, Content: p.say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
@@ -60,7 +60,7 @@ func (p Text) Messages(c Conversation) []llm.Message {
 	return ms
 }
 
-// badTurn returns the message that could not be read, and the reply to it.
+// badTurn returns the message that could not be read and the response to it.
 func (p Text) badTurn(bad *llm.Choice, notes []string, next int) []llm.Message {
 	content := bad.Content
 	if content == "" {
@@ -70,7 +70,7 @@ func (p Text) badTurn(bad *llm.Choice, notes []string, next int) []llm.Message {
 		{Role: llm.User, Content: p.say("again", map[string]any{"Notes": notes, "Next": next})}}
 }
 
-// Read parses a turn the way models really write it; see [textReader.parse].
+// Read parses a turn in any of the forms that models actually write; see [textReader.parse].
 func (x Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	r := newTextReader(tools, x.words)
 	t, p := r.parse(ch.Content)
@@ -85,18 +85,18 @@ func (x Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 }
 
 var (
-	// Labels are at the start of a line, sometimes with list marks, bold marks or a number: "Action:", "**Action 3:**",
-	// "- Thought:".
+	// Labels are at the start of a line, sometimes with list markers, bold markup or a number: "Action:", "**Action
+	// 3:**", "- Thought:".
 	labelLine  = regexp.MustCompile(`(?im)^[ \t>*_\-]*(thought|action|observation)(?:[ \t]*\d+)?[ \t*_]*:[ \t*_]*`)
 	actionName = regexp.MustCompile("^[`\"'*_\\s]*([A-Za-z_][A-Za-z_0-9]*)[`\"'*_]*")
 	iriRef     = regexp.MustCompile("^<[^<>\"{}|^`\\\\\\s]*>")
 )
 
-// textReader parses turns that are written as text.
+// textReader parses turns written as text.
 type textReader struct {
 	words
 	tools tool.Set
-	// an action without its label: a tool's name at the start of a line, followed by a parenthesis
+	// an action without a label: a tool's name at the start of a line, followed by a parenthesis
 	bare func() *regexp.Regexp
 }
 
@@ -106,12 +106,12 @@ func newTextReader(tools tool.Set, w words) *textReader {
 	})}
 }
 
-// parse reads "Thought: … Action: name(argument)" the way models really write it: with code fences, quotes around the
-// argument, missing parentheses or markdown around the labels. If there are several actions, the first one counts, and
-// an invented observation after it is cut off. parse also reads a JSON object with the keys thought, action and
-// argument (or action_name, action_argument, action_input).
+// parse parses "Thought: … Action: name(argument)" in the forms that models actually write: with code fences, quotes
+// around the argument, missing parentheses or Markdown around the labels. If there are several actions, the first one
+// counts, and an invented observation after it is dropped. parse also accepts a JSON object with the keys thought,
+// action and argument (or action_name, action_argument, action_input).
 func (r *textReader) parse(text string) (Turn, *Problem) {
-	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
+	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's chain of thought
 		text = text[i+len("</think>"):]
 	}
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
@@ -137,13 +137,13 @@ func (r *textReader) noAction() *Problem {
 	return r.problem(NoAction, nudge(r.tools))
 }
 
-// written is a turn that was written as text, split into its parts.
+// written is a turn written as text, split into its parts.
 type written struct {
 	thought, name, argument string
 	more                    bool // there are further actions
 }
 
-// turn completes a turn, or returns what is missing.
+// turn returns the complete turn, or a Problem that describes what is missing.
 func (r *textReader) turn(w written) (Turn, *Problem) {
 	name, argument := strings.TrimSpace(w.name), strings.TrimSpace(w.argument)
 	t := r.tools.Find(name)
@@ -161,7 +161,7 @@ func (r *textReader) turn(w written) (Turn, *Problem) {
 }
 
 // split splits a turn into its thought and the text of its first action. It drops everything after the next label: a
-// second action, or an observation that the model made up.
+// second action or an invented observation.
 func (r *textReader) split(text string) (thought, body string, more, ok bool) {
 	start, end := -1, len(text)
 	for _, m := range labelLine.FindAllStringSubmatchIndex(text, -1) {
@@ -188,7 +188,7 @@ func cleanThought(s string) string {
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "```"))
 }
 
-// action reads name(argument). rest is what follows it.
+// action parses name(argument). rest is the text that follows it.
 func (r *textReader) action(body string) (w written, rest string, p *Problem) {
 	body = render.OpenFence(body)
 	m := actionName.FindStringSubmatchIndex(body)
@@ -213,7 +213,7 @@ func (r *textReader) action(body string) (w written, rest string, p *Problem) {
 	return w, rest, nil
 }
 
-// jsonArgument reads a JSON object in parentheses, or bare.
+// jsonArgument parses a JSON object, with or without parentheses.
 func jsonArgument(s string) (object, rest string, ok bool) {
 	s = strings.TrimLeft(s, "( \t\n`")
 	if !strings.HasPrefix(s, "{") {
@@ -227,7 +227,7 @@ func jsonArgument(s string) (object, rest string, ok bool) {
 	return string(raw), strings.TrimLeft(s[dec.InputOffset():], ") \t`"), true
 }
 
-// rawArgument reads everything between the first parenthesis and the last.
+// rawArgument returns everything between the first parenthesis and the last.
 func rawArgument(s string) (argument, rest string) {
 	s, open := strings.CutPrefix(s, "(")
 	if i := strings.LastIndexByte(s, ')'); open && i >= 0 {
@@ -236,7 +236,7 @@ func rawArgument(s string) (argument, rest string) {
 	return strings.TrimSpace(render.CloseFence(s)), ""
 }
 
-// parseArgument reads the argument that starts s: in parentheses, in a fence, or bare.
+// parseArgument parses the argument at the start of s: in parentheses, in a code fence, or bare.
 func parseArgument(s string, query bool) (argument, rest string) {
 	if !strings.HasPrefix(s, "(") {
 		s = strings.TrimLeft(s, ": \t\n")
@@ -257,8 +257,8 @@ func parseArgument(s string, query bool) (argument, rest string) {
 }
 
 // closing returns the offset of the parenthesis that closes the argument, or -1. In a query, parentheses in strings,
-// IRIs and comments do not count; in another argument that starts with a quotation mark, parentheses before the closing
-// mark do not.
+// IRIs and comments do not count. In any other argument that starts with a quotation mark, parentheses before the
+// closing mark do not count.
 func closing(s string, query bool) int {
 	if !query {
 		if end := quotedEnd(s); end >= 0 {
@@ -300,8 +300,8 @@ func closing(s string, query bool) int {
 	return -1
 }
 
-// lastParen is the fallback for a query whose parentheses do not match. It returns the offset of the last one if only a
-// fence follows it.
+// lastParen is the fallback for a query with unbalanced parentheses. It returns the offset of the last closing
+// parenthesis if only a code fence follows it.
 func lastParen(s string) int {
 	i := strings.LastIndexByte(s, ')')
 	if i >= 0 && strings.Trim(s[i+1:], " \t\n`.;") == "" {
@@ -359,7 +359,7 @@ func skipString(s string, i int) int {
 	return -1
 }
 
-// parseJSONTurn reads a turn written as one JSON object.
+// parseJSONTurn parses a turn written as a single JSON object.
 func parseJSONTurn(text string) (w written, ok bool) {
 	t := strings.TrimSpace(render.CloseFence(render.OpenFence(text)))
 	if !strings.HasPrefix(t, "{") {

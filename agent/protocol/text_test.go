@@ -128,8 +128,8 @@ func TestReadTextUnreadable(t *testing.T) {
 	}
 }
 
-// FuzzReadText checks that no input breaks the parser, and that whatever it reads is one of the five actions, in valid
-// UTF-8, with an argument if one is required. An action in the required form must be read back unchanged.
+// FuzzReadText checks that no input crashes the parser, and that anything it accepts is one of the five actions, in
+// valid UTF-8, with an argument if one is required. An action in canonical form must be parsed unchanged.
 func FuzzReadText(f *testing.F) {
 	f.Add("Thought: x\nAction: execute_sparql(SELECT ?x { ?x ?p \"a)\" } # )\n)")
 	f.Add("Action: ((((```'''\"\"\"")

@@ -2,9 +2,9 @@ package render
 
 import "strings"
 
-// Unquote strips code fences, quotation marks of any kind and white space that surround the whole text.
+// Unquote strips code fences, quotation marks of any kind and white space that surround s as a whole.
 func Unquote(s string) string {
-	for range 6 { // at most this many layers
+	for range 6 { // at most six layers
 		t := strings.TrimSpace(s)
 		t = strings.TrimSpace(CloseFence(OpenFence(t)))
 		for _, q := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"},
@@ -39,7 +39,7 @@ func OpenFence(s string) string {
 	return strings.TrimLeft(t, "\n")
 }
 
-// CloseFence cuts a text off at a closing code fence.
+// CloseFence truncates a text at a closing code fence.
 func CloseFence(s string) string {
 	if i := strings.Index(s, "```"); i >= 0 && strings.TrimSpace(s[:i]) != "" {
 		return s[:i]

@@ -4,7 +4,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Lacks describes what a graph lacks, for the prompt: one item per line, with the day on which it was measured. It
+// Lacks describes, for the prompt, what a graph lacks: one item per line, with the date of the measurement. It
 // returns "" if nothing is known to be missing.
 func Lacks(d *kg.Description) string {
 	if len(d.Lacks) == 0 {
@@ -21,8 +21,8 @@ func Lacks(d *kg.Description) string {
 	return say("lacks", data)
 }
 
-// First returns the page with only the first n values of each property. If some are left out, the page says how many
-// there are. This cuts, for example, a property with two hundred languages before a model reads it.
+// First returns the page with only the first n values of each property. If values are omitted, the page states the
+// total number. This shortens, for example, a property with 200 languages before a model reads it.
 func (p Page) First(n int) Page {
 	out := Page{props: make([]pageProp, len(p.props))}
 	for i, prop := range p.props {

@@ -41,7 +41,7 @@ func TestRoomy(t *testing.T) {
 	}
 }
 
-// TestFirst checks that a long list is cut and that its total is shown.
+// TestFirst checks that a long list is truncated and that its total is shown.
 func TestFirst(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P1"}},
 		{Property: kg.PropertyRef{ID: "P2"}}}}

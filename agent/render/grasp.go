@@ -12,23 +12,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Limits on what GRASP's tools show (section 3.2 of its paper, and its code).
+// Limits on what GRASP's tools show (section 3.2 of the GRASP paper, and GRASP's code).
 const (
 	graspCell    = 64  // maximum length of a label, an alias or a cell; both ends are kept
-	graspInfo    = 128 // maximum length of a hit's description or other fact
+	graspInfo    = 128 // maximum length of a hit's description or any other fact
 	graspAliases = 5
 	graspInfos   = 4
 )
 
-// midnight is the suffix of a time that represents only a date.
+// midnight is the suffix of a timestamp that represents only a date.
 const midnight = "T00:00:00Z"
 
 // Names formats a graph's terms the way GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
 type Names struct {
 	Graph  *kg.Description
 	Labels map[string]string // labels by [Names.ID]
-	All    bool              // Labels is complete: items that are not in it have no label
-	Cell   int               // maximum length of a term; GRASP's if 0
+	All    bool              // Labels is complete: items not in it have no label
+	Cell   int               // maximum length of a term; GRASP's limit if 0
 }
 
 // clip shortens a label or value.
@@ -39,7 +39,7 @@ func (n Names) clip(s string) string {
 	return ClipMiddle(Fold(s), graspCell)
 }
 
-// ID returns the key for looking up an IRI's label. On a Wikibase this is the ID, or "" for anything that is not an
+// ID returns the key for looking up an IRI's label. On a Wikibase, this is the ID, or "" for anything that is not an
 // entity. On other graphs it is the prefixed name or <IRI>.
 func (n Names) ID(iri string) string {
 	if n.Graph.IsWikibase() {
@@ -60,8 +60,8 @@ func (n Names) Term(t rdf.Term) string {
 	return text
 }
 
-// Plain formats a term like [Names.Term], but a literal without its language or datatype, and a time at midnight as a
-// date.
+// Plain formats a term like [Names.Term], except that a literal has no language or datatype, and a time at midnight is
+// shown as a date.
 func (n Names) Plain(t rdf.Term) string {
 	text, _ := n.parts(t, true)
 	if t.Datatype == rdf.XSDDateTime {
@@ -96,7 +96,7 @@ func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
 	return n.clip(t.Value), ""
 }
 
-// ClipMiddle shortens a text to n characters: its beginning, "…" and its end.
+// ClipMiddle shortens s to n characters by replacing the middle with "…".
 func ClipMiddle(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
@@ -106,9 +106,9 @@ func ClipMiddle(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
-// Pick returns the indexes of the rows or columns to show, out of n. If page is 0, it returns all of them if there are
-// at most w.Whole, and otherwise the first and the last ones. If page is positive, they are those of that page of
-// w.Whole rows.
+// Pick returns the indexes of the rows or columns to show, out of n. If page is 0, it returns all indexes if n is at
+// most w.Whole, and otherwise the first w.Head and the last w.Tail. If page is positive, it returns the indexes on that
+// page; each page has w.Whole rows.
 func (w Window) Pick(n, page int) []int {
 	from, to := 0, n
 	if page > 0 {
@@ -124,19 +124,19 @@ func (w Window) Pick(n, page int) []int {
 	return out
 }
 
-// Frame determines which rows and columns of a result are shown. If there are too many for the window, these are the
-// first and the last ones. If Page is positive, they are the rows of that page, counted from 1.
+// Frame determines which rows and columns of a result are shown. If there are too many for the window, only the first
+// and last ones are shown. If Page is positive, the rows on that page are shown, counting from 1.
 type Frame struct {
 	Rows, Columns Window
 	Page          int
 }
 
-// Places returns the indexes of the rows and columns that are shown.
+// Places returns the indexes of the shown rows and columns.
 func (f Frame) Places(t *kg.Table) (rows, columns []int) {
 	return f.Rows.Pick(len(t.Rows), f.Page), f.Columns.Pick(len(t.Vars), 0)
 }
 
-// Terms returns the terms that are shown.
+// Terms returns the shown terms.
 func (f Frame) Terms(t *kg.Table) []rdf.Term {
 	var out []rdf.Term
 	rows, columns := f.Places(t)
@@ -164,8 +164,8 @@ func (n Names) Grid(t *kg.Table, f Frame) string {
 	return head + "\n" + n.Body(t, f, nil)
 }
 
-// Body formats the table of [Names.Grid]. If all literals in a column have the same language or datatype, it is shown
-// in the column's heading. after (may be nil) returns what follows a cell of t.
+// Body formats the table in [Names.Grid]. If all literals in a column have the same language or datatype, it is shown
+// in the column heading. after, which may be nil, returns text to append to a cell of t.
 func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) string {
 	rows, columns := f.Places(t)
 	cells := make([][]string, len(columns))
@@ -199,7 +199,7 @@ func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) st
 	return strings.Join(lines, "\n")
 }
 
-// column formats the heading of a column and its cells in the given rows.
+// column formats a column's heading and its cells in the given rows.
 func (n Names) column(t *kg.Table, j int, rows []int) []string {
 	label := slices.Index(t.Vars, t.Vars[j]+"Label")
 	texts, kinds := make([]string, len(rows)), make([]string, len(rows))
@@ -260,8 +260,8 @@ func places(shown []int, n int) string {
 	return strings.Join(out, " and ")
 }
 
-// HitName formats the name of a hit: "Norway (wd:Q20)". A property of Wikidata is shown with the prefixes
-// it is used with: "capital (wdt:P36, p, ps)".
+// HitName formats a hit's name: "Norway (wd:Q20)". A Wikidata property is shown with the prefixes it is used with:
+// "capital (wdt:P36, p, ps)".
 func (n Names) HitName(h kg.Hit) string { return n.hitName(h, "") }
 
 func (n Names) hitName(h kg.Hit, also string) string {
@@ -311,7 +311,7 @@ func (n Names) Literal(t rdf.Term) string {
 	return s
 }
 
-// aliases returns a hit's other names, beginning with the one that the search matched. Names that differ only in
+// aliases returns a hit's other names, starting with the one that the search matched. Names that differ only in
 // spaces, punctuation or case count as one.
 func aliases(h kg.Hit) string {
 	var out []string
@@ -325,7 +325,8 @@ func aliases(h kg.Hit) string {
 	return strings.Join(out, ", ")
 }
 
-// bare returns a name's letters and digits in lower case, so names that differ only in other characters are equal.
+// bare returns a name's letters and digits in lower case, so that names that differ only in case or other characters
+// are equal.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Page is an entity's page as shown to the model, in SPINACH's form: a JSON object with keys such as "instance of
+// Page is an entity's page as shown to the model, in SPINACH's format: a JSON object with keys such as "instance of
 // (P31)". Each member is a string, a list of strings or, if any value has a qualifier, an object that maps each value
 // to {"Qualifiers": [one object per statement]}. We add "rank": "preferred" or "deprecated" to a statement's object.
 type Page struct {
@@ -19,7 +19,7 @@ type Page struct {
 type pageProp struct {
 	id, key string // "P31", "instance of (P31)"
 	values  []pageValue
-	more    int  // number of values cut off
+	more    int  // number of omitted values
 	total   bool // state the total number of values
 }
 
@@ -36,10 +36,10 @@ type pageQualifier struct {
 // rankKey is the key of a statement's rank among its qualifiers.
 const rankKey = "rank"
 
-// maxPageValues is the maximum number of values of one property that are read. Further values are only counted.
+// maxPageValues is the maximum number of values read for one property. Further values are only counted.
 const maxPageValues = 200
 
-// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. If labels is
+// NewPage builds an entity's page. Statements with the same value share an entry, as in SPINACH. If labels is
 // true, labels were looked up, and entities without a label are marked.
 func NewPage(e *kg.Entity, labels bool) Page {
 	var p Page
@@ -129,7 +129,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// EncodeJSON appends v to b as JSON without HTML escapes, which would obscure < and & for the model.
+// EncodeJSON appends v to b as JSON without HTML escapes, which would make < and & hard to read for the model.
 func EncodeJSON(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
@@ -195,7 +195,7 @@ func (p pageProp) tree() any {
 	return o
 }
 
-// left returns how many values are cut off.
+// left returns the total number of omitted values.
 func (p pageProp) left() string {
 	if p.total {
 		return say("values_of", map[string]int{"More": p.more, "Total": p.more + len(p.values)})
@@ -220,7 +220,7 @@ func (v pageValue) tree() object {
 	return object{{"Qualifiers", groups}}
 }
 
-// LeftOut returns the names of the properties of whole that are not in p.
+// LeftOut returns the names of the properties in whole that are not in p.
 func (p Page) LeftOut(whole Page) []string {
 	have := map[string]bool{}
 	for _, prop := range p.props {
@@ -236,7 +236,7 @@ func (p Page) LeftOut(whole Page) []string {
 }
 
 // Cut lists the properties in p that lack values of the whole page, and the values that lack statements. It does not
-// repeat what the page already counts as left out.
+// include what the page already counts as omitted.
 func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {
@@ -263,7 +263,7 @@ func (p Page) Cut(whole Page) []string {
 	return out
 }
 
-// words splits a text into lower-case words of at least three letters, for comparing labels with a question.
+// words splits a text into lowercase words of at least three letters, for comparing labels with a question.
 func words(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !isWordRune(r) })
 }

@@ -21,7 +21,7 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel returns a page with values of all forms: a single value, a list, qualifiers, ranks, unknown value and no
+// merkel returns a page with all forms of values: a single value, a list, qualifiers, ranks, unknown value and no
 // value, dates, quantities, and strings.
 func merkel() *kg.Entity {
 	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021",
@@ -164,7 +164,7 @@ func TestNoLabel(t *testing.T) {
 	}
 }
 
-// FuzzPruneByAnswer checks that every line of the result is on the page, regardless of the model's answer.
+// FuzzPruneByAnswer checks that every line in the result is on the page, regardless of the model's answer.
 func FuzzPruneByAnswer(f *testing.F) {
 	f.Add(`{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "x"}, 3]}}}`)
 	f.Add(`{"P26": [1, null, {}], "P31": {"": ""}}`)
@@ -197,7 +197,7 @@ func FuzzPruneByAnswer(f *testing.F) {
 }
 
 // TestPruneByWords checks that the fallback keeps statements that share words with the question or state the kind of
-// item, and reports how much is left out.
+// item, and reports how much is omitted.
 func TestPruneByWords(t *testing.T) {
 	e := merkel()
 	for i := range 40 {

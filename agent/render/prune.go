@@ -12,15 +12,15 @@ import (
 // Our own limits for deterministic pruning.
 const (
 	prunedProps       = 25 // number of properties kept
-	prunedValues      = 8  // number of values of a property that has nothing in common with the question
-	prunedValuesMatch = 25 // number of values of a property that has
-	prunedGroups      = 4  // number of statements shown for one value
+	prunedValues      = 8  // number of values kept for a property that has nothing in common with the question
+	prunedValuesMatch = 25 // number of values kept for a property that has
+	prunedGroups      = 4  // number of statements kept for each value
 )
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// basicProps are the properties that deterministic pruning keeps for every question, since they show what kind of thing
-// an item is: instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
+// basicProps are the properties that deterministic pruning prefers for every question, since they show what kind of
+// thing an item is: instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
 // PruneByWords is the fallback if the model's pruning fails. It keeps the properties whose label, values or qualifiers
@@ -91,8 +91,8 @@ func mostCommon(values []pageValue, q []string, n int) []pageValue {
 	return out
 }
 
-// overlap counts the words of s that occur in the question, either whole or with at least the first four letters in
-// common ("governor", "governors").
+// overlap counts the words in s that occur in the question. If two words have more than four letters each, one may be a
+// prefix of the other ("governor", "governors").
 func overlap(s string, question []string) int {
 	n := 0
 	for _, w := range words(s) {
@@ -107,7 +107,7 @@ func overlap(s string, question []string) int {
 	return n
 }
 
-// PruneByAnswer applies the model's answer to the page. It keeps what the answer names. All text comes from the page,
+// PruneByAnswer applies the model's answer to the page: it keeps what the answer names. All text comes from the page,
 // so the model cannot add anything. ok is false if the answer is not a JSON object or names nothing on the page.
 // unknown counts the properties and values in the answer that are not on the page.
 func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool) {
@@ -133,8 +133,8 @@ func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool
 	return pruned, unknown, len(pruned.props) > 0
 }
 
-// properties contains an answer's keys, as written and by ID. If several have the same ID, byID contains the last one
-// in key order.
+// properties contains an answer's keys, as written and by ID. If several keys have the same ID, byID contains the last
+// one in key order.
 type properties struct{ exact, byID map[string]any }
 
 func byProperty(m map[string]any) properties {
@@ -145,7 +145,7 @@ func byProperty(m map[string]any) properties {
 	return p
 }
 
-// find looks up a property as written or, failing that, by its ID. name distinguishes keys.
+// find looks up a property as written or, failing that, by its ID. name identifies the key that was found.
 func (p properties) find(key string) (v any, name string, ok bool) {
 	if v, ok = p.exact[key]; ok {
 		return v, key, true
@@ -167,8 +167,8 @@ func propKey(key string) string {
 	return strings.ToLower(Fold(key))
 }
 
-// keep applies the model's value for a property. The values true and null, an empty string and an empty object keep
-// everything; other strings, lists and objects keep what they name.
+// keep applies the model's value for a property. true, null, an empty string and an empty object keep everything; other
+// strings, lists and objects keep what they name.
 func (p pageProp) keep(v any) (kept pageProp, unknown int) {
 	wanted, all := wantedValues(v)
 	if all {
@@ -188,8 +188,8 @@ func (p pageProp) keep(v any) (kept pageProp, unknown int) {
 	return kept, len(wanted) - used
 }
 
-// wantedValues reads the model's value for a property. It returns a map from the text of a value to the qualifiers
-// wanted for it.
+// wantedValues parses the model's value for a property. It returns a map from a value's text to the qualifiers wanted
+// for it.
 func wantedValues(v any) (wanted map[string]any, all bool) {
 	wanted = map[string]any{}
 	switch v := v.(type) {
@@ -260,8 +260,8 @@ func (v pageValue) keep(w any) pageValue {
 	return out
 }
 
-// groupSubset returns the qualifiers of g that want names. It returns nil if want names one that g does not have with
-// that value, since want then refers to a different statement.
+// groupSubset returns the qualifiers in g that are named in want. It returns nil if want names a qualifier that g does
+// not have with that value, since want then refers to a different statement.
 func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	wanted := byProperty(want)
 	found := map[string]bool{}
@@ -290,7 +290,7 @@ func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	return out
 }
 
-// JSONObject finds the first JSON object in a text, ignoring code fences and words around it.
+// JSONObject returns the first JSON object in a text, ignoring code fences and words around it.
 func JSONObject(text string) (map[string]any, bool) {
 	for i := strings.IndexByte(text, '{'); i >= 0; {
 		var m map[string]any

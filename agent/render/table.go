@@ -9,30 +9,30 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// maxCell is the maximum number of a cell's characters that are shown.
+// maxCell is the maximum number of characters shown in a cell.
 const maxCell = 200
 
 // TypedRows is the number of rows at each end that are examined to determine the kinds of a column's values. A
-// trajectory keeps just as many.
+// trajectory keeps the same number.
 const TypedRows = 500
 
-// Window determines which rows of a result are shown: all of them if there are at most Whole, otherwise the first Head
+// Window determines which rows of a result are shown: all rows if there are at most Whole, and otherwise the first Head
 // and the last Tail rows.
 type Window struct {
 	Whole int `json:"whole"`
 	Head  int `json:"head"`
 	Tail  int `json:"tail"`
-	Least int `json:"least"` // minimum number of rows that are hidden, if any are
+	Least int `json:"least"` // minimum number of rows to hide, if any
 }
 
 // Roomy shows up to 25 rows in full, and hides rows only if there are at least five to hide.
 var Roomy = Window{Whole: 25, Head: 12, Tail: 8, Least: 5}
 
-// cut reports whether some rows of a result with n rows are hidden.
+// cut reports whether rows are hidden in a result with n rows.
 func (w Window) cut(n int) bool { return n > w.Whole && n-w.Head-w.Tail >= w.Least }
 
 // Table formats a result for the model: the number of rows, the columns, the kinds of their values, and the rows. If
-// there are more than w.Whole rows, it shows the first and the last ones. The result of an ASK query is written as True
+// there are more than w.Whole rows, it shows only the first and last ones. The result of an ASK query is shown as True
 // or False. names contains the labels of the IDs in the shown rows.
 func (w Window) Table(t *kg.Table, names Names) string {
 	if t.Ask {
@@ -65,7 +65,7 @@ func (w Window) Table(t *kg.Table, names Names) string {
 	return strings.Join(lines, "\n")
 }
 
-// Row formats the cells of one row on one line.
+// Row formats the cells of a row on one line.
 func Row(vars []string, row []rdf.Term, names Names) string {
 	var cells []string
 	for j := range vars {
@@ -115,7 +115,7 @@ func (n Names) Wikibase() bool {
 	return n.Graph == nil || n.Graph.Statements == "" || n.Graph.IsWikibase()
 }
 
-// cell formats one value of a result.
+// cell formats a value in a result.
 func (n Names) cell(c rdf.Term) string {
 	switch {
 	case !c.Bound():
@@ -132,9 +132,8 @@ func (n Names) cell(c rdf.Term) string {
 	return Clip(Fold(c.Value), maxCell)
 }
 
-// entity formats an IRI of a Wikibase: an entity by its ID, any other IRI in a known namespace by its prefixed name
-// ("p:P39", "wds:Q42-…"), which can be used in a query as is, and all others in full. It adds the label of the ID if it
-// is known.
+// entity formats a Wikibase IRI: an entity as its ID, any other IRI in a known namespace as its prefixed name ("p:P39",
+// "wds:Q42-…"), which can be used in a query as is, and all others in full. It adds the ID's label, if known.
 func (n Names) entity(iri string) string {
 	id := rdf.EntityID(iri)
 	name := strings.Trim(rdf.Shorten(iri), "<>")
@@ -144,7 +143,7 @@ func (n Names) entity(iri string) string {
 	return n.labelled(name, id)
 }
 
-// labelled formats a name with the label of an ID, or with a note that it has no label in any language. Addresses never
+// labelled formats a name with the label of id, or with a note that id has no label in any language. Addresses never
 // have labels.
 func (n Names) labelled(name, id string) string {
 	label, asked := n.Labels[id]
@@ -157,14 +156,14 @@ func (n Names) labelled(name, id string) string {
 	return Clip(name, maxCell)
 }
 
-// unknownValue reports whether a term is Wikidata's "somevalue", that is, a blank node or the IRI that the query
-// service uses instead.
+// unknownValue reports whether a term is Wikidata's "somevalue": a blank node or the IRI that the query service uses
+// instead.
 func unknownValue(c rdf.Term) bool {
 	return c.Kind == rdf.BlankKind || strings.HasPrefix(c.Value, "http://www.wikidata.org/.well-known/genid/")
 }
 
-// kinds describes, for each column, the kinds of values in it: item, property, statement, IRI, the datatype of
-// literals, or text with its language. It also includes the number of rows without a value.
+// kinds describes the kinds of values in each column: item, property, statement, IRI, the datatype of literals, or text
+// with its language. It also reports the number of rows without a value.
 func (n Names) kinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {

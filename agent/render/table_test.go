@@ -23,7 +23,7 @@ func items(ids ...string) *kg.Table {
 // numbers returns the ID of a Wikibase entity, or "".
 func numbers(t rdf.Term) string { return rdf.EntityID(t.Value) }
 
-// TestUnboundCells checks that, if all rows were examined, the header shows how many rows have no value in a column.
+// TestUnboundCells checks that if all rows were examined, the header shows how many rows have no value in a column.
 func TestUnboundCells(t *testing.T) {
 	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
 		table := items("Q1")
@@ -86,8 +86,8 @@ Q12 | - | Name 12 | 3 | wds:Q1-a`
 	}
 }
 
-// On a graph that is not a Wikibase, nodes are shown as the graph's prefixed names with their labels, and blank nodes
-// are not shown as unknown values.
+// On a graph other than a Wikibase, nodes are shown as prefixed names with their labels, and blank nodes are not shown
+// as unknown values.
 func TestTableOfAnyGraph(t *testing.T) {
 	g := &kg.Description{Statements: kg.Compound, Prefixes: map[string]string{"b": "http://books.example/"}}
 	table := &kg.Table{Vars: []string{"book", "loan", "page"}, Rows: [][]rdf.Term{

@@ -1,5 +1,5 @@
-// Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe. It
-// also shortens pages, with or without a model's answer. It does not call a graph or a model.
+// Package render formats what a model reads: entity pages, result tables, values, and sanitized untrusted text. It also
+// shortens pages, with or without a model's answer. It does not call a graph or a model.
 package render
 
 import (
@@ -16,7 +16,7 @@ import (
 // Texts is a set of named texts for a model. Each is a template.
 type Texts struct{ t *template.Template }
 
-// NewTexts parses the files of fsys that match patterns. They may use the functions escape, attribute, guard, clip,
+// NewTexts parses the files in fsys that match patterns. They may use the functions escape, attribute, guard, clip,
 // fold and inc.
 func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
@@ -38,7 +38,7 @@ func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
 // Has reports whether there is a text with this name.
 func (t *Texts) Has(name string) bool { return t.t.Lookup(name) != nil }
 
-// MustTexts is [NewTexts] for files that are embedded in the program.
+// MustTexts is like [NewTexts], but for files embedded in the program.
 func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	t, err := NewTexts(fsys, patterns...)
 	if err != nil {
@@ -47,8 +47,8 @@ func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	return t
 }
 
-// Say renders the text with this name. A template that fails is a bug in the program; the result then reports the bug
-// instead of hiding it.
+// Say renders the text with this name. A template that fails is a bug in the program; the returned text then reports
+// the bug.
 func (t *Texts) Say(name string, data any) string {
 	s, err := t.Write(name, data)
 	if err != nil {
@@ -57,7 +57,7 @@ func (t *Texts) Say(name string, data any) string {
 	return s
 }
 
-// Write renders the text with this name. It returns an error if the template fails with this data.
+// Write renders the text with this name. It returns an error if executing the template fails.
 func (t *Texts) Write(name string, data any) (string, error) {
 	var b strings.Builder
 	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
@@ -80,8 +80,8 @@ func Attribute(s string) string { return text.EscapeAttribute(s) }
 
 var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation|notes)\b)`)
 
-// Guard makes untrusted text safe inside an observation: what looks like one of our tags loses its angle bracket. All
-// other angle brackets remain, since queries and error messages need them.
+// Guard makes untrusted text safe inside an observation: anything that looks like one of our tags loses its angle
+// bracket. All other angle brackets remain, since queries and error messages need them.
 func Guard(s string) string { return ourTag.ReplaceAllString(Clean(s), "&lt;$1") }
 
 // Clean removes control characters, bidirectional overrides and invalid UTF-8.
@@ -97,7 +97,8 @@ func ID(s string) string {
 	return ids[0]
 }
 
-// IDs returns the distinct Q and P IDs in a text, in order. An ID must not have a letter or digit on either side.
+// IDs returns the distinct Q and P IDs in a text, in order of occurrence. An ID must not have a letter or digit on
+// either side.
 func IDs(s string) []string {
 	var out []string
 	for i := 0; i < len(s); i++ {

@@ -18,11 +18,11 @@ func Labelled(id, label string) string {
 }
 
 // noLabel follows the ID of an entity that has no label in the requested languages. It makes clear that the label was
-// not left out by mistake.
+// not omitted by mistake.
 const noLabel = " (no label)"
 
 // Value formats a statement's value for the model: an entity as its label and ID, a date according to its precision, a
-// quantity with its unit, a string with its language as text@en, and anything else unchanged.
+// quantity with its unit, a string in a language as text@en, and anything else unchanged.
 func Value(v kg.Value) string {
 	switch {
 	case v.Unknown:
@@ -55,7 +55,7 @@ func Value(v kg.Value) string {
 var months = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September",
 	"October", "November", "December"}
 
-// Wikibase's time precisions (Wikibase DataModel, JSON page: time).
+// Wikibase's time precisions (see "time" on the Wikibase DataModel's JSON page).
 const (
 	precisionCentury = 7
 	precisionDecade  = 8
@@ -64,8 +64,7 @@ const (
 )
 
 // dateText formats an xsd:dateTime according to its Wikibase precision. If the precision is 0, it is unknown, and the
-// full date is returned. Years before the common era follow XSD 1.1: year 0 is 1 BCE. Anything else is returned
-// unchanged.
+// full date is returned. BCE years follow XSD 1.1: year 0 is 1 BCE. Anything else is returned unchanged.
 func dateText(lexical string, precision int) string {
 	date, _, _ := strings.Cut(lexical, "T")
 	negative := strings.HasPrefix(date, "-")

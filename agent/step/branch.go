@@ -15,7 +15,7 @@ func (r *Runner) Lane() *Runner {
 	return &lane
 }
 
-// Join writes the events of a lane and returns the child that was made in it, with the event IDs of r's log.
+// Join writes a lane's events and returns the child that was created in the lane, with event IDs from r's log.
 func (r *Runner) Join(ctx context.Context, lane *Runner, c Child) (Child, error) {
 	id, err := r.Events.Join(ctx, lane.Events)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r *Runner) Shared() *Runner {
 	return &shared
 }
 
-// Len returns how many steps the state has.
+// Len returns the number of steps in the state.
 func (s State) Len() int { return len(s.steps) }
 
 // Events returns the event IDs of the state's steps, except the first n.
@@ -51,8 +51,7 @@ func (s State) Events(n int) []int {
 	return out
 }
 
-// Key returns the form in which states are compared: two states with the same key were reached by the same actions, in
-// any order.
+// Key returns a key for comparing states. Two states with the same key were reached by the same actions, in any order.
 func (s State) Key() string {
 	keys := make([]string, len(s.steps))
 	for i, k := range s.steps {
@@ -72,7 +71,7 @@ func (s State) Observed(n int) string {
 	return b.String()
 }
 
-// The reasons why a turn earns nothing, regardless of a judge's score.
+// The reasons why a turn earns no reward, regardless of a judge's score.
 const (
 	Failed   = "the action failed"
 	Empty    = "the action showed nothing"
@@ -80,8 +79,8 @@ const (
 	NoAnswer = "the work ended without an answer"
 )
 
-// Worthless returns why the turn that led from a state with n steps to c earns nothing, or "" if it may earn something.
-// A turn earns nothing if each of its actions failed, showed nothing or was done before, or if it ended the work
+// Worthless returns why the turn that led from a state with n steps to c earns no reward, or "" if it may earn one. A
+// turn earns no reward if each of its actions failed, showed nothing or was a repetition, or if it ended the run
 // without an answer.
 func (c Child) Worthless(n int) string {
 	if c.Outcome == Ended {
@@ -105,7 +104,7 @@ func (c Child) Worthless(n int) string {
 	return why
 }
 
-// EndsByWord reports whether the last step of the state only declares the end.
+// EndsByWord reports whether the state's last step only declares the end.
 func (s State) EndsByWord() bool {
 	if len(s.steps) == 0 {
 		return false
@@ -114,8 +113,8 @@ func (s State) EndsByWord() bool {
 	return last != nil && last.Ends()
 }
 
-// EndsOnQuery reports whether the state ends with an end that names its query, or with a declared end right after a
-// query that returned something.
+// EndsOnQuery reports whether the state's last step is an end that names its query, or one that immediately follows a
+// query that returned a result.
 func (s State) EndsOnQuery() bool {
 	if !s.EndsByWord() {
 		return false
@@ -128,7 +127,7 @@ func (s State) EndsOnQuery() bool {
 	return end.SPARQL != "" || end.AtStep || State{steps: s.steps[:len(s.steps)-1]}.Rows()
 }
 
-// Rows reports whether the last step of the state is a query that returned something.
+// Rows reports whether the state's last step is a query that returned a result.
 func (s State) Rows() bool {
 	if len(s.steps) == 0 {
 		return false

@@ -11,8 +11,8 @@ import (
 )
 
 // complete makes one call to the model: it checks the limits, makes the call, and records the call and its usage. If
-// the conversation is too long for the model, complete calls messages again with short set, to try a shorter form. A
-// failure that ends the run is a *event.Halt.
+// the conversation is too long for the model, complete calls messages again with short set to true, to try a shorter
+// form. A failure that ends the run is a *event.Halt.
 func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 	messages func(short bool) []llm.Message) (*llm.Response, error) {
 	for _, short := range []bool{false, true} {
@@ -51,9 +51,9 @@ func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 	return nil, &event.Halt{Ending: event.EndingOf(llm.ErrContextLength)}
 }
 
-// Help asks the model to do a side task, at temperature 0. Its events are below b's last event. The prompts are the
-// preset's NAME.tmpl and NAME_user, where NAME is the task's purpose. Help returns an error only if the whole run must
-// end. If only this task failed, ok is false; every caller has a fallback for that.
+// Help asks the model to do a side task, at temperature 0. The events are added below b's last event. The prompts are
+// the preset's NAME.tmpl and NAME_user, where NAME is the task's purpose. Help returns an error only if the entire run
+// must end. If only this task failed, ok is false; every caller has a fallback for that.
 func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text string, ok bool, err error) {
 	data := map[string]any{"Question": r.Question.Text, "Language": r.Language.Name, "Earlier": r.questionsBefore()}
 	for k, v := range t.Data {
@@ -80,14 +80,14 @@ func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text s
 	return resp.Text(), finish != "length", nil
 }
 
-// unreachable reports whether nothing listens at the model's address. If so, every other call will fail, too.
+// unreachable reports whether nothing is listening at the model's address. If so, all other calls will fail, too.
 func unreachable(err error) bool {
 	var e *llm.Error
 	return errors.As(err, &e) && e.Refused
 }
 
-// questionsBefore returns the earlier turns without their steps, since side tasks need to know what "they" means, but
-// not how it was found.
+// questionsBefore returns the earlier turns without their steps, since side tasks need to know what "they" refers to,
+// but not how the answer was found.
 func (r *Runner) questionsBefore() []event.Turn {
 	out := make([]event.Turn, len(r.Question.History))
 	for i, t := range r.Question.History {

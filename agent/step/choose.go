@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// Key returns the form in which proposals are compared. It depends on the proposal's calls, and is "" for a turn that
-// cannot be read.
+// Key returns a key for comparing proposals. It depends on the proposal's calls, and is "" for a turn that cannot be
+// read.
 func (p Proposal) Key() string {
 	if p.Problem != nil {
 		return ""
@@ -17,7 +17,7 @@ func (p Proposal) Key() string {
 	return strings.Join(keys, "\n")
 }
 
-// Fruitful reports whether a proposal led to something: a call in its turn found something, or the work ended with an
+// Fruitful reports whether the turn produced something: one of its calls found something, or the run ended with an
 // answer or with a statement that there is none.
 func (c Child) Fruitful() bool {
 	switch c.Outcome {

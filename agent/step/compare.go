@@ -13,17 +13,17 @@ import (
 // Option is one of several different answers to a question.
 type Option struct {
 	Answer *Answer
-	Votes  int   // number of tries that found it
+	Votes  int   // number of attempts that found it
 	Own    []int // indexes of the rows that no other option has
 }
 
-// Choice is the result of a comparison of options.
+// Choice is the result of comparing options.
 type Choice struct {
 	Option int // index of the chosen option, or -1
 	Why    string
 }
 
-// maxOwn is the maximum number of rows shown that only one option has.
+// maxOwn is the maximum number of rows shown that are unique to an option.
 const maxOwn = 10
 
 // shownOption is an option in the form shown in prompts.
@@ -55,8 +55,8 @@ func (r *Runner) shownOptions(options []Option) []shownOption {
 	return out
 }
 
-// Compare asks the model which of several options answers the question. It returns nil if the model failed or its
-// answer cannot be read. An error ends the run.
+// Compare asks the model which of several options answers the question. It returns nil if the model fails or its
+// response cannot be read. An error ends the run.
 func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option, tries int) (*Choice, error) {
 	facts := &llm.Facts{}
 	for _, o := range options {
@@ -87,5 +87,5 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 // Limits on a comparison.
 const (
 	compareTokens = 2000
-	maxReason     = 600 // maximum number of characters of its reason
+	maxReason     = 600 // maximum number of characters in its reason
 )

@@ -15,11 +15,11 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// end carries out a call that ends the work, or refuses it by the preset's rule.
+// end runs a call that ends the run, or rejects it according to the preset's rules.
 func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	end, err := call.Tool.End(call.Args)
-	if err != nil { // can happen if a person changed the arguments
+	if err != nil { // can happen if a reviewer edited the arguments
 		s.hint = r.say("bad_end", map[string]any{"Name": call.Tool.Name, "Why": err.Error()})
 		return Child{State: s, Outcome: Unreadable}, nil
 	}
@@ -40,10 +40,10 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 	return r.stop(ctx, b, s, turn, call, end)
 }
 
-// maxStuck is the number of times a model may repeat an end that is refused each time.
+// maxStuck is the number of times a model may repeat an end that is rejected each time.
 const maxStuck = 2
 
-// refuseEnd refuses an end. If the model insists on it, or if the graph repeatedly failed to answer its query, the
+// refuseEnd rejects an end. If the model insists on it, or if the graph repeatedly failed to answer its query, the
 // model is not asked again.
 func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
@@ -84,8 +84,8 @@ func (s State) meant(end tool.End) tool.End {
 	return end
 }
 
-// stop publishes the query of an accepted end. If the query turns out to be unfit, the end is refused, and the model is
-// told why; but if the rules accept every end, the run ends without an answer.
+// stop publishes the query of an accepted end. If the query turns out to be unfit for publication, the end is rejected,
+// and the model is told why; but if the rules accept every end, the run ends without an answer.
 func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	end tool.End) (Child, error) {
 	query, name, i := end.SPARQL, end.KG, -1
@@ -135,7 +135,7 @@ func (u *unfit) ending() event.Ending {
 	return e
 }
 
-// attempt runs the query of an end without an answer. It returns nil if there is no query.
+// attempt runs the query named by an end without an answer. It returns nil if there is no query.
 func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *tool.End) (*Answer, error) {
 	if best == nil || strings.TrimSpace(best.SPARQL) == "" {
 		return nil, nil
@@ -148,7 +148,7 @@ func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *to
 	return a, err
 }
 
-// answered probes the answer of an end and ends the work with it, unless the model has a decision to make first.
+// answered probes the answer of an end and ends the run with it, unless the model has a decision to make first.
 func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, text, err := r.probed(ctx, b, s, f.Answer)
@@ -164,7 +164,7 @@ func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn pr
 	return r.told(s, text), nil
 }
 
-// ended adds the end to the steps and to the log, and gets it judged.
+// ended adds the end to the steps and to the log, and has it judged.
 func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s, err := r.endStep(ctx, b, s, turn, call)
@@ -213,8 +213,8 @@ func salvage(text string, tools tool.Set) (call protocol.Call, ok bool) {
 	return protocol.Call{}, false
 }
 
-// callIn reads a JSON object as a call to a tool that ends the work. The object has the keys "name" and "arguments", or
-// is the arguments alone.
+// callIn parses a JSON object as a call to a tool that ends the run. The object either has the keys "name" and
+// "arguments" or consists of the arguments alone.
 func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 	if !strings.HasPrefix(text, "{") {
 		return protocol.Call{}, false
@@ -241,7 +241,7 @@ func callIn(text string, tools tool.Set) (protocol.Call, bool) {
 	return protocol.Call{}, false
 }
 
-// callOn returns a call of the first tool that can end the work with a query that was written but not run.
+// callOn returns a call to the first tool that can end the run with a query that was written but not run.
 func callOn(query string, tools tool.Set) (protocol.Call, bool) {
 	for _, t := range tools.Ending() {
 		if t.OnQuery == nil || query == "" {
@@ -255,8 +255,8 @@ func callOn(query string, tools tool.Set) (protocol.Call, bool) {
 	return protocol.Call{}, false
 }
 
-// Salvage uses the last executed query as the answer if f ended the run without one and that query returned something
-// (GRASP's fallback).
+// Salvage uses the last executed query as the answer if f ended the run without an answer and that query returned a
+// result (GRASP's fallback).
 func (r *Runner) Salvage(ctx context.Context, s State, f Final) (State, Final, bool, error) {
 	i := s.stoppedOn(tool.End{})
 	if i < 0 {

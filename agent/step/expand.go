@@ -1,18 +1,18 @@
-// Package step performs one step of an exploration: given a state, it asks the model, carries out the action, and
-// returns the resulting states. It does not loop, and it does not decide what happens if there are several children;
-// that is up to a policy.
+// Package step performs one step of an exploration: given a state, it asks the model, runs the action, and returns the
+// resulting states. It does not loop, and it does not decide what happens if there are several children; that is up to
+// a policy.
 //
 //	expand.go   Runner.Expand: one step, and its halves Propose and Carry
 //	choose.go   results of samples, for policies that choose among several
-//	branch.go   parallel work on states, for branching policies
-//	open.go     the first turn of work that begins with the judgment of a post
-//	judge.go    scores of states by a judge
+//	branch.go   parallel work on states, for tree searches
+//	open.go     the first turn of runs that start by judging a post
+//	judge.go    scoring states with a judge
 //	state.go    states, which are values
-//	rule.go     which actions are refused: repetitions and stops without a result
-//	try.go      independent tries: how they begin, end and differ
-//	compare.go  a choice among answers with different results
+//	rule.go     which actions are rejected: repetitions and stops without a result
+//	try.go      independent attempts: how they start, end and differ
+//	compare.go  choosing among answers with different results
 //	features.go signs of how likely an answer is to be right
-//	publish.go  the last run of the query that is published
+//	publish.go  the final run of the query to publish
 //	call.go     calls to the model
 //	facts.go    what a call is about, as data
 //	limits.go   all limits, checked in one place
@@ -44,7 +44,7 @@ type Model interface {
 	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
 }
 
-// Runner expands the states of one question. Its fields do not change while it works, so it is safe for concurrent use.
+// Runner expands the states of one question. Its fields do not change during a run, so it is safe for concurrent use.
 type Runner struct {
 	Log       *slog.Logger
 	Model     Model
@@ -60,11 +60,10 @@ type Runner struct {
 	Notebook  tool.Notebook   // for a preset that takes notes; nil for others
 	NoTools   *atomic.Bool    // set if the model's server turns out not to support tool calls; may be nil
 	NoStrict  *atomic.Bool    // the same for strict schemas
-	Live      func(llm.Delta) // receives the model's text while it is written, unless nil
-	Runs      int             // independent tries, for policies that make several; the policy decides if 0
-	Variants  []Variant       // how the tries differ, in turn; if nil, see [Runner.Try]
-	// reports whether an answer is known to be right, which ends a branching search; nil if the right answer is not
-	// known
+	Live      func(llm.Delta) // if not nil, receives the model's text while it is being written
+	Runs      int             // number of independent attempts, for policies that make several; the policy decides if 0
+	Variants  []Variant       // how successive attempts differ; if nil, see [Runner.Try]
+	// reports whether an answer is known to be right, which ends a tree search; nil if the correct answer is not known
 	Right func(ctx context.Context, a *Answer) bool
 }
 
@@ -105,10 +104,10 @@ var texts = render.MustTexts(textFiles, "texts.tmpl")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// say renders a text for the model: the preset's own text with that name, if any, or the default text.
+// say renders the text with this name for the model: the preset's text, if it has one, or the default text.
 func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, data, say) }
 
-// Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the
+// Start returns the state of an exploration that starts at the event with ID at. The IDs in the question, in the
 // earlier turns and in the rules count as seen.
 func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at, messages: 2}
@@ -133,26 +132,26 @@ type Outcome int
 
 // The outcomes.
 const (
-	Carried    Outcome = iota // the action was carried out: the state has one more step
+	Carried    Outcome = iota // the action was run: the state has one more step
 	Unreadable                // the turn could not be read: in the new state, the model is told so
-	Refused                   // the action was refused: see [Runner.Refuse]
-	Ended                     // the work ends here
+	Refused                   // the action was rejected; see [Runner.Refuse]
+	Ended                     // the run ends here
 )
 
-// Child is a state that was made from another state.
+// Child is a state that was created from a previous state.
 type Child struct {
 	State   State
 	Outcome Outcome
-	Refusal *Refusal // for a refused action
+	Refusal *Refusal // for a rejected action
 	Final   *Final   // for an end
-	// result of the last query that was executed on the way to the child, or nil
+	// result of the last query executed on the way to the child, or nil
 	Table *kg.Table
 }
 
 // Final is how an exploration ended: with an answer, or without one.
 type Final struct {
-	Votes    Votes           // for a search with several tries
-	Rivals   []Option        // if the tries differ: the distinct answers, ordered by number of tries
+	Votes    Votes           // for a search with several attempts
+	Rivals   []Option        // if the attempts differ: the distinct answers, ordered by number of attempts
 	Settled  bool            // whether [Runner.Settle] has processed it
 	Features *event.Features // if nil, [Runner.Features] determines them
 
@@ -163,8 +162,8 @@ type Final struct {
 	Ending  event.Ending
 }
 
-// Expand asks the model for n samples (at least one) of the next action in s and carries out each of them. It does not
-// change s. An error ends the run: it is a *event.Halt, ctx's error, or a failure to write the log.
+// Expand asks the model for n samples (at least one) of the next action in s and runs each of them. It does not modify
+// s. An error ends the run: it is a *event.Halt, ctx's error, or a failure to write the log.
 func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	proposals, err := r.Propose(ctx, s, n)
 	if err != nil {
@@ -181,8 +180,8 @@ func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	return out, nil
 }
 
-// Proposal is what the model wants to do next, before it is carried out. A person may review it and change its Turn,
-// and a policy may choose among several proposals.
+// Proposal is what the model wants to do next, before it is run. A reviewer may change its Turn, and a policy may
+// choose among several proposals.
 type Proposal struct {
 	Turn    protocol.Turn
 	Problem *protocol.Problem // why the turn cannot be read, or nil
@@ -191,7 +190,7 @@ type Proposal struct {
 	choice llm.Choice
 }
 
-// Propose is the first half of [Runner.Expand]: it asks for n samples but does not carry them out. Errors are as for
+// Propose is the first half of [Runner.Expand]: it asks for n samples but does not run them. Errors are as for
 // Expand.
 func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error) {
 	b, p := r.Events.Branch(s.at), r.Preset
@@ -226,11 +225,11 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	return out, nil
 }
 
-// maxTurn is the maximum number of bytes of a model's message that are read. It is more than enough for the longest
+// maxTurn is the maximum number of bytes read from one of the model's messages. It is more than enough for the longest
 // query and the thoughts about it.
 const maxTurn = 200_000
 
-// propose makes the call with the protocol that the server supports.
+// propose calls the model with the protocol that the server supports.
 func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, s State) (*llm.Response,
 	protocol.Protocol, error) {
 	p := r.speak()
@@ -246,8 +245,8 @@ func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, 
 	return resp, p, err
 }
 
-// Carry is the second half of [Runner.Expand]: it carries out a proposal. If a turn has several calls, calls after a
-// refused call, after an end or beyond a limit are left out. Errors are as for Expand.
+// Carry is the second half of [Runner.Expand]: it runs a proposal. If a turn has several calls, calls after a rejected
+// call, after an end or beyond a limit are skipped. Errors are as for Expand.
 func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	s, b := p.state, r.Events.Branch(p.state.at)
 	if p.Problem != nil {
@@ -284,7 +283,7 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 	return c, nil
 }
 
-// If a state's conversation only grows, counted adds a note to it when few steps are left.
+// counted adds a note to an append-only conversation when few steps are left.
 func (r *Runner) counted(s State) State {
 	most, _ := left(r.Meter.limits, len(s.steps), s.actions)
 	if hint := r.hurry(most - len(s.steps)); r.Preset.Rules.Append && len(hint) > 0 && len(s.steps) > 0 {
@@ -295,7 +294,7 @@ func (r *Runner) counted(s State) State {
 	return s
 }
 
-// carry judges a call and either carries it out or refuses it.
+// carry judges a call and either runs or rejects it.
 func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	s.actions++
@@ -367,7 +366,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	return s.with(k), res, nil
 }
 
-// maxTable is the maximum number of a result's rows that are kept for later steps.
+// maxTable is the maximum number of rows in a result that are kept for later steps.
 const maxTable = 5000
 
 // firstRows returns a table without the rows beyond maxTable.
@@ -380,7 +379,7 @@ func firstRows(t *kg.Table) *kg.Table {
 	return &cut
 }
 
-// maxObservation is the maximum number of an observation's characters that are kept.
+// maxObservation is the maximum number of characters kept in an observation.
 const maxObservation = 16_000
 
 // env returns the environment of a tool called in s.
@@ -410,8 +409,8 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	return env.On(sources.Main())
 }
 
-// conversation returns what the model is shown in s: the question with its earlier turns, and every step. Messages
-// about refused, unreadable or abandoned turns keep their original positions.
+// conversation returns what the model is shown in s: the question, with the earlier turns, and every step. Messages
+// about rejected, unreadable or abandoned turns keep their original positions.
 func (r *Runner) conversation(s State) protocol.Conversation {
 	l := r.limits(s)
 	most, spare := left(l, len(s.steps), s.actions)
@@ -463,7 +462,7 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 	return c
 }
 
-// asked returns the question as the model sees it: with its earlier turns, or with the thread whose last post was
+// asked returns the question as shown to the model: with the earlier turns, or with the thread whose last post was
 // judged.
 func (r *Runner) asked() string {
 	if r.Preset.Judges() {

@@ -5,8 +5,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Facts returns, as data, what a request in state s is about: the tools that may be called, what was done and, if an
-// answer was probed, the variants that change its result.
+// Facts returns, in structured form, what a request in state s is about: the tools that may be called, what was done
+// and, if an answer was probed, the variants that change its result.
 func (r *Runner) Facts(s State) *llm.Facts {
 	f := &llm.Facts{Tools: r.Preset.Toolset().Names(), SentBack: s.feedbacks}
 	for _, k := range s.steps {

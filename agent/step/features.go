@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// Votes contains how many tries a search made and how many of them agree with its answer.
+// Votes contains the number of attempts that a search made, and how many of them agree with its answer.
 type Votes struct {
 	Tries, Answers, Agree int
 	Compared              bool // a comparison chose the answer
 }
 
-// Features collects signs of how likely the answer of f is to be right. It returns nil if there is no answer.
+// Features collects signs of how likely f's answer is to be right. It returns nil if there is no answer.
 func (r *Runner) Features(s State, f Final) *event.Features {
 	a := f.Answer
 	if a == nil {
@@ -76,8 +76,8 @@ func isZero(t *kg.Table) bool {
 		equal.Key(t.Rows[0][0]) == "number 0"
 }
 
-// names reports whether a question names a number, in digits or, for ten, in words. The number one always counts as
-// named, since superlatives imply it and no list of words covers them all.
+// names reports whether a question names a number, in digits or, for ten, in words. One always counts as named, because
+// superlatives imply it and no list of words covers all superlatives.
 func names(question string, n int) bool {
 	if n == 1 || n == 10 && saysTen(question) {
 		return true

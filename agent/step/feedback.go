@@ -24,13 +24,13 @@ type Verdict struct {
 // The statuses of a [Verdict].
 const (
 	Done   = "done"   // the answer is kept
-	Refine = "refine" // the answer is nearly right
+	Refine = "refine" // the answer is almost right
 	Retry  = "retry"  // the answer is wrong
 )
 
-// judged lets a judge, the same model in a new conversation, examine the end of an exploration, if the preset's
-// feedback rule says so (GRASP-F). The child is an end, or a state in which the model is told what to improve. If the
-// judge fails or its answer cannot be read, the end is unchanged.
+// judged has a judge, which is the same model in a new conversation, examine the end of an exploration if the preset
+// requests feedback (GRASP-F). The child is either an end or a state in which the model is told what to improve. If the
+// judge fails or its response cannot be read, the end is unchanged.
 func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) (Child, error) {
 	end := Child{State: s, Outcome: Ended, Final: &f}
 	if s.feedbacks >= r.Preset.Feedback.Rounds {
@@ -92,8 +92,8 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 	return v, b.Record(ctx, event.Event{Event: "feedback", Reason: v.Status, Detail: v.Text})
 }
 
-// judge asks the model to call one tool, in a separate conversation. The prompts are the preset's PURPOSE.tmpl and
-// PURPOSE_user; a server that does not support tool calls is asked for the call's arguments as JSON.
+// judge asks the model to call a single tool, in a separate conversation. The prompts are the preset's PURPOSE.tmpl and
+// PURPOSE_user. If the server does not support tool calls, the model is asked for the call's arguments as JSON.
 func (r *Runner) judge(ctx context.Context, b *event.Branch, req llm.Request, t *tool.Tool,
 	data map[string]any) (*llm.Response, error) {
 	if n, native := r.speak().(protocol.Native); native {
@@ -108,7 +108,7 @@ func (r *Runner) judge(ctx context.Context, b *event.Branch, req llm.Request, t 
 	})
 }
 
-// named returns the answer's IDs with their labels.
+// named returns the IDs in the answer with their labels.
 func (a *Answer) named() []string {
 	var names []string
 	for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
@@ -117,10 +117,10 @@ func (a *Answer) named() []string {
 	return names[:min(len(names), maxNamed)]
 }
 
-// maxNamed is the maximum number of labels that the judge is shown.
+// maxNamed is the maximum number of labels shown to the judge.
 const maxNamed = 40
 
-// readVerdict reads the verdict from the judge's call or from a JSON object in its text. It returns nil if there is
+// readVerdict parses the verdict in the judge's call or in a JSON object in its text. It returns nil if there is
 // none.
 func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
 	var v struct{ Status, Feedback string }
@@ -130,7 +130,7 @@ func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
 	return &Verdict{v.Status, render.Clip(strings.TrimSpace(render.Clean(v.Feedback)), maxFeedback)}
 }
 
-// readCall reads the arguments of the judge's call, or a JSON object in its text, into v.
+// readCall decodes the arguments of the judge's call, or a JSON object in its text, into v.
 func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
 	if len(resp.Choices) == 0 {
 		return false
@@ -154,11 +154,11 @@ func readCall(resp *llm.Response, judge *tool.Tool, v any) bool {
 	return false
 }
 
-// maxFeedback is the maximum number of characters of a feedback text that are kept.
+// maxFeedback is the maximum number of characters kept of a judge's feedback.
 const maxFeedback = 4000
 
 // Verdict returns the first verdict on an answer, or nil if there was none.
 func (s State) Verdict() *Verdict { return s.verdict }
 
-// Rejected returns the last answer that a judge sent back, or nil if there was none.
+// Rejected returns the last answer that a judge rejected, or nil if there was none.
 func (s State) Rejected() *Answer { return s.rejected }

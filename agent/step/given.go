@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Give carries out a call that the model did not make and adds it to the state as if the model had made it. Presets use
+// Give runs a call that the model did not make and adds it to the state as if the model had made it. Presets use
 // this to add something to the conversation before the model's first turn. The call does not count as one of the
-// model's actions, and the tool need not belong to the preset. If change is not nil, it may change the tool's
-// environment. If the graph fails, nothing is added, and the work continues without the call.
+// model's actions, and the tool need not belong to the preset. If change is not nil, it may modify the tool's
+// environment. If the graph fails, nothing is added, and the run continues without the call.
 func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, change func(*tool.Env)) (State, error) {
 	raw, err := render.JSON(args)
 	if err != nil {
@@ -50,8 +50,8 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	return next, nil
 }
 
-// Begin adds to the conversation what the preset shows the model before its first turn: similar solved questions, and
-// the entities and relations that the question names.
+// Begin adds what the preset shows the model before its first turn to the conversation: similar solved questions, and
+// the entities and relations named in the question.
 func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 	if r.Preset.Rules.Beforehand {
 		tools, err := tool.Select([]string{tool.BeforehandName})
@@ -59,12 +59,12 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 			return s, err
 		}
 		given := *tools[0]
-		if o := r.Question.Opening; o != nil && o.Looked != "" { // it was looked up when the post was judged
+		if o := r.Question.Opening; o != nil && o.Looked != "" { // looked up when the post was judged
 			given.Run = func(context.Context, *tool.Env, json.RawMessage) (tool.Result, error) {
 				return tool.Result{Text: o.Looked}, nil
 			}
 		} else if o != nil && o.Turn != nil {
-			return s, nil // the graph failed at that time
+			return s, nil // the graph failed when the post was judged
 		}
 		if s, err = r.Give(ctx, s, &given, map[string]any{}, nil); err != nil {
 			return s, err
@@ -83,7 +83,7 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 		return s, err
 	}
 	args := map[string]any{}
-	if in := tools[0].Input; in != "" { // the other tools do not need text
+	if in := tools[0].Input; in != "" { // the other tools do not take text
 		args[in] = r.Question.Text
 	}
 	args["kg"] = r.Sources.Main().Name()
@@ -95,7 +95,7 @@ type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
 	Entities []string `json:"extracted_entities"`
-	// This is not in SPARQL-LLM. Without it, a property would never be shown if none of the classes found has it.
+	// This is not in SPARQL-LLM. Without it, a property that none of the classes found has would never be shown.
 	Relations []string `json:"extracted_relations"`
 	Steps     []string `json:"question_steps"`
 }
@@ -106,8 +106,8 @@ const (
 	maxPartText = 200 // characters of a part
 )
 
-// Retrieve looks up the material for a query: solved questions, the entities that the question names, and classes. What
-// cannot be fetched is left out and logged.
+// Retrieve looks up the information for a query: solved questions, the entities named in the question, and classes.
+// Anything that cannot be fetched is omitted and logged.
 func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	g, main := r.Preset.Generate, r.Sources.Main()
 	a, s, err := r.analyze(ctx, s)
@@ -151,8 +151,8 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	return s, nil
 }
 
-// analyze asks the model to break the question into parts. If its answer cannot be read, the question is looked up as a
-// whole.
+// analyze asks the model to break the question into parts. If its response cannot be read, the question is looked up as
+// a whole.
 func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) {
 	var a analysis
 	if !r.Preset.Generate.Analyze {
@@ -175,7 +175,7 @@ func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) 
 	return a, s, nil
 }
 
-// parts cleans up a list in an analysis: it removes empty and repeated strings, and limits their number and length.
+// parts cleans up a list in an analysis: it removes empty and duplicate strings, and limits their number and length.
 func parts(list []string) (out []string) {
 	seen := map[string]bool{}
 	for _, t := range list {
@@ -187,8 +187,8 @@ func parts(list []string) (out []string) {
 	return out
 }
 
-// finish publishes the last query of s, which returned something, as the answer. If it cannot be published, the model
-// is told why and continues.
+// finish publishes the last query in s, which returned a result, as the answer. If it cannot be published, the model is
+// told why and continues.
 func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn protocol.Turn) (Child, error) {
 	i := len(s.steps) - 1
 	answer, err := r.publish(ctx, b, s, s.steps[i].query, s.steps[i].KG)
@@ -208,7 +208,7 @@ func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn prot
 	return Child{State: s, Outcome: Ended, Final: &Final{Answer: answer, Text: turn.Thought}}, nil
 }
 
-// GaveUp returns the end of a run whose tries are used up. Its text is the same for every question.
+// GaveUp returns the end of a run whose attempts are used up. Its text is the same for every question.
 func (r *Runner) GaveUp(s State, f Final) Final {
 	if f.Ending.Reason != event.OutOfActions {
 		return f

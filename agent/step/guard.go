@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// guarded runs a call under the preset's grounding guard, which handles IDs in a query that the model has not been
-// shown. If kept is true, the query was not run because of such IDs.
+// guarded runs a call under the preset's grounding guard, which handles IDs in a query that the model has not seen. If
+// held is true, the query was not run because of such IDs.
 func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call protocol.Call) (res tool.Result, unseen,
 	held bool, err error) {
 	query, name, ok := call.Tool.Asked(call.Args)
 	source, serr := env.Sources.Named(name)
-	if !ok || serr != nil { // the tool reports the mistake, or reports what it ran only afterward
+	if !ok || serr != nil { // the tool reports the error, or reports what it ran only afterward
 		if res, err = call.Tool.Run(ctx, env, call.Args); err != nil || res.Query == "" {
 			return res, false, false, err
 		}
@@ -41,7 +41,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
 }
 
-// warned adds the preset's text about IDs that the model has not been shown to a result.
+// warned adds the preset's text about IDs that the model has not seen to a result.
 func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids []string) tool.Result {
 	more := ""
 	switch r.Preset.Rules.Guard {
@@ -56,7 +56,7 @@ func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids
 	return res
 }
 
-// seeing returns the state after the model was shown a text and the IRIs that the text names in other forms.
+// seeing returns the state after the model has been shown text, and the IRIs that the text names in other forms.
 func (r *Runner) seeing(s State, text string, iris []string) State {
 	for i := range r.Sources {
 		s.known = s.known.with(r.dialect(i).Names(text))
@@ -76,8 +76,7 @@ func (r *Runner) dialect(i int) tool.Dialect {
 	return d
 }
 
-// keyOf returns the form in which an IRI is compared. This is its Wikibase ID if the source is a Wikibase and the IRI
-// has one.
+// keyOf returns a key for comparing IRIs. The key is the Wikibase ID if the source is a Wikibase and the IRI has an ID.
 func (r *Runner) keyOf(iri string) string {
 	for i := range r.Sources {
 		if id := r.dialect(i).IDOf(iri); id != "" {

@@ -19,8 +19,8 @@ type Judging struct {
 	Prompt      string  // see [Runner.JudgePrompt]
 }
 
-// JudgePrompt returns the judge's instructions, which are the same for all states of a question. A direct judge, which
-// is the paper's baseline, is given neither rules nor examples.
+// JudgePrompt returns the judge's instructions, which are the same for all states of a question. A direct judge, the
+// baseline in the paper, gets neither rules nor examples.
 func (r *Runner) JudgePrompt(direct bool) string {
 	name := "judge.tmpl"
 	if direct {
@@ -37,9 +37,9 @@ func (r *Runner) JudgePrompt(direct bool) string {
 	return r.Preset.Say(name, map[string]any{"Tools": tools})
 }
 
-// Score is a judge's score of a state.
+// Score is a judge's score for a state.
 type Score struct {
-	Value  float64   // the mean of Values, 0 to 1; 0 if there are none
+	Value  float64   // the mean of Values, 0 to 1; 0 if Values is empty
 	Values []float64 // values of the judgments that could be read
 	Why    string    // the text of the first judgment, or the reason why there is none
 }
@@ -47,14 +47,14 @@ type Score struct {
 // maxJudgment is the maximum number of tokens in a judgment.
 const maxJudgment = 700
 
-// maxWhy is the maximum number of characters of a judgment that are stored with the score in the log. The model's event
-// contains the whole judgment.
+// maxWhy is the maximum number of characters of a judgment stored with the score in the log. The model event contains
+// the complete judgment.
 const maxWhy = 500
 
-// Judge has a judge score how much of what the question asks for the steps of c have found (MCTS-KBQA, section 3.3 and
-// appendix A.5). Its events are below the event with the ID at, which belongs to c's last step. Unreadable judgments
-// are requested one more time and then left out. If none are left, the score is 0. A judgment whose call fails although
-// the service still works counts as unreadable. An error ends the run, as with [Runner.Expand].
+// Judge asks a judge to score how much of the requested information the steps of c have found (MCTS-KBQA, section 3.3
+// and appendix A.5). The events are added below the event with ID at, which belongs to c's last step. Unreadable
+// judgments are requested again once and then omitted. If none are left, the score is 0. A judgment whose call fails
+// although the service still works counts as unreadable. An error ends the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
 	facts := r.Facts(c.State)
@@ -104,7 +104,7 @@ func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score
 	return s, nil
 }
 
-// Scored logs a score, given by a judge, a rule or chance, for the state whose last step is the event with the ID at.
+// Scored logs a score, determined by a judge, a rule or chance, for the state whose last step is the event with ID at.
 func (r *Runner) Scored(ctx context.Context, at int, s Score) error {
 	return r.Events.Branch(at).Record(ctx, event.Event{Event: "score", Value: &s.Value, Values: s.Values,
 		Detail: clipWhy(s.Why)})
@@ -118,7 +118,7 @@ var (
 // marks are the characters that models put around a label or a figure.
 const marks = " \t*_#>`-"
 
-// lastLine returns the text after the label in the last line that begins with it, without marks: "3 of 5" for
+// lastLine returns the text after the label in the last line that starts with the label, without marks: "3 of 5" for
 // "**Points:** 3 of 5".
 func lastLine(text, label string) (says string, ok bool) {
 	for line := range strings.Lines(text) {
@@ -130,10 +130,10 @@ func lastLine(text, label string) (says string, ok bool) {
 	return says, ok
 }
 
-// readScore reads a judgment as a figure from 0 to 1. It uses the last line such as "Points: 3 of 5" or, if there is
-// none, the last line such as "Score: 60". The latter may end with "/100" or "%" and may contain the calculation before
-// it. A score of 0 takes precedence over points, since it means that the last step earned nothing. ok is false if there
-// is neither line, or if the figure is impossible.
+// readScore converts a judgment to a figure from 0 to 1. It uses the last line of the form "Points: 3 of 5" or, if
+// there is none, the last line of the form "Score: 60". The latter may end with "/100" or "%", and a calculation may
+// precede the score. A score of 0 takes precedence over points, since it means that the last step earned no reward. ok
+// is false if there is neither line, or if the figure is out of range.
 func readScore(text string) (v float64, ok bool) {
 	score, scored := lastLine(text, "score")
 	if i := strings.LastIndex(score, "="); i >= 0 {
@@ -157,7 +157,7 @@ func readScore(text string) (v float64, ok bool) {
 func float(s string) float64 {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return -1 // the text consists of digits, so there are too many of them
+		return -1 // the text consists of digits, so the number is out of range
 	}
 	return f
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Meter tracks what a run may use and what it has used, in all its states together. It is safe for concurrent use.
+// Meter tracks what a run may use and what it has used, in total over all its states. It is safe for concurrent use.
 type Meter struct {
 	limits event.Limits
 	now    func() time.Time
@@ -19,11 +19,11 @@ type Meter struct {
 
 	mu      sync.Mutex
 	usage   llm.Usage
-	flying  int // calls to the model in progress
+	flying  int // number of calls to the model in progress
 	repairs map[string]int
 }
 
-// Repairs returns how often the model was told to repair a turn, by problem, or nil if this never happened.
+// Repairs returns how often the model was told to correct a turn, by problem, or nil if this never happened.
 func (m *Meter) Repairs() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,7 +39,7 @@ func (m *Meter) repair(k protocol.Kind) {
 	m.repairs[k.Name()]++
 }
 
-// NewMeter returns a meter for a run that starts now. The defaults in limits must have been filled in.
+// NewMeter returns a meter for a run that starts now. limits must include the defaults.
 func NewMeter(limits event.Limits, now func() time.Time) *Meter {
 	return &Meter{limits: limits, now: now, start: now()}
 }
@@ -47,17 +47,18 @@ func NewMeter(limits event.Limits, now func() time.Time) *Meter {
 // Limits returns the run's limits.
 func (m *Meter) Limits() event.Limits { return m.limits }
 
-// Elapsed returns the time since the run's start.
+// Elapsed returns the time since the run started.
 func (m *Meter) Elapsed() time.Duration { return m.now().Sub(m.start) }
 
-// Usage returns what the calls to the model cost so far.
+// Usage returns the usage of the calls to the model so far.
 func (m *Meter) Usage() llm.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.usage
 }
 
-// enter lets a call to the model begin, unless the finished calls and the calls in progress have reached the limit.
+// enter must be called before a call to the model. It returns an error if the finished calls and the calls in progress
+// have reached the limit.
 func (m *Meter) enter() *event.Halt {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,7 +69,7 @@ func (m *Meter) enter() *event.Halt {
 	return nil
 }
 
-// leave ends a call that [Meter.enter] let begin, and adds what it used.
+// leave ends a call started with [Meter.enter], and adds its usage.
 func (m *Meter) leave(u llm.Usage) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +82,7 @@ func outOfCalls(made, limit int) *event.Halt {
 		"%d calls to the model made, the limit is %d", made, limit)
 }
 
-// Deadline returns a context that ends when the run's time limit is reached, so a call in progress ends, too.
+// Deadline returns a context that ends when the run's time limit is reached, so that a call in progress ends, too.
 func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if m.limits.Time <= 0 {
 		return context.WithCancel(ctx)
@@ -89,12 +90,12 @@ func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, m.limits.Time, event.ErrOutOfTime)
 }
 
-// timeFor reports whether the run has time left for d plus the same amount of time for the main work.
+// timeFor reports whether the run has enough time left for d plus the same amount of time for answering the question.
 func (m *Meter) timeFor(d time.Duration) bool {
 	return m.limits.Time <= 0 || m.Elapsed()+2*d <= m.limits.Time
 }
 
-// spare returns how long anything other than the main work may take: half of the run's remaining time, or 0 if the
+// spare returns how long optional work may take: half of the run's remaining time, or 0 if the
 // run has no time limit.
 func (m *Meter) spare() time.Duration {
 	if m.limits.Time <= 0 {
@@ -103,7 +104,7 @@ func (m *Meter) spare() time.Duration {
 	return max(1, (m.limits.Time-m.Elapsed())/2)
 }
 
-// check returns the limit of the whole run that forbids another call to the model, or nil if there is none.
+// check returns the run-wide limit that forbids another call to the model, or nil if there is none.
 func (m *Meter) check() *event.Halt {
 	l, u := m.limits, m.Usage()
 	switch tokens := u.InputTokens + u.OutputTokens; {
@@ -126,8 +127,8 @@ func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
 
-// Check returns the limit that forbids another action in s, or nil if there is none. It is the only place where the
-// limits of a state are checked.
+// Check returns the limit that forbids another action in s, or nil if there is none. It is the only place where a
+// state's limits are checked.
 func (r *Runner) Check(s State) *event.Halt {
 	if h := r.Meter.check(); h != nil {
 		return h
@@ -156,7 +157,7 @@ func (r *Runner) limits(s State) event.Limits {
 }
 
 // left returns the total number of steps that a state with counted steps can reach after the given number of requested
-// actions, and the number of actions that may still be refused or abandoned before each further one costs a step.
+// actions, and the number of actions that may still be rejected or abandoned before each additional one costs a step.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestOneBadCallAmongGood checks that the good calls of a turn are carried out, and that the bad ones are counted and
-// get a result that gives the reason.
+// TestOneBadCallAmongGood checks that the good calls in a turn are run, and that the bad ones are counted and get a
+// result that explains the problem.
 func TestOneBadCallAmongGood(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "browse", `{"url":"x"}`),
 		call("c2", "search_wikidata", `{"text":"a"}`), call("c3", "search_wikidata", `{"text":`),
@@ -47,9 +47,9 @@ func TestOneBadCallAmongGood(t *testing.T) {
 	}
 }
 
-// TestManyCallsAtOnce checks a turn with a hundred calls in a preset that allows one call per turn. The first call is
-// carried out, and the others are removed from the conversation with one note. If the first call is broken, the mistake
-// is explained once, and every call that is shown again has a result.
+// TestManyCallsAtOnce checks a turn with 100 calls in a preset that allows one call per turn. The first call is run,
+// and the others are removed from the conversation with a single note. If the first call is invalid, the problem is
+// explained once, and every call that is shown again has a result.
 func TestManyCallsAtOnce(t *testing.T) {
 	hundred := func(first string) llm.Choice {
 		ch := llm.Choice{ToolCalls: []llm.ToolCall{call("c0", "search_wikidata", first)}}
@@ -96,7 +96,7 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutTools checks that tools are sent to a server without tool support only once. After that, calls are
+// TestServerWithoutTools checks that tools are sent only once to a server without tool support. After that, calls are
 // written as text with JSON arguments, and the system message explains the tools.
 func TestServerWithoutTools(t *testing.T) {
 	m := &toolless{answers: answers{choices: [][]llm.Choice{said("search_wikidata({\"text\": \"a (b\"})"),
@@ -132,7 +132,7 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 }
 
-// lax is a model whose server does not accept strict schemas and, if tools is false, no tools either.
+// lax is a model whose server does not accept strict schemas and, if tools is false, does not accept tools, either.
 type lax struct {
 	answers
 	tools bool
@@ -152,7 +152,7 @@ func (m *lax) Complete(ctx context.Context, req llm.Request) (*llm.Response, err
 	return m.answers.Complete(ctx, req)
 }
 
-// TestServerWithoutStrict checks that strict schemas are sent to a server that does not accept them only once, and
+// TestServerWithoutStrict checks that strict schemas are sent only once to a server that does not accept them, and
 // plain schemas after that.
 func TestServerWithoutStrict(t *testing.T) {
 	m := &lax{tools: true, answers: answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata",
@@ -186,8 +186,7 @@ func TestServerWithoutStrict(t *testing.T) {
 	}
 }
 
-// TestTextServerRefuses checks that the same error is an ordinary failure if it comes from a server that was not sent
-// any tools.
+// TestTextServerRefuses checks that the same error is an ordinary failure if no tools were sent to the server.
 func TestTextServerRefuses(t *testing.T) {
 	r := runner(t, failing{}, nil, native(t, true))
 	r.NoTools = &atomic.Bool{}
@@ -204,7 +203,8 @@ func (failing) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoTools
 }
 
-// TestLive checks that a listener sees the message while it is written, and that the log does not mention the listener.
+// TestLive checks that a listener sees the message while it is being written, and that the log does not mention the
+// listener.
 func TestLive(t *testing.T) {
 	var seen []string
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}

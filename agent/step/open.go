@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// First asks for the first turn of work that begins with the judgment of a post, but carries nothing out. The turn is
+// First asks for the first turn of a run that starts by judging a post, but runs none of its calls. The turn is
 // nil if the model's server does not support tool calls. The returned state is the state after the call; subject is the
 // post, for the scripted model. Errors are as for [Runner.Expand].
 func (r *Runner) First(ctx context.Context, s State, subject string) (State, *llm.Choice, error) {

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Probed is the outcome of the probes of an answer: the number of variants of its query that were run, and the variants
-// that change the result. Open contains the variants whose change is not in the answer although the model was shown it.
+// Probed is the outcome of probing an answer: the number of variants of its query that were run, and the variants that
+// change the result. Open contains the variants whose change is not in the answer, although it was shown to the model.
 type Probed struct {
 	Run   int
 	Moved []event.Probe
@@ -26,9 +26,9 @@ type probed struct {
 	all    []event.Probe
 }
 
-// probed runs variants of an answer's query if the preset says so, once per exploration. It returns what to tell the
-// model about variants that change the result, or "". If the graph fails, the answer remains as it is. An error ends
-// the run.
+// probed runs variants of an answer's query if the preset requests it, once per exploration. It returns what to tell
+// the model about variants that change the result, or "". If the graph fails, the answer is left unchanged. An error
+// ends the run.
 func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer) (State, string, error) {
 	if s.probes.answer != nil || !r.Preset.Probe.On() {
 		return s, "", nil
@@ -55,7 +55,7 @@ func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer
 	return s, text, err
 }
 
-// named adds labels to each probe that changes the result, for the entities that the probe is about. A probe may name a
+// named adds, to each probe that changes the result, the labels of the entities that it is about. A probe may name a
 // class that is neither in the answer's query nor in its rows.
 func named(all []event.Probe, labels map[string]string) []event.Probe {
 	out := slices.Clone(all)
@@ -76,8 +76,8 @@ func named(all []event.Probe, labels map[string]string) []event.Probe {
 	return out
 }
 
-// decision returns the data for what the model is told about variants. If the work can be ended with a query that was
-// not run, the text says so, which saves a turn.
+// decision returns the data for the text that tells the model about variants. If the run can be ended with a query that
+// was not run, the text says so, which saves a turn.
 func (r *Runner) decision(probes any) map[string]any {
 	data := map[string]any{"Probes": probes, "Stop": "", "Query": ""}
 	if t := r.Preset.Toolset().Find(tool.FinishName); t != nil {
@@ -86,22 +86,22 @@ func (r *Runner) decision(probes any) map[string]any {
 	return data
 }
 
-// shownProbes returns the probes in the form in which the model sees them.
+// shownProbes returns the probes in the form shown to the model.
 func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.Probe) []probe.Shown {
 	id := env.Dialect.ID
 	return probe.Show(moved, id, render.Names{Graph: env.Dialect.Graph, Labels: env.LabelsOf(ctx, probe.IDs(moved, id))})
 }
 
-// told returns the child of a stop whose answer is not accepted yet, because the model is first told something about
+// told returns the child for a stop whose answer is not yet accepted because the model is first told something about
 // it.
 func (r *Runner) told(s State, text string) Child {
 	s, last := s.changed(len(s.steps) - 1)
 	last.notes = append(slices.Clip(last.notes), text)
-	s.reply, s.warned = "", false // repeating the same reply is now a decision
+	s.reply, s.warned = "", false // repeating the same turn is now a decision
 	return Child{State: r.seeing(s, text, nil)}
 }
 
-// Probed returns the outcome of the probes for the answer that the state ended with, or nil if none were run.
+// Probed returns the outcome of probing the answer that the state ended with, or nil if no probes were run.
 func (s State) Probed(a *Answer) *Probed {
 	if s.probes.answer == nil || a == nil || len(s.probes.all) == 0 {
 		return nil
@@ -112,7 +112,7 @@ func (s State) Probed(a *Answer) *Probed {
 }
 
 // hasRow reports whether a result has a row with the same cells in columns with the same names. If it has none of these
-// columns, it suffices that any column contains the same first cell.
+// columns, it is enough for any column to contain the same first cell.
 func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
 	shared := false
 	for _, v := range vars {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// labelledRows is the number of the answer's first rows that get labels, for the preview in the reply.
+// labelledRows is the number of rows at the start of the answer that get labels, for the preview in the reply.
 const labelledRows = 25
 
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE]
@@ -29,33 +29,33 @@ type Answer struct {
 	Endpoint string
 	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
 	Labels map[string]string
-	Graph  *kg.Description // describes how nodes are named; nil for a Wikibase
-	// the columns that answer the question, according to the model; the others are for display. If nil, the model named
-	// none, and every column counts
+	Graph  *kg.Description // how nodes are named; nil for a Wikibase
+	// the columns that answer the question, according to the model; the others are for display. If nil, the model did
+	// not name any, and every column counts
 	Columns []string
-	Assumed string // the reading that the model chose, in the asker's language; may be empty
+	Assumed string // the interpretation that the model chose, in the asker's language; may be empty
 	Open    string // what the model left open, also in the asker's language
 }
 
 // Names returns how the answer's nodes are named.
 func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labels: a.Labels} }
 
-// unfit explains to the model why a query cannot be published: it has no posting form, or its last run failed or
+// unfit explains to the model why a query cannot be published: it has no posting form, or its final run failed or
 // returned nothing.
 type unfit struct {
 	text    string
 	kind    kg.Kind // kind of failure of the run
 	cause   error   // error of the failed check or run; nil for an empty result
-	attempt *Answer // the answer that it would have been, with an empty table, or without one if the run failed
+	attempt *Answer // the rejected answer, with an empty table, or without a table if the run failed
 }
 
 func (u *unfit) Error() string { return u.text }
 
-// publish makes the last run (ARCHITECTURE.md, invariant 4) on the graph named kg, or on the main one if kg is "". If
-// the preset's rule says so, it removes a LIMIT 10 at the end of the query, which was meant for exploring. It converts
-// the query to its posting form and runs exactly that text, with only [AUTO_LANGUAGE] replaced. If the query cannot be
-// published, the error is an *unfit; every other error ends the run. If the query becomes too large or too slow only
-// because LIMIT 10 was removed, it is published with the limit.
+// publish performs the final run (ARCHITECTURE.md, invariant 4) on the graph named kg, or on the main graph if kg is
+// "". If the preset's rules require it, publish removes a LIMIT 10 at the end of the query, which was meant for
+// exploring. It converts the query to its posting form and runs exactly that text, with only [AUTO_LANGUAGE] replaced.
+// If the query cannot be published, the error is an *unfit; all other errors end the run. If the query becomes too
+// large or too slow only because LIMIT 10 was removed, it is published with the limit.
 func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, kg string) (*Answer, error) {
 	env := r.env(b, s)
 	source, err := env.Sources.Named(kg)
@@ -75,9 +75,9 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, k
 	return answer, err
 }
 
-// publishAny publishes a query or, if the preset's rule allows it, another form of it that runs: a faster form if the
-// query takes too long, or the query that was sent to a second service in its dialect. The published text is the one
-// that was run.
+// publishAny publishes a query or, if the preset's rules allow it, an alternative form that runs: a faster form if the
+// query takes too long, or the form that was sent to a second service in that service's dialect. The published text is
+// the text that was run.
 func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	a, err := r.publishOne(ctx, env, query)
 	var u *unfit
@@ -100,7 +100,7 @@ func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*
 	return ported, err
 }
 
-// publishFaster publishes the first of a slow query's faster forms that returns something. It returns nil if there is
+// publishFaster publishes the first of a slow query's faster forms that returns a result, or returns nil if there is
 // none.
 func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	for _, f := range env.Dialect.Faster(query) {
@@ -137,7 +137,7 @@ func saysTen(question string) bool {
 	return false
 }
 
-// finalTries is the number of attempts at the last run if the graph's service fails.
+// finalTries is the number of attempts at the final run if the graph's service fails.
 const finalTries = 2
 
 func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
@@ -166,13 +166,13 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	return a, nil
 }
 
-// lastRun runs the text to be published, retrying if the graph's service fails. It returns the result and when the
-// query was run.
+// lastRun runs the text to be published, retrying if the graph's service fails. It returns the result and the time at
+// which the query was run.
 func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.Table, time.Time, error) {
 	for try := 1; ; try++ {
 		at := r.Now()
 		table, err := env.Graph.Query(ctx, text)
-		if err == nil && !table.At.IsZero() { // the branches of a search share results
+		if err == nil && !table.At.IsZero() { // branches of a search share results
 			at = table.At
 		}
 		kind := kg.KindOf(err)
@@ -219,8 +219,8 @@ func unionIDs(a, b []string) []string {
 	return out
 }
 
-// Extract asks the model, after the actions are used up, for the query that the steps of s support (SPINACH's "extract
-// final SPARQL"). It publishes the query if it runs, returns something and contains only IDs that were seen. Otherwise,
+// Extract asks the model, after the actions are used up, for the query that the steps in s support (SPINACH's "extract
+// final SPARQL"). It publishes the query if it runs, returns a result and contains only IDs that were seen. Otherwise,
 // it returns f with the reason added.
 func (r *Runner) Extract(ctx context.Context, s State, f Final) (State, Final, bool, error) {
 	b := r.Events.Branch(s.at)

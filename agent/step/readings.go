@@ -8,18 +8,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Reading is one reading of a question, with the result of its query.
+// Reading is an interpretation of a question, with the result of its query.
 type Reading struct {
 	SPARQL string
-	// number of rows of its answer, or the number that is the answer's only value
+	// number of rows in the answer, or the number that is the answer's only value
 	Count int
-	More  bool         // there may be more than Count
-	Probe *event.Probe // the change to the first reading's query; nil for a separate answer
+	More  bool         // the true number may be higher than Count
+	Probe *event.Probe // the change to the first interpretation's query; nil for a separate answer
 }
 
-// Readings returns the two readings between which a search could not decide: the first two options, or an answer and
-// the first variant of its query that the model saw and did not use. It returns nil if there are not two readings, or
-// if their counts are the same.
+// Readings returns the two interpretations between which a search could not decide: the first two options, or an answer
+// and the first variant of its query that the model saw but did not use. It returns nil if there are fewer than two
+// interpretations, or if their counts are the same.
 func (s State) Readings(options []Option) []Reading {
 	if len(options) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func count(t *kg.Table) int {
 	return len(t.Rows)
 }
 
-// onlyNumber returns the only value of a result, if it is a whole number.
+// onlyNumber returns a result's only value if it is a nonnegative integer.
 func onlyNumber(t *kg.Table) (int, bool) {
 	if t == nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 || t.Rows[0][0].Datatype != rdf.XSDInteger {
 		return 0, false

@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Two readings are returned if their results differ in the number of rows, or in the number that is the only value.
+// Two interpretations are returned if their results differ in the number of rows, or in the number that is the only
+// value.
 func TestReadings(t *testing.T) {
 	rows := func(n int) *Answer {
 		a := &Answer{SPARQL: "SELECT ?x {}", Table: &kg.Table{Vars: []string{"x"}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// unreadable returns the child of a turn that could not be read, in which the model is told why. Depending on the
+// unreadable returns the child for a turn that could not be read, in which the model is told why. Depending on the
 // preset's rules, a turn without an action may still contain the answer, or may end the run.
 func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Proposal) (Child, error) {
 	rules := r.Preset.Rules
@@ -50,8 +50,8 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a call that cannot be carried out although other calls of its turn can. The call's
-// result says why.
+// handBack returns the child for a call that cannot be run although other calls in its turn can. The call's result says
+// why.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
@@ -59,8 +59,8 @@ func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn pr
 	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall, "")
 }
 
-// notDone returns the child for a call that was not carried out; the call's result says why. refused is the kind of the
-// rule that refused it, or "" if the call could not be carried out.
+// notDone returns the child for a call that was not run; the call's result says why. refused is the kind of rule that
+// rejected it, or "" if the call could not be run.
 func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	why string, failure kg.Kind, refused string) (Child, error) {
 	s.taken++
@@ -74,7 +74,7 @@ func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn pro
 	return Child{State: s.with(k)}, nil
 }
 
-// replyOf returns the form in which turns are compared, consisting of the thought and every call.
+// replyOf returns a key for comparing turns, which consists of the thought and every call.
 func replyOf(t protocol.Turn) string {
 	var b strings.Builder
 	b.WriteString(render.Fold(t.Thought))

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Text returns a proposal as people read and edit it: "Thought: …", followed by one line "Action:
-// name(argument)" for each call. An unreadable turn is returned as the model wrote it.
+// Text returns a proposal in a form that people can read and edit: "Thought: …", followed by an "Action:
+// name(argument)" line for each call. An unreadable turn is returned as the model wrote it.
 func (p Proposal) Text() string {
 	if p.Problem != nil {
 		text := p.choice.Content
@@ -36,8 +36,8 @@ var (
 	thoughtLine = regexp.MustCompile(`(?i)^[ \t]*thought[ \t]*:[ \t]*`)
 )
 
-// Rewritten returns the proposal with the turn that a person wrote in the form of [Proposal.Text]. If the text has no
-// thought, the model's is kept. If the text cannot be read, the problem says why and the proposal is unchanged.
+// Rewritten returns the proposal with the turn that a reviewer wrote in the form of [Proposal.Text]. If the text has no
+// thought, the model's thought is kept. If the text cannot be read, the problem says why and the proposal is unchanged.
 func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem) {
 	reader, err := protocol.Named(protocol.Options{Name: "text"})
 	if err != nil {
@@ -88,8 +88,7 @@ func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem
 	return out, nil
 }
 
-// asArguments inserts the text of an action into the arguments of the model's call, if only one of the arguments was
-// shown.
+// asArguments inserts the text of an action into the arguments of the model's call if only one argument was shown.
 func asArguments(action string, call protocol.Call) string {
 	var args map[string]any
 	from, to := strings.IndexByte(action, '('), strings.LastIndexByte(action, ')')
@@ -115,8 +114,7 @@ func (p Proposal) Wrote() *llm.Message {
 		ToolCalls: p.choice.ToolCalls}
 }
 
-// Message returns a proposal's turn as the message that will be part of the conversation, or nil for a turn that cannot
-// be read.
+// Message returns a proposal's turn as a message for the conversation, or nil for a turn that cannot be read.
 func (r *Runner) Message(p Proposal) *llm.Message {
 	if p.Problem != nil {
 		return nil
@@ -134,7 +132,7 @@ func (r *Runner) Message(p Proposal) *llm.Message {
 	return nil
 }
 
-// Reviewed writes a person's decision on a proposal to the log. When the proposal is carried out, its events are below
+// Reviewed writes a reviewer's decision on a proposal to the log. When the proposal is run, its events are added below
 // the decision.
 func (r *Runner) Reviewed(ctx context.Context, p Proposal, e event.Event) (Proposal, error) {
 	b := r.Events.Branch(p.state.at)
@@ -144,8 +142,7 @@ func (r *Runner) Reviewed(ctx context.Context, p Proposal, e event.Event) (Propo
 	return p, err
 }
 
-// Again returns the proposal in a form that can be carried out after later steps, which ended in s: its steps get new
-// numbers.
+// Again returns the proposal in a form that can be run after later steps, which ended in s: its steps get new numbers.
 func (p Proposal) Again(s State) Proposal {
 	p.state.taken = max(p.state.taken, s.taken)
 	return p
@@ -157,7 +154,7 @@ func (p Proposal) State() State { return p.state }
 // Mention is [tool.Mention].
 type Mention = tool.Mention
 
-// Mentions returns the nodes that a text names, in any of the question's graphs.
+// Mentions returns the nodes named in a text, in any of the question's graphs.
 func (r *Runner) Mentions(text string) (out []Mention) {
 	for i := range r.Sources {
 		out = append(out, r.dialect(i).Mentions(text)...)
@@ -165,7 +162,7 @@ func (r *Runner) Mentions(text string) (out []Mention) {
 	return out
 }
 
-// Unseen returns the IDs in a proposal that the model has not been shown, as written there.
+// Unseen returns the IDs in a proposal that the model has not seen, as written in the proposal.
 func (r *Runner) Unseen(p Proposal) (out []string) {
 	for _, m := range r.Mentions(p.Text()) {
 		if !p.state.known.has(m.Key) {

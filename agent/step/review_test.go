@@ -12,15 +12,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// once is a model with only one answer.
+// once is a model with a single response.
 type once llm.Choice
 
 func (m once) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{llm.Choice(m)}}, nil
 }
 
-// A turn that a person leaves unchanged keeps its meaning in every protocol, and the message that remains in the
-// conversation is read as the same turn.
+// A turn that a reviewer leaves unchanged keeps its meaning in every protocol, and the message that remains in the
+// conversation is parsed as the same turn.
 func TestRewritten(t *testing.T) {
 	call := func(name, args string) llm.Choice {
 		return llm.Choice{Content: "I think so.", ToolCalls: []llm.ToolCall{{ID: "c1", Name: name, Arguments: args}}}

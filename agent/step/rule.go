@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Why is a reason for refusing an action.
+// Why is a reason for rejecting an action.
 type Why string
 
-// The reasons. Their values are the names of the texts that the model reads.
+// The reasons. Each value is the name of the text that the model reads.
 const (
 	repeated Why = "refused_repeat"    // the action was done before
 	tooEarly Why = "refused_too_early" // a stop without an answer before anything was looked up
@@ -23,34 +23,34 @@ const (
 	noRows      Why = "refused_no_rows"
 	notFit      Why = "refused_unfit"
 	unanswered  Why = "refused_unanswered" // the graph's service did not answer the query
-	sameReply   Why = "refused_same_reply" // the reply is the same as the previous one; see preset.RepeatLoop
-	unread      Why = "refused_unread"     // the query's result has not been seen yet
-	misshapen   Why = "refused_shape"      // the answer's columns may be wrong, see shape.go
+	sameReply   Why = "refused_same_reply" // the turn is the same as the previous one; see preset.RepeatLoop
+	unread      Why = "refused_unread"     // the model has not yet seen the query's result
+	misshapen   Why = "refused_shape"      // the answer's columns may be wrong; see shape.go
 )
 
-// Refusal describes why an action is not carried out.
+// Refusal describes why an action is rejected.
 type Refusal struct {
 	Kind string // "repeat", "stop" or "loop"
 	Why  Why
-	Back int // number of steps to keep if the work returns to an earlier state because of the refusal
+	Back int // number of steps to keep if the rejection causes a rollback
 	call protocol.Call
 	turn protocol.Turn
 	data map[string]any // for the text
 }
 
-// judge applies the preset's rules to a call. It returns nil if the call should be carried out. See [Runner.Refuse] for
-// what follows a refusal. SPINACH's rules are the paper's two checks (section 4.2), refined by this project:
+// judge applies the preset's rules to a call. It returns nil if the call should be run. See [Runner.Refuse] for what
+// follows a rejection. SPINACH's rules are the paper's two checks (section 4.2), refined by this project:
 //
 //   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
-//     A step that failed because of a temporary problem of the service (down, rate limit) does not count.
-//   - A stop is without a result if the last query executed in the state returned no rows or failed, if there is none,
-//     or if that query cannot be posted.
-//   - A stop(step N) is a stop on the query of the state's N-th step. It is without a result if that step is not
+//     A step that failed because of a temporary service problem (down, rate limit) does not count.
+//   - A stop is without a result if no query was executed in the state, or if the last one returned no rows, failed or
+//     cannot be posted.
+//   - A stop(step N) is a stop on the query in the state's N-th step. It is without a result if that step is not
 //     a query or returned nothing. The paper has no such action. Without it, a query that was followed by a check could
-//     not be published, since running it again is a repetition.
+//     not be published, since rerunning it is a repetition.
 //   - A stop(no answer: …) is the honest way out. It is accepted if at least one query was executed or two searches
-//     were made, and no query executed in the state returned anything that can be posted. If one did, it is refused
-//     once, since that query may be the answer, and accepted if the model insists in the next turn.
+//     were made, and no query executed in the state returned anything that can be posted. If one did, the stop is
+//     rejected once, since that query may be the answer, and accepted if the model insists in the next turn.
 func (s State) judge(rules preset.Rules, key string) *Refusal {
 	if rules.Repeat != preset.RepeatRestore && rules.Repeat != preset.RepeatRefuse {
 		return nil
@@ -75,7 +75,7 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 		back = len(s.steps)
 	}
 	ref := &Refusal{Kind: "stop", Back: back, data: map[string]any{"Good": withResult + 1}}
-	target := s.stoppedOn(end) // step of the query that the stop is on
+	target := s.stoppedOn(end) // step with the query that the stop refers to
 	ref.data["N"] = target + 1
 	k := s.ran(target)
 	if rules.Append && end.SPARQL == "" && k != nil && tool.Passing(k.Failure) {
@@ -94,7 +94,7 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 		return ref
 	}
 	switch {
-	case end.SPARQL != "": // it is judged by its last run
+	case end.SPARQL != "": // the query is judged by its final run
 		return nil
 	case last < 0:
 		ref.Why = noQuery
@@ -112,8 +112,8 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 	return ref
 }
 
-// done returns the indexes of the last query and of the last query with a result that can be posted, each -1 if there
-// is none, and how many searches were made.
+// done returns the index of the last query, the index of the last query with a result that can be posted, and the
+// number of searches made. An index is -1 if there is no such query.
 func (s State) done() (last, withResult, searches int) {
 	last, withResult = -1, -1
 	for i, k := range s.steps {
@@ -140,8 +140,8 @@ func (s State) ran(i int) *kept {
 	return s.steps[i]
 }
 
-// stoppedOn returns the index of the step whose query an end refers to: the step that it names or, if it names none,
-// the last executed query. It returns -1 if there is none.
+// stoppedOn returns the index of the step whose query an end refers to: the step that it names or, if it does not name
+// one, the step with the last executed query. It returns -1 if there is none.
 func (s State) stoppedOn(end tool.End) int {
 	if end.AtStep {
 		return end.Step - 1
@@ -154,16 +154,16 @@ func (s State) stoppedOn(end tool.End) int {
 	return -1
 }
 
-// refuse handles a refused action. In a conversation that only grows, the refusal is its result.
+// refuse handles a rejected action. In an append-only conversation, the rejection is the action's result.
 func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	if !r.Preset.Rules.Append {
 		return r.refusedChild(s, turn, call, ref), nil
 	}
 	r.describe(ref, call)
-	ref.data["Seen"] = true // the call is right above
+	ref.data["Seen"] = true // the call is directly above
 	s.refusals++
-	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was done, so this is neither a query nor an end
+	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was run, so this is neither a query nor an end
 	c, err := r.notDone(ctx, b, s, turn, call, r.say(string(ref.Why), ref.data), "", ref.Kind)
 	c.State.refusedAs = ref.Why
 	return c, err
@@ -172,7 +172,7 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 // maxAgain is the number of consecutive repetitions of earlier calls that end a run.
 const maxAgain = 4
 
-// refuseRepeat refuses a call that repeats an earlier one. In a conversation that only grows, the run ends if the model
+// refuseRepeat rejects a call that repeats an earlier one. In an append-only conversation, the run ends if the model
 // keeps repeating calls, since nothing that it sees would change.
 func (r *Runner) refuseRepeat(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
@@ -185,7 +185,8 @@ func (r *Runner) refuseRepeat(ctx context.Context, b *event.Branch, s State, tur
 	return c, err
 }
 
-// describe adds to a refusal the data that its text needs about the call, and the name of the tool that ends the work.
+// describe adds the data that a rejection's text needs: data about the call, and the name of the tool that ends the
+// run.
 func (r *Runner) describe(ref *Refusal, call protocol.Call) {
 	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
 	ref.data["Stop"], ref.data["Flag"] = "stop", ""
@@ -194,7 +195,7 @@ func (r *Runner) describe(ref *Refusal, call protocol.Call) {
 	}
 }
 
-// refusedChild returns the child for a refused action: nothing is done, and the model is told why.
+// refusedChild returns the child for a rejected action: nothing is run, and the model is told why.
 func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
 	ref.call, ref.turn = call, turn
 	r.describe(ref, call)
@@ -203,13 +204,13 @@ func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, r
 	return Child{State: s, Outcome: Refused, Refusal: ref}
 }
 
-// summary is an abandoned step in the form in which a note mentions it.
+// summary is an abandoned step as mentioned in a note.
 type summary struct{ Action, Argument, Result string }
 
-// Refuse settles a refused child and writes the refusal to the log. Without goBack, or if the rules do not restore
-// states, the state remains as it was before the refused action. With goBack, the state before the first of the two
-// equal actions is restored or, for a stop, the state before the last query. If no query was executed, there is nothing
-// to go back to, and the state remains. The model is told what was tried in the abandoned steps.
+// Refuse settles a rejected child and writes the rejection to the log. Without goBack, or if the rules do not restore
+// states, the state remains as it was before the rejected action. With goBack, Refuse restores the state before the
+// first of the two equal actions or, for a stop, the state before the last query. If no query was executed, there is
+// nothing to go back to, and the state is left unchanged. The model is told what was tried in the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
 	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||

@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxDown is the number of consecutive failures of the graph's service that end a run.
+// maxDown is the number of consecutive graph service failures that end a run.
 const maxDown = 3
 
-// longPause is the longest pause, requested by a query service, for which a run waits.
+// longPause is the longest pause requested by a query service that a run waits out.
 const longPause = 2 * time.Minute
 
-// served returns the child of a call to the graph. The child is an end if the graph's service stays down, has banned
-// us, or requests a pause that is longer than a run waits.
+// served returns the child that results from a call to the graph. The child is an end if the graph's service stays
+// down, has banned us, or requests a pause longer than longPause.
 func (s State) served(call protocol.Call, res tool.Result) Child {
 	if !tool.Passing(res.Failure) {
 		s.down = 0
@@ -29,8 +29,8 @@ func (s State) served(call protocol.Call, res tool.Result) Child {
 	return s.unserved(res.Failure, res.RetryAfter)
 }
 
-// unserved returns the end of a run whose graph does not answer. The end contains the pause that the service requests,
-// so the question is not asked again before the pause is over.
+// unserved returns the end of a run whose graph does not respond. The end includes the pause requested by the service,
+// so that the question is not asked again before the pause is over.
 func (s State) unserved(failure kg.Kind, pause time.Duration) Child {
 	cause := kg.Errorf(failure, "the graph did not answer")
 	cause.RetryAfter = pause

@@ -11,7 +11,7 @@ import (
 )
 
 // answerColumns returns the columns of a result that answer the question: the columns that the model named, if they
-// exist, except labels of items that are in another column. It returns nil if the model named none.
+// exist, except labels of items that are in a different column. It returns nil if the model named none.
 func answerColumns(vars, named []string) []string {
 	there := slices.DeleteFunc(slices.Clone(named), func(c string) bool { return !slices.Contains(vars, c) })
 	if len(there) == 0 {
@@ -20,7 +20,7 @@ func answerColumns(vars, named []string) []string {
 	return tool.WithoutLabels(there, vars)
 }
 
-// Words returns the model's words to the asker: the answer, the reading that it chose, and what it left open.
+// Words returns the model's message to the asker: the answer, the interpretation it chose, and what it left open.
 func (f Final) Words() string {
 	list := []string{f.Text}
 	if f.Answer != nil {
@@ -100,18 +100,18 @@ var howMany = regexp.MustCompile(`(?i)\b(how many|wie ?viele|combien d|cu[aá]nt
 // ShapeFault is a possible fault in an answer's columns.
 type ShapeFault struct {
 	Kind               ShapeKind
-	Column, Item       string   // the column of a name, and the column of the item that it names
+	Column, Item       string   // the column with the names, and the column with the items they name
 	Columns, Announced []string // the answer columns and the announced columns
 }
 
-// ShapeKind is the kind of a fault. It is also the name of the text that the model reads.
+// ShapeKind is a kind of fault. It is also the name of the text that the model reads.
 type ShapeKind string
 
 // The kinds of faults.
 const (
-	ShapeLabel  ShapeKind = "shape_label"  // a name instead of its item
+	ShapeLabel  ShapeKind = "shape_label"  // a name instead of the item it names
 	ShapeFewer  ShapeKind = "shape_fewer"  // announced columns are missing
-	ShapeMore   ShapeKind = "shape_more"   // there are more columns than were announced
+	ShapeMore   ShapeKind = "shape_more"   // more columns than announced
 	ShapeNumber ShapeKind = "shape_number" // the question asks how many, but there is no number
 )
 

@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// State is an exploration so far. It consists of the paper's state, which is every step with its observation (section
-// 4.1), and of the next message to the model. A State is a value: it can be kept, copied and expanded again, even
-// concurrently.
+// State is the state of an exploration. It consists of the paper's state, which is every step with its observation
+// (section 4.1), and of the next message to the model. A State is a value: it can be kept, copied and expanded again,
+// even concurrently.
 type State struct {
 	at    int     // ID of the event at which the state was reached
-	root  int     // ID of the event with which the exploration began
+	root  int     // ID of the event at which the exploration started
 	steps []*kept // a step in a state never changes; see [State.changed]
 	taken int     // number of steps executed so far, including abandoned ones; this is the last number used
 	turns int     // number of turns that could be read
@@ -29,9 +29,9 @@ type State struct {
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
 	asides    []aside     // turns kept in a conversation that only grows; see preset.Rules.Append
 
-	reply        string   // the last turn, in the form in which replies are compared
+	reply        string   // the last turn, normalized for comparison with other replies
 	stuck        int      // number of consecutive turns that repeated the previous turn
-	again        int      // calls refused as repetitions since the last one that was carried out
+	again        int      // calls refused as repetitions since the last executed call
 	warned       bool     // the last turn was refused because it was the same as the previous turn
 	messages     int      // number of messages in the conversation so far
 	known        *seen    // IDs that the model was shown or given, in the form of tool.Dialect.Key
@@ -42,13 +42,13 @@ type State struct {
 	refusals     int      // number of refused actions
 	repairs      int      // turns and calls that had to be repaired
 	down         int      // consecutive failures of the graph's service
-	feedbacks    int      // answers that a judge sent back
+	feedbacks    int      // answers that a judge rejected
 	verdict      *Verdict // the judge's first verdict
-	rejected     *Answer  // the last of those answers
+	rejected     *Answer  // the last rejected answer
 	unseen       bool     // the answer's query contains IDs that were not seen before
 	probes       probed   // the probes of an answer
 	returns      []string // columns of the answer that the model announced
-	shapeTold    bool     // the model was told what may be wrong with its answer's columns
+	shapeTold    bool     // the model was told what may be wrong with the columns of its answer
 }
 
 // aside is an unreadable turn after the first n steps of the state, with the reply to it.
@@ -65,12 +65,12 @@ type kept struct {
 	call      protocol.Call
 	turn      int
 	reasoning string
-	key       string // the form in which calls are compared
+	key       string // the call, normalized for comparison with other calls
 	query     string // the executed query, if any
 	result    bool   // the query returned rows or a truth value
 	table     *kg.Table
-	transient bool          // the step failed for a temporary reason, so doing it again is not a repetition
-	pause     time.Duration // the pause that the graph's service requests
+	transient bool          // the step failed for a temporary reason, so retrying it is not a repetition
+	pause     time.Duration // the pause requested by the graph's service
 	given     bool          // the model did not request the step, see [Runner.Give]
 	fruitless bool          // the step showed nothing: no rows, no hits
 	unseen    bool          // the query contains IDs that were not seen before
@@ -106,7 +106,7 @@ func (s *seen) has(id string) bool {
 	return false
 }
 
-// with returns the set with more IDs.
+// with returns the set with ids added.
 func (s *seen) with(ids []string) *seen {
 	var more map[string]bool
 	for _, id := range ids {
@@ -135,7 +135,7 @@ func (s State) Steps() []event.Step {
 // At returns the ID of the event at which the state was reached.
 func (s State) At() int { return s.at }
 
-// Ended returns the state as of the event with the ID at, after everything that followed the exploration.
+// Ended returns the state moved to the event with ID at, which comes after everything that followed the exploration.
 func (s State) Ended(at int) State {
 	s.at = at
 	return s
@@ -144,7 +144,7 @@ func (s State) Ended(at int) State {
 // Refused reports whether the last action was refused, and no steps were abandoned for it.
 func (s State) Refused() bool { return s.refused }
 
-// Told returns what the model is told at its next turn because the last one was refused or could not be read, or "".
+// Told returns what the model is told on its next turn if its last turn was refused or could not be read, or "".
 func (s State) Told() string {
 	if n := len(s.asides); s.hint == "" && n > 0 && s.asides[n-1].after == len(s.steps) {
 		return s.asides[n-1].note
@@ -169,8 +169,8 @@ func (s State) Notes() []string {
 	return out
 }
 
-// back returns the state reduced to its first n steps, and the steps that were abandoned. Counts are kept, and IDs that
-// were seen remain seen.
+// back returns the state truncated to its first n steps, and the steps that were abandoned. Counts are kept, and IDs
+// that were seen remain seen.
 func (s State) back(n int) (State, []*kept) {
 	gone := s.steps[n:]
 	s.steps = slices.Clip(s.steps[:n])
@@ -187,7 +187,7 @@ func (s State) back(n int) (State, []*kept) {
 	return s, gone
 }
 
-// noted returns the state with a note at its end.
+// noted returns the state with a note added at the end.
 func (s State) noted(text string) State {
 	s.notes = append(slices.Clip(s.notes), note{after: len(s.steps), text: text})
 	if len(s.notes) > maxNotes {
@@ -196,15 +196,15 @@ func (s State) noted(text string) State {
 	return s
 }
 
-// with returns the state with an executed step.
+// with returns the state with an executed step added.
 func (s State) with(k kept) State {
 	s.steps = append(slices.Clip(s.steps), &k)
 	s.refused, s.refusedAs, s.hint, s.bad = false, "", "", nil
 	return s
 }
 
-// changed returns a copy of the state in which the step with index i is copied, too, and that step, which may be
-// changed.
+// changed returns a copy of the state with its own copy of the step at index i, and that step, which the caller may
+// modify.
 func (s State) changed(i int) (State, *kept) {
 	k := *s.steps[i]
 	s.steps = slices.Clone(s.steps)

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// answers is a model that returns its answers one after another and records its requests.
+// answers is a model that returns canned answers in order and records the requests that it receives.
 type answers struct {
 	mu       sync.Mutex
 	choices  [][]llm.Choice
@@ -62,7 +62,7 @@ func (small) Query(_ context.Context, q string) (*kg.Table, error) {
 	return &kg.Table{Vars: []string{"x"}, Source: "test", Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1")}}}, nil
 }
 
-// log is a recorder that keeps the events.
+// log is a recorder that keeps events in memory.
 type log struct{ events []event.Event }
 
 func (l *log) Record(_ context.Context, e event.Event) error {
@@ -103,7 +103,7 @@ func actions(s State) (out []string) {
 	return out
 }
 
-// TestSamples checks that n samples create n children, each with a separate step below the same call to the model, and
+// TestSamples checks that n samples create n children, each with a separate step under the same call to the model, and
 // that the parent does not change.
 func TestSamples(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)",
@@ -140,8 +140,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestStatesAreValues checks that states expanded in parallel do not affect each other, and that the work can return to
-// an earlier state later.
+// TestStatesAreValues checks that states expanded in parallel do not affect each other, and that a run can return to an
+// earlier state later.
 func TestStatesAreValues(t *testing.T) {
 	var all [][]llm.Choice
 	for range 40 {
@@ -270,7 +270,7 @@ func TestNativeConversation(t *testing.T) {
 	}
 }
 
-// TestOneCallOnly checks that if a turn may have only one call, the other calls are left out and the model is told so.
+// TestOneCallOnly checks that if a turn may have only one call, any further calls are dropped and the model is told so.
 func TestOneCallOnly(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`),
 		call("c2", "search_wikidata", `{"text":"b"}`)}}},
@@ -289,8 +289,8 @@ func TestOneCallOnly(t *testing.T) {
 	}
 }
 
-// TestLimitsOfTheRun checks that all states share the limits on money and tokens, and that these end an expansion
-// before its call.
+// TestLimitsOfTheRun checks that all states share the limits on money and tokens, and that an exhausted limit ends an
+// expansion before its call.
 func TestLimitsOfTheRun(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)")}}
 	r := runner(t, m, nil, preset.Default())
@@ -306,7 +306,7 @@ func TestLimitsOfTheRun(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks that a turn with more calls than the limit on steps allows is carried out only up to the limit.
+// TestManyCalls checks that a turn with more calls than the step limit allows is executed only up to the limit.
 func TestManyCalls(t *testing.T) {
 	var calls []llm.ToolCall
 	for i := range 1000 {
@@ -319,7 +319,7 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestProposal checks that the model's proposal can be read and changed before it is carried out.
+// TestProposal checks that the model's proposal can be read and changed before it is executed.
 func TestProposal(t *testing.T) {
 	rec := &log{}
 	r := runner(t, &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}, rec, preset.Default())

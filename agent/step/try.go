@@ -19,8 +19,8 @@ type Variant struct {
 	Model  Model
 }
 
-// Try returns the runner for the n-th of several independent tries, counted from 0, and describes in words how it
-// differs. The first try uses the receiver. The tries share limits, graphs, caches and the log, but not their
+// Try returns the runner for the nth of several independent tries, counted from 0, and a description of how it differs
+// from the run. The first try uses the receiver. The tries share limits, graphs, caches and the log, but not their
 // conversations. Each further try uses a different seed, samples at a temperature of at least 0.7, and lists its tools
 // in a different order.
 func (r *Runner) Try(n int) (*Runner, string) {
@@ -48,8 +48,8 @@ func (r *Runner) Try(n int) (*Runner, string) {
 	return &out, strings.Join(words, ", ")
 }
 
-// Open begins an exploration at the event with the ID at. It chooses worked dialogues of the question's kind, if the
-// preset has any, and sets r.Exemplars. It also adds what the model is shown before its first turn to the conversation.
+// Open starts an exploration at the event with ID at. It chooses worked dialogues of the question's kind, if the preset
+// has any, and sets r.Exemplars. It also adds to the conversation what the model is shown before its first turn.
 func (r *Runner) Open(ctx context.Context, at int) (State, error) {
 	b := r.Events.Branch(at)
 	err := r.findExemplars(ctx, b)

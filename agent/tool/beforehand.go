@@ -13,15 +13,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// BeforehandName is the name of the tool with which the program looks things up before the model's first turn.
+// BeforehandName is the name of the tool that the program uses to look things up before the model's first turn.
 const BeforehandName = "look_up_question"
 
 // Limits on what is looked up beforehand, and on how much of it is shown. The limits on lists are based on
 // measurements: later entries were never needed (tools/used, docs/best.md).
 const (
-	beforehandFinds   = 36 // searches for entities, and searches for properties
+	beforehandFinds   = 36 // searches for entities; the same number of searches for properties
 	beforehandItems   = 5  // entities
-	beforehandPages   = 4  // entities that are shown with their properties
+	beforehandPages   = 4  // entities shown with their properties
 	beforehandClasses = 2  // classes whose members are described
 	beforehandProps   = 8  // properties
 	beforehandOut     = 8  // properties of an entity
@@ -32,9 +32,9 @@ const (
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
 	lesser            = 4  // a namesake is shown if the graph has more than a fourth as much about it
-	furtherWords      = 3  // additional words that a name may have
+	furtherWords      = 3  // extra words that a name may have
 	namesakes         = 15 // hits of a search for an entity
-	nameHits          = 2  // entities for a name that is not exactly one of theirs
+	nameHits          = 2  // entities for a name that does not match exactly
 )
 
 type beforehandArgs struct{}
@@ -76,13 +76,13 @@ type questioned struct {
 	weight     func(kg.Hit) int64 // how much data the graph has about an entity
 }
 
-// thing is an entity that was found for a phrase of the question.
+// thing is an entity found for a phrase in the question.
 type thing struct {
 	phrase string
 	name   bool // the phrase is written like a name
 	hit    kg.Hit
 	rank   int  // rank among the hits for the phrase, from 0
-	near   bool // the phrase is not exactly its name
+	near   bool // the phrase is not exactly the entity's name
 	page   *page
 }
 
@@ -114,7 +114,7 @@ func (q *questioned) find(ctx context.Context) error {
 		if p.name {
 			texts = nameSpellings(p.text)
 		} else {
-			slices.Reverse(texts) // the singular first: it is the name of a class
+			slices.Reverse(texts) // the singular first, because class names are singular
 		}
 		for j, t := range texts {
 			if j == 0 || len(phrases) < maxPhrases/3 {
@@ -150,8 +150,8 @@ func (q *questioned) find(ctx context.Context) error {
 	return err
 }
 
-// miss records the names that no entity has. It returns taken with these names added, since their parts may not be
-// words.
+// miss records the names that do not belong to any entity. It returns taken with these names added, because parts of a
+// name are not necessarily words.
 func (q *questioned) miss(phrases, taken []phrase) []phrase {
 	for _, p := range phrases {
 		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
@@ -197,15 +197,14 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 		said[termAt(t, i, "item").Value] = countAt(t, i, "n")
 	}
 	for i, s := range all {
-		// A plain word more likely means an entity with that label than an entity that has the word as a code or an
-		// alias.
+		// A plain word more likely refers to an entity with that label than to an entity with that word as a code or alias.
 		meant := func(h kg.Hit) int64 {
 			if s.phrase != nil && !s.phrase.name && lettersOf(h.Label) == lettersOf(s.query.Text) {
 				return lesser * weight(h)
 			}
 			return weight(h)
 		}
-		res := *found[i] // a copy, since other queries may share the result
+		res := *found[i] // a copy, because other queries may share the result
 		res.Hits = slices.Clone(res.Hits)
 		slices.SortStableFunc(res.Hits, func(a, b kg.Hit) int {
 			if x, y := exact(a, s.query.Text), exact(b, s.query.Text); !x || !y {
@@ -218,7 +217,7 @@ func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchRes
 	return weight, nil
 }
 
-// search runs as many of the searches as are allowed. It returns their hits, and the searches that were made.
+// search runs as many of the searches as the limit allows. It returns their hits and the searches that were run.
 func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchResult, []lookedFor, error) {
 	all = all[:min(len(all), beforehandFinds)]
 	queries := make([]kg.FindQuery, len(all))
@@ -230,7 +229,7 @@ func (q *questioned) search(ctx context.Context, all []lookedFor) ([]*kg.SearchR
 	return found, all, err
 }
 
-// without returns the question's meaningful words, except names that were found.
+// without returns the question's meaningful words other than the names that were found.
 func (q *questioned) without(taken []phrase) string {
 	var out []string
 	for i, w := range wordsOf(q.text) {
@@ -241,8 +240,8 @@ func (q *questioned) without(taken []phrase) string {
 	return render.Clip(strings.Join(out, " "), maxSearch)
 }
 
-// chooseThings selects the best hits: hits for the longest phrases that are exactly the name of an entity and, for
-// phrases that are written like a name, also hits that contain all of their words. It returns the phrases.
+// chooseThings selects the best hits: hits for the longest phrases that exactly match an entity's name and, for phrases
+// that are written like a name, also hits that contain all of their words. It returns the phrases.
 func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
@@ -275,7 +274,7 @@ func longer(name, text string) bool {
 	return len(strings.Fields(name)) > len(strings.Fields(text))+furtherWords
 }
 
-// chooseProperties selects the properties whose name is a phrase of the question, and then properties with a similar
+// chooseProperties selects the properties whose names are phrases in the question, and then properties with a similar
 // meaning.
 func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult) {
 	for _, exactly := range []bool{true, false} {
@@ -291,8 +290,8 @@ func (q *questioned) chooseProperties(all []lookedFor, found []*kg.SearchResult)
 }
 
 // open reports whether hits for a phrase are still wanted. They are not wanted if the phrase is part of a longer phrase
-// that is the name of an entity. Hits that only contain its words are wanted if the phrase has several words or is
-// written like a name, and does not overlap with a phrase that was found.
+// that is the name of an entity. Hits that merely contain its words are wanted if the phrase is written like a name, is
+// not a number, and does not overlap a phrase that was found.
 func open(p *phrase, taken []phrase, exactly bool) bool {
 	for _, t := range taken {
 		inside := t.from <= p.from && p.to <= t.to && t.to-t.from > p.to-p.from
@@ -303,8 +302,8 @@ func open(p *phrase, taken []phrase, exactly bool) bool {
 	return exactly || p.name && !p.number()
 }
 
-// usable reports whether a property is worth showing. It must have a name, must be used in the graph if its uses are
-// known, and must not be an identifier of another database, unless the question contains its ID.
+// usable reports whether a property is worth showing. It must have a name, must be used in the graph if its use count
+// is known, and must not be an identifier in another database unless the question contains the property's ID.
 func usable(h kg.Hit, q kg.FindQuery) bool {
 	return h.Label != "" && (q.External || h.Datatype != "external-id" && (h.Uses != 0 || h.Term == nil))
 }
@@ -324,8 +323,8 @@ func (q *questioned) addProperty(h kg.Hit) {
 }
 
 // rank moves some properties to the front: properties that the question's entities or members of its classes have, and
-// whose names share a word with the question. They are the most likely to be meant, even if the search for properties
-// missed them.
+// whose names share a word with the question. Those properties are the most likely ones to be meant, even if the
+// property search missed them.
 func (q *questioned) rank() {
 	var here []kg.Hit
 	add := func(h kg.Hit) {
@@ -349,7 +348,7 @@ func (q *questioned) rank() {
 	}
 	for i, h := range here {
 		if at := slices.IndexFunc(q.properties, func(x kg.Hit) bool { return x.ID == h.ID }); at >= 0 {
-			here[i] = q.properties[at] // the hit has everything that the search returned
+			here[i] = q.properties[at] // the search hit has more data
 			q.properties = slices.Delete(q.properties, at, at+1)
 		}
 	}
@@ -357,8 +356,8 @@ func (q *questioned) rank() {
 	q.properties = q.properties[:min(len(q.properties), beforehandProps)]
 }
 
-// read reads the pages of the entities. If there are too many, it leaves out an entity that was found for a plain word
-// and is not a class or, if there is none, the last entity.
+// read reads the pages of the entities. If there are too many entities, it leaves out one that was found for a plain
+// word and is not a class or, if there is no such entity, the last one.
 func (q *questioned) read(ctx context.Context) error {
 	var iris []string
 	for _, t := range q.things {
@@ -390,7 +389,7 @@ func (q *questioned) read(ctx context.Context) error {
 	return err
 }
 
-// leastPage returns the index of the entity whose page is least useful for the question.
+// leastPage returns the index of the entity whose page is least relevant to the question.
 func (q *questioned) leastPage() int {
 	last := 0
 	for i := len(q.things) - 1; i >= 0; i-- {
@@ -406,7 +405,7 @@ func (q *questioned) leastPage() int {
 	return last
 }
 
-// measure describes the members of the first classes among the entities.
+// measure describes the members of the first few classes among the entities.
 func (q *questioned) measure(ctx context.Context) error {
 	if q.env.Source.Shapes == nil {
 		return nil
@@ -429,7 +428,7 @@ func (q *questioned) measure(ctx context.Context) error {
 	return q.lookBehind(ctx)
 }
 
-// lookBehind looks up the properties of the nameless nodes that members of the classes lead to.
+// lookBehind looks up the properties of the blank nodes that members of the classes lead to.
 func (q *questioned) lookBehind(ctx context.Context) error {
 	var iris []string
 	for _, s := range q.shapes {
@@ -448,7 +447,7 @@ func (q *questioned) lookBehind(ctx context.Context) error {
 	return err
 }
 
-// membersOf returns the number of a class's members according to its page.
+// membersOf returns the number of members of a class, according to the class's page.
 func (env *Env) membersOf(p *page) int {
 	for _, t := range env.Source.Explain.Types {
 		iri, ok := env.Source.Explain.Expand(t)

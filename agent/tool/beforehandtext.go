@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// write describes what was found, in as few words as possible.
+// write describes what was found as concisely as possible.
 func (q *questioned) write() string {
 	var lines []string
 	for _, t := range q.things {
@@ -67,7 +67,7 @@ func (q *questioned) thingLines(t thing) []string {
 		plain := len(r.values) > 0 && q.names.plain(r.values[0])
 		switch {
 		case label == "" && q.env.Source.Explain.IsWikibase(), slices.Contains(apart, r.property),
-			id == "P1963": // lists properties that such entities have, which their shape shows, too
+			id == "P1963": // lists the properties of a class's members, which the class's shape also shows
 		case slices.Contains(usefulOut, id), (q.asked(id, label) || few) && (!plain || r.n < 4):
 			near = append(near, strings.TrimSpace(id+" "+label)+": "+q.briefly(r))
 		case !plain:
@@ -93,7 +93,7 @@ func (q *questioned) thingLines(t thing) []string {
 	return lines
 }
 
-// usefulOut lists the properties whose values show what an entity is.
+// usefulOut lists the properties whose values describe what an entity is.
 var usefulOut = []string{"P31", "P279"}
 
 func (q *questioned) briefly(r pageRow) string {
@@ -109,7 +109,7 @@ func (q *questioned) asked(id, label string) bool {
 	return q.shares(cmp.Or(label, id[strings.LastIndexAny(id, ":/#")+1:]))
 }
 
-// shares reports whether a name shares a word with the question, comparing only the first letters of words.
+// shares reports whether a name and the question share a word, comparing only the first letters of words.
 func (q *questioned) shares(label string) bool {
 	for _, w := range wordsOf(q.text) {
 		if w.stop || w.capped || utf8.RuneCountInString(w.text) < 4 {
@@ -167,7 +167,7 @@ func (q *questioned) shapeList(s *kg.Shape) string {
 	return strings.Join(list, ", ")
 }
 
-// target describes the values of a property of members: the kind of a literal, the properties of nameless nodes and, on
+// target describes the values of a property of members: the kind of a literal, the properties of blank nodes and, on
 // graphs whose property names are less descriptive, the class of an entity.
 func (q *questioned) target(property string, t kg.ShapeTarget) string {
 	iri, err := q.env.iriOf(property)

@@ -11,15 +11,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Limits on what is examined about nameless nodes.
+// Limits on the examination of blank nodes.
 const (
-	nodesLookedAt = 100 // nodes that a property leads to
-	behindShown   = 6   // properties of such nodes that are shown
+	nodesLookedAt = 100 // maximum number of nodes examined per property
+	behindShown   = 6   // maximum number of properties of those nodes that are shown
 )
 
-// behind returns the properties of nameless nodes, by the property that leads to these nodes, the most frequent first.
-// All properties are IRIs. On a Wikibase, such nodes are unknown values and do not have properties. If the graph fails,
-// behind returns nothing. Only the end of ctx and a failure to write the log are errors.
+// behind returns the properties of blank nodes, keyed by the property that leads to the nodes, the most frequent first.
+// All properties are IRIs. On a Wikibase, blank nodes are unknown values and do not have properties. If the graph
+// fails, behind returns nothing. Only the end of ctx and a failure to write the log are errors.
 func (env *Env) behind(ctx context.Context, properties []string) (map[string][]string, error) {
 	if len(properties) == 0 || env.Source.Explain.IsWikibase() {
 		return nil, nil
@@ -56,7 +56,7 @@ func (n namer) behindText(property string) string {
 	return "[" + mostOf(list, behindShown) + "]"
 }
 
-// apart returns the properties for names, descriptions and classes, which are shown separately.
+// apart returns the properties for names, descriptions and classes. These are shown separately.
 func (env *Env) apart() []string {
 	d := &env.Source.Explain
 	var out []string
@@ -68,7 +68,7 @@ func (env *Env) apart() []string {
 	return out
 }
 
-// nameless returns the properties on the pages that lead to nameless nodes.
+// nameless returns the properties on the pages that lead to blank nodes.
 func (ps pages) nameless() []string {
 	var out []string
 	for _, p := range ps {
@@ -81,5 +81,5 @@ func (ps pages) nameless() []string {
 	return out
 }
 
-// nameless reports whether the first value of a row is a nameless node.
+// nameless reports whether the first value of a row is a blank node.
 func (r pageRow) nameless() bool { return len(r.values) > 0 && r.values[0].Kind == rdf.BlankKind }

@@ -10,23 +10,23 @@ import (
 	"strings"
 )
 
-// bestTools are the tools of the preset best. There are only a few of them, a call can be about several entities, and
-// the end names the columns that answer the question.
+// bestTools are the tools of the best preset. There are only a few of them, a single call can cover several entities,
+// and the final call names the columns that answer the question.
 //
 //	best.go          query and finish
 //	look.go          pages of several entities at once
-//	phrases.go       the phrases of a question that may be names
+//	phrases.go       the phrases in a question that may be names
 //	beforehand.go    the lookups before the model's first turn; beforehandtext.go describes their results
 var bestTools = Set{queryTool, lookTool, finishTool, beforehandTool, TriageTool}
 
-// The names of the tools of the preset best.
+// The names of the best preset's tools.
 const (
 	QueryName  = "query"
 	FinishName = "finish"
 	TriageName = "triage"
 )
 
-// triageArgs are the arguments of the action triage. Package agent reads the judgment from them.
+// triageArgs are the arguments of the triage action. Package agent reads the judgment from them.
 type triageArgs struct {
 	Request  bool    `json:"request" about:"the last post is a request to you"`
 	Question *string `json:"question" about:"the request as one text that can be understood without the thread, in the poster's language, close to their words, with the query that it is about; left out when the last post can be understood alone"`
@@ -34,17 +34,17 @@ type triageArgs struct {
 	Why      string  `json:"why" about:"one short line for the log"`
 }
 
-// TriageTool judges a post in the first turn of the work on it. It is available only for such work; see Judging in
-// package preset.
+// TriageTool judges a post in the first turn of a run that handles it. It is available only in such runs; see Judging
+// in package preset.
 var TriageTool = typed(&Tool{Name: TriageName, Text: "best_triage.md"},
 	func(context.Context, *Env, triageArgs) (Result, error) {
-		return Result{Text: say("triage_again", nil)}, nil // a repeated call: the first one was removed
+		return Result{Text: say("triage_again", nil)}, nil // a repeated call; the first call was removed
 	})
 
-// QueryArgs are the arguments of the action query.
+// QueryArgs are the arguments of the query action.
 type QueryArgs struct {
 	SPARQL string `json:"sparql" about:"the query; Wikidata's prefixes need no declaration"`
-	// the answer's shape, stated once, before the result can influence it
+	// the answer's shape, declared once, before the result can influence it
 	Returns *string `json:"returns" about:"with your first query: what a row of the final answer is and the columns that answer, without helpers such as names or a count to sort by, e.g. 'a city: ?city ?population'"`
 	KG      *string `json:"kg" about:"name of the graph"`
 }
@@ -63,7 +63,7 @@ var queryTool = typed(&Tool{Name: QueryName, Text: "best_query.md", Query: true,
 		}
 		return encoded(map[string]string{"sparql": text})
 	},
-	// A query with a different description of its shape is still the same query.
+	// A query is still the same query if its shape is described differently.
 	Key: func(args json.RawMessage) string {
 		a, err := argumentsOf[QueryArgs](args)
 		if err != nil {
@@ -72,7 +72,7 @@ var queryTool = typed(&Tool{Name: QueryName, Text: "best_query.md", Query: true,
 		return Dialect{}.NormalForm(a.SPARQL) + " " + strings.TrimSpace(deref(a.KG))
 	}}, runQuery)
 
-// runQuery carries out query(sparql, returns). It is like execute_sparql, but works on any of the question's graphs.
+// runQuery implements query(sparql, returns). It is like execute_sparql, but works on any of the question's graphs.
 func runQuery(ctx context.Context, env *Env, a QueryArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -91,7 +91,7 @@ func runQuery(ctx context.Context, env *Env, a QueryArgs) (Result, error) {
 
 var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pN_]*)`)
 
-// Returns returns the answer columns that a call announces, or nil if it announces none.
+// Returns returns the answer columns that a call declares, or nil if it declares none.
 func Returns(t *Tool, args json.RawMessage) []string {
 	if t == nil || t.Name != QueryName {
 		return nil

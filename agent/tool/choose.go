@@ -6,8 +6,8 @@ type chooseArgs struct {
 	Why    string `json:"why" about:"in one or two sentences, what decides it"`
 }
 
-// chooseTool is the tool with which a judge chooses among different answers. No preset includes it.
+// chooseTool is the tool that a judge uses to choose among different answers. No preset includes it.
 var chooseTool = typed[chooseArgs](&Tool{Name: "choose_answer", Text: "choose_answer.md"}, nil)
 
-// Choose returns the tool with which a judge chooses among answers.
+// Choose returns the tool that a judge uses to choose among answers.
 func Choose() *Tool { return chooseTool }

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// WithoutLabels removes the columns that contain only labels for the items of another column, in a result with the
-// columns vars. If that would remove all columns, it removes none.
+// WithoutLabels returns columns without those that contain only labels for the items in another column. vars are all
+// columns of the result. If that would remove all columns, it removes none.
 func WithoutLabels(columns, vars []string) []string {
 	var out []string
 	for _, c := range columns {
@@ -24,14 +24,14 @@ func WithoutLabels(columns, vars []string) []string {
 	return out
 }
 
-// NameOf reports whether a column contains the names of the items in another column, and returns that column. It judges
-// by the column's name and first value.
+// NameOf reports whether a column contains the names of the items in another column, and returns that column. It
+// decides by the column's name and first value.
 func NameOf(t *kg.Table, column string) (item string, ok bool) {
 	item, ok = sparql.LabelBase(column)
 	return item, ok && !firstOf(t, column).IsIRI()
 }
 
-// HasNumber reports whether one of the columns contains numbers, judging by its first value.
+// HasNumber reports whether any of the columns contains numbers, judging by its first value.
 func HasNumber(t *kg.Table, columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool {
 		switch firstOf(t, c).Datatype {

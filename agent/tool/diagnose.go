@@ -13,26 +13,26 @@ import (
 
 // Limits on the diagnosis of an empty result.
 const (
-	maxConditions = 8               // maximum number of conditions in a query that is diagnosed
+	maxConditions = 8               // maximum number of conditions in a query to diagnose
 	maxProbes     = 6               // probes for one query
 	probeTime     = 5 * time.Second // maximum time for one probe
-	shownProbe    = 120             // maximum number of a condition's characters that are shown
+	shownProbe    = 120             // maximum number of characters shown of a condition
 )
 
-// probe is a query without one of its conditions, in the form of an ASK.
+// probe is a query with one of its conditions removed, as an ASK query.
 type probe struct{ condition, query string }
 
-// diagnosis is the result of probing an empty query: the conditions without which there are rows, and the conditions
-// without which there are still no rows.
+// diagnosis is the result of probing an empty query: the conditions whose removal produces rows, and the conditions
+// whose removal does not.
 type diagnosis struct {
 	Rows, None []string
 	All        bool // every condition was tried
 }
 
 // diagnose runs a query that returned nothing without each of its conditions in turn, and reports which of them removes
-// the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if a limit of the run is near, or
-// if no probe could be evaluated. A probe that fails ends the diagnosis. Only the end of ctx and a failure to write the
-// trajectory are errors.
+// the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if the run is close to one of its
+// limits, or if no probe could be evaluated. A probe that fails ends the diagnosis. Only the end of ctx and a failure
+// to write the trajectory are errors.
 func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 	if !env.Diagnose || !env.TimeFor(maxProbes*probeTime) {
 		return "", nil
@@ -63,7 +63,7 @@ func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 	return say("diagnosis", d), nil
 }
 
-// try runs an ASK within the time of a probe.
+// try runs an ASK query within the time limit for a probe.
 func (env *Env) try(ctx context.Context, query string) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -77,10 +77,10 @@ func (env *Env) try(ctx context.Context, query string) (bool, error) {
 	return t.Boolean, nil
 }
 
-// probes returns the query without each of its conditions in turn, beginning with the last condition, since a query
-// grows at its end; all reports whether every condition is covered. The query must be a conjunction of two to eight
-// conditions, each of which is one triple, FILTER, MINUS, VALUES or UNION. OPTIONAL, BIND and the label service may
-// occur besides these. For any other query, and for a query whose rows can be lost elsewhere, by HAVING, OFFSET or
+// probes returns variants of the query that each lack one condition, starting with the last condition, since conditions
+// are usually added at the end; all reports whether every condition is covered. The query must be a conjunction of two
+// to eight conditions, each of which is one triple, FILTER, MINUS, VALUES or UNION. OPTIONAL, BIND and the label
+// service may also occur. For any other query, and for a query whose rows can be lost elsewhere, by HAVING, OFFSET or
 // LIMIT 0, probes returns nothing.
 func (d Dialect) probes(query string) (out []probe, all bool) {
 	q, err := d.parse(query)
@@ -95,7 +95,7 @@ func (d Dialect) probes(query string) (out []probe, all bool) {
 		return nil, false
 	}
 	for _, c := range slices.Backward(conditions) {
-		if len(out) == maxProbes || triples == 1 && c.triple { // without its only triple, a query matches nothing useful
+		if len(out) == maxProbes || triples == 1 && c.triple { // a query without its only triple matches nothing useful
 			continue
 		}
 		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
@@ -107,7 +107,7 @@ func (d Dialect) probes(query string) (out []probe, all bool) {
 	return out, len(out) == len(conditions)
 }
 
-// condition is a pattern that can remove rows, with its text.
+// condition is a pattern that can remove rows, and its text.
 type condition struct {
 	pattern sparql.Pattern
 	text    string

@@ -15,8 +15,8 @@ import (
 
 // Dialect implements the agent's operations on the text of queries, using internal/sparql.
 type Dialect struct {
-	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's services; none if nil
-	Graph    *kg.Description       // the graph that is queried; if nil, a graph like Wikidata
+	Services func(iri string) bool // allows SERVICE addresses besides those of Wikidata; allows none if nil
+	Graph    *kg.Description       // the graph being queried; nil for a graph like Wikidata
 }
 
 // maxQuery is the maximum length of a query in bytes: the query service rejects request bodies over 1 MB, and a model
@@ -107,18 +107,18 @@ func (d Dialect) Limit(query string) int {
 	return int(q.Body.Limit.N)
 }
 
-// InLanguage replaces [AUTO_LANGUAGE], which only the query service's own page understands.
+// InLanguage replaces [AUTO_LANGUAGE], which only the query service's web page understands.
 func (Dialect) InLanguage(query, lang string) string { return sparql.ReplaceAutoLanguage(query, lang) }
 
 // exploringLimit is the LIMIT that models often use while exploring and then forget to remove.
 const exploringLimit = 10
 
-// TrimLimit removes a LIMIT of that size from the end of a query. It reports whether there was one.
+// TrimLimit removes a LIMIT of exploringLimit from the end of a query, and reports whether there was one.
 func (Dialect) TrimLimit(query string) (string, bool) {
 	return sparql.TrimFinalLimit(query, exploringLimit)
 }
 
-// WithView adds the comment that makes Wikidata's query page show places as a map and pictures as pictures.
+// WithView adds the comment that makes Wikidata's query page show places on a map and images in a grid.
 func (d Dialect) WithView(query string) string {
 	if !d.wikibase() {
 		return query
@@ -136,7 +136,7 @@ func (d Dialect) PostingForm(query string, label func(id string) string) (string
 	return sparql.PostingForm(query, label)
 }
 
-// known returns the graph's own prefixes, or nil if it uses Wikidata's.
+// known returns the prefixes that the graph declares, or nil if it uses Wikidata's.
 func (d Dialect) known() map[string]string {
 	if d.wikibase() {
 		return nil

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxPageForModel = 60_000 // in bytes: longer pages are first pruned by words
+	maxPageForModel = 60_000 // in bytes; longer pages are first pruned by comparing words
 	maxLeftOut      = 30     // number of left-out properties that are named
 	maxCutNamed     = 10     // number of properties with left-out values that are named
 )
@@ -22,7 +22,7 @@ const EntryName = "get_wikidata_entry"
 var entryTool = onInput(&Tool{Name: EntryName, Text: "entry.md", Input: "id",
 	about: "an item or property, such as Q42"}, idKey, entry)
 
-// idKey returns the ID that a call names, which is the form in which calls are compared.
+// idKey returns the ID that a call names. Calls are compared by this ID.
 func idKey(text string) string {
 	if id := render.ID(text); id != "" {
 		return id
@@ -51,9 +51,9 @@ func (env *Env) exampleID(number string) string {
 	return "prefix:name or <IRI>"
 }
 
-// entry carries out get_wikidata_entry(Q number). It shows the page, pruned by the model to what matters for the
+// entry implements get_wikidata_entry(Q number). It shows the page, pruned by the model to what is relevant to the
 // question (SPINACH paper, section 4.1, prompt 13). If the model fails, or returns something that is not on the page,
-// the page is pruned by words in common with the question. A short page is shown whole.
+// the page is pruned to what shares words with the question. A short page is shown in full.
 func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := env.nodeID(argument)
 	if id == "" {
@@ -100,7 +100,7 @@ func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// prune shortens a page to what matters for the question.
+// prune shortens a page to what is relevant to the question.
 func (env *Env) prune(ctx context.Context, e *kg.Entity, whole render.Page) (render.Page, error) {
 	text := whole.String()
 	if len(text) <= env.Show.PruneOver {

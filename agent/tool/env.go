@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind, or ctx's error if ctx is
+// Graph is the knowledge graph being explored. Failures are *kg.Error values with a kind, or ctx's error if ctx is
 // done. Tests use the embedded graph as a fake.
 type Graph interface {
 	// Search finds entities by label or alias.
@@ -47,10 +47,10 @@ type Show struct {
 	Cell      int `json:"cell"`    // characters of a value in a result; all if 0
 	Chars     int `json:"chars"`   // characters of an observation; if 0, only the limit for all presets applies
 	Values    int `json:"values"`  // values of a property on an entity's page, before pruning; all if 0
-	// show a label in another language, with its tag, if there is none in the asker's
+	// show a label in a different language, with its language tag, if there is none in the asker's
 	AnyLabel bool `json:"any_label"`
 	Warn     bool `json:"warn"` // warn about parts of a query that are probably unintended
-	// explain why a result is empty: which condition has no match on its own, and the reason; up to 18 more queries
+	// explain why a result is empty: which condition has no match on its own, and why; up to 18 more queries
 	Why bool `json:"why"`
 	// for a query without rows, show the parts that do not match the shapes of the classes that it names; may measure a
 	// few shapes
@@ -64,7 +64,7 @@ type Show struct {
 type Env struct {
 	Log      *slog.Logger
 	Sources  Sources // the question's graphs
-	Source   *Source // the graph to query; the first one unless a tool changes it with [Env.On]
+	Source   *Source // the graph to query; the first graph unless a tool changes it with [Env.On]
 	Graph    Graph   // Source's graph
 	Labels   Labeler // Source's labeler, or nil
 	Question event.Question
@@ -72,15 +72,15 @@ type Env struct {
 	Dialect  Dialect
 	Show     Show
 	Generate Generate
-	Notebook Notebook // nil if no notes are taken
-	// run an empty query again without each of its conditions in turn, up to 6 more queries
+	Notebook Notebook // nil if notes are not enabled
+	// rerun a query that returned nothing without each of its conditions in turn; up to 6 more queries
 	Diagnose bool
 	Rescue   bool                       // try faster forms of a query that takes too long
 	TimeFor  func(d time.Duration) bool // reports whether the run has time for d
 	Seen     func(key string) bool      // reports whether the model has been shown an ID; see [Dialect.Key]
 	Advised  func(a Advice) bool        // reports whether a hint is in the conversation
-	// returns the result of the query in a step of the state, counted from 1, or nil if it had none or was not kept; may
-	// itself be nil
+	// returns the result of the query in a step of the state, counted from 1, or nil if there is no result or it was not
+	// kept; may itself be nil
 	Table func(step int) *kg.Table
 	// asks the model to do a side task; ok is false if the model only failed at this task
 	Help func(context.Context, Task) (text string, ok bool, err error)
@@ -141,7 +141,7 @@ func (e *Env) languages() []string {
 	return []string{e.Language.Code, "mul", English.Code}
 }
 
-// LabelsOf returns the labels of IDs, or none if they are not available. Labels are helpful but not required.
+// LabelsOf returns the labels of IDs, or none if they are not available. Labels are useful but optional.
 func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Dialect.ValidID(id) })
 	if e.Labels == nil || len(ids) == 0 {
@@ -163,7 +163,7 @@ func (e *Env) namesIn(ctx context.Context, t *kg.Table, w render.Window) render.
 	return render.Names{Graph: e.Dialect.Graph, Labels: e.LabelsOf(ctx, w.IDs(t, e.Dialect.ID))}
 }
 
-// anyLabels adds labels in other languages, with their tags, and "" for IDs that have no label at all.
+// anyLabels adds labels in other languages, with their language tags, and "" for IDs that have no label at all.
 func (e *Env) anyLabels(ctx context.Context, ids []string, labels map[string]string) map[string]string {
 	missing := map[string]string{}
 	for _, id := range ids {
@@ -189,8 +189,8 @@ func (e *Env) anyLabels(ctx context.Context, ids []string, labels map[string]str
 	return out
 }
 
-// Unseen returns the IDs in a query that the model has not been shown, except those of common vocabularies, which need
-// not be shown.
+// Unseen returns the IDs in a query that the model has not been shown, except IDs from common vocabularies, which may
+// be used without having been shown.
 func (e *Env) Unseen(query string) []string {
 	var out []string
 	for _, id := range e.Dialect.Identifiers(query) {

@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// ExamplesName is the action that shows uses of a property.
+// ExamplesName is the action that shows how a property is used.
 const ExamplesName = "get_property_examples"
 
 var examplesTool = onInput(&Tool{Name: ExamplesName, Text: "examples.md", Input: "property",
 	about: "a property, such as P31"}, idKey, examples)
 
-// examples carries out get_property_examples(P number). It shows the property's own examples (P1855). Unlike SPINACH's,
+// examples implements get_property_examples(P number). It shows the property's own examples (P1855). Unlike SPINACH's,
 // they include IDs.
 func examples(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := env.nodeID(argument)

@@ -13,18 +13,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Explorer runs the two searches of GRASP that read many rows of the graph. A trajectory stores each search as one
-// call, since the rows would fill it. A graph need not implement Explorer: [Source] can use the graph's queries and
-// finder instead.
+// Explorer runs the two searches of GRASP that read many rows of the graph. A trajectory stores each search as a single
+// call, because storing the rows would take too much space. A graph need not implement Explorer: [Source] can use the
+// graph's queries and finder instead.
 type Explorer interface {
-	// Among searches, by words, the terms that a query returns. If the query returns more than 65,536 terms, the error
+	// Among does a word search over the terms that a query returns. If the query returns more than 65,536 terms, the error
 	// is a kg.TooLarge.
 	Among(ctx context.Context, q event.AmongQuery) (*event.Among, error)
 	// Triples returns a page of the triples that match a pattern. At most 65,536 triples are examined.
 	Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error)
 }
 
-// maxCandidates is the maximum number of candidates in a search, and of triples in a list, that are examined (from
+// maxCandidates is the maximum number of candidates examined in a search, and of triples examined in a list (from
 // GRASP's code).
 const maxCandidates = 65_536
 
@@ -90,7 +90,7 @@ func (x explorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Tri
 	}
 	out := &event.Triples{Total: len(rows), More: more}
 	all := make([][3]rdf.Term, 0, len(rows))
-	for _, row := range rows { // the columns are the free positions, in order
+	for _, row := range rows { // the columns are the unbound positions, in order
 		t := [3]rdf.Term{q.Subject, q.Property, q.Object}
 		i := 0
 		for j := range t {
@@ -110,8 +110,8 @@ func (x explorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Tri
 	return out, nil
 }
 
-// rank sorts triples by how often their property is used, and then by how often the more frequent of subject and object
-// is used. Triples that the finder does not find come last.
+// rank sorts triples by how often their property is used, and then by how often their subject or object is used,
+// whichever is more frequent. Triples that the finder does not find come last.
 func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.Term) error {
 	properties, err := x.byUse(ctx, rows, !q.Property.Bound(), kg.Property, 1)
 	if err != nil {
@@ -149,12 +149,12 @@ func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.
 	return nil
 }
 
-// mostRanked is the maximum number of a finder's hits that determine the order of triples. Ten pages show a hundred
+// mostRanked is the maximum number of finder hits that determine the order of triples. Ten pages show a hundred
 // triples.
 const mostRanked = 1000
 
-// byUse asks the finder for the order of the IRIs in some positions of the triples, the most used ones first. It
-// returns nil if there is no finder or want is false.
+// byUse asks the finder to order the IRIs in the given positions of the triples, the most used first. It returns nil if
+// there is no finder or want is false.
 func (x explorer) byUse(ctx context.Context, rows [][3]rdf.Term, want bool, typ kg.Type,
 	places ...int) (map[string]int, error) {
 	if x.source.Finder == nil || !want {
@@ -186,8 +186,8 @@ func (x explorer) byUse(ctx context.Context, rows [][3]rdf.Term, want bool, typ 
 	return order, nil
 }
 
-// termKey returns the form in which terms of a list are compared: Wikidata's predicates for one property count as the
-// same.
+// termKey returns the key by which terms in a list are compared: Wikidata's predicates for the same property share a
+// key.
 func termKey(t rdf.Term) string {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && strings.HasPrefix(id, "P") {
 		return id
@@ -195,8 +195,8 @@ func termKey(t rdf.Term) string {
 	return t.String()
 }
 
-// spread moves triples with a property that has not occurred before to the front, followed by triples with a subject or
-// object that has not occurred before. The order is otherwise unchanged.
+// spread moves triples whose property has not occurred before to the front, followed by triples whose subject or object
+// has not occurred before. The order is otherwise unchanged.
 func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
 	properties, entities := map[string]bool{}, map[string]bool{}
 	class := make([]int, len(rows))
@@ -226,7 +226,7 @@ func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
 	copy(rows, sorted)
 }
 
-// free returns a triple's subject and object, as far as the pattern leaves them open.
+// free returns a triple's subject and object, excluding those that the pattern binds.
 func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 	var out []rdf.Term
 	if !q.Subject.Bound() {
@@ -238,7 +238,7 @@ func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
 	return out
 }
 
-// maxLabelled is the maximum number of candidates that are ranked by their labels if a graph has no index.
+// maxLabelled is the maximum number of candidates ranked by their labels on a graph without an index.
 const maxLabelled = 500
 
 // byLabel ranks candidates by the words in their labels and literals, on a graph without an index. Candidates that
@@ -291,7 +291,7 @@ func (s *Source) byLabel(ctx context.Context, q kg.FindQuery) (*kg.SearchResult,
 	return out, nil
 }
 
-// variant returns the prefix of one of Wikidata's predicates, such as "wdt" for wdt:P31, or "" for any other IRI.
+// variant returns the prefix of a Wikidata predicate, such as "wdt" for wdt:P31, or "" for any other IRI.
 func variant(iri string) string {
 	if id := rdf.EntityID(iri); !strings.HasPrefix(id, "P") || iri == rdf.Entity+id {
 		return ""
@@ -300,7 +300,7 @@ func variant(iri string) string {
 	return prefix
 }
 
-// overlap scores the words of a text that a name contains: two points for a whole word, one for a prefix.
+// overlap scores a name by the search words it contains: two points for a whole word, one for a prefix.
 func overlap(words, name []string) int {
 	n := 0
 	for _, w := range words {

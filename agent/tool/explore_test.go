@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// scriptedGraph answers queries with a function and records them.
+// scriptedGraph answers queries by calling a function, and records them.
 type scriptedGraph struct {
 	Graph
 	answer  func(query string) (*kg.Table, error)
@@ -37,7 +37,7 @@ func (g *scriptedGraph) Labels(_ context.Context, ids, _ []string) (map[string]s
 	return out, nil
 }
 
-// scriptedFinder answers searches with a function and records them.
+// scriptedFinder answers searches by calling a function, and records them.
 type scriptedFinder struct {
 	answer func(q kg.FindQuery) *kg.SearchResult
 	asked  []kg.FindQuery
@@ -57,7 +57,7 @@ func (f recorderFunc) Record(_ context.Context, e event.Event) error {
 
 func fixedClock() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
-// terms reads "wd:Q1", "_:b", "-" (unbound) and literals.
+// terms parses "wd:Q1", "_:b", "-" (unbound) and literals.
 func terms(names ...string) []rdf.Term {
 	out := make([]rdf.Term, len(names))
 	for i, n := range names {
@@ -134,7 +134,7 @@ func TestAmongLimit(t *testing.T) {
 	}
 }
 
-// TestAmongNothing checks that without candidates, no search is made, and that the graph's errors are returned.
+// TestAmongNothing checks that there is no search if there are no candidates, and that the graph's errors are returned.
 func TestAmongNothing(t *testing.T) {
 	f := &scriptedFinder{}
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) { return column("_:b"), nil }}
@@ -251,8 +251,8 @@ func TestTriples(t *testing.T) {
 	}
 }
 
-// TestTriplesLimit checks that only the first 65,536 triples are examined, and that the result says so if there are
-// more.
+// TestTriplesLimit checks that only the first 65,536 triples are examined, and that the result reports whether there
+// are more.
 func TestTriplesLimit(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
 		table := &kg.Table{Vars: []string{"subject"}}

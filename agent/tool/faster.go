@@ -13,15 +13,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// FasterTime is the minimum remaining time of a run for trying another form of a query that took too long. It is the
-// query service's time limit.
+// FasterTime is the minimum time that a run must have left to try a different form of a query that took too long. It
+// equals the query service's time limit.
 const FasterTime = 60 * time.Second
 
 // maxSlow is the maximum number of reasons given for a slow query.
 const maxSlow = 3
 
-// Faster returns other forms of a slow query that return the same rows, the best guess first. It returns nil if nothing
-// can be done.
+// Faster returns alternative forms of a slow query that return the same rows, the most promising first. It returns nil
+// if there are none.
 func (d Dialect) Faster(query string) []rewrite.Result {
 	out, err := rewrite.Faster(query, rewrite.Slow{Prefixes: d.known(),
 		Blazegraph: d.Graph == nil || d.Graph.Dialect == string(rewrite.WDQS)})
@@ -46,8 +46,8 @@ func (d Dialect) Slow(query string) []string {
 	return out
 }
 
-// faster runs other forms of a query that took too long. It returns the first form that has a result, with that result,
-// or nil if there is none. An error ends the run.
+// faster runs alternative forms of a query that took too long. It returns the first form that has a result, with that
+// result, or nil if there is none. An error ends the run.
 func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.Table, error) {
 	for _, f := range env.Dialect.Faster(query) {
 		if !env.TimeFor(FasterTime) {
@@ -66,7 +66,8 @@ func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.
 	return nil, nil, nil
 }
 
-// slow returns a message for the model about a query that took too long, with the reasons that the query shows.
+// slow returns a message for the model about a query that took too long, with the reasons that can be seen in the
+// query.
 func (env *Env) slow(query string) string {
 	if !env.Rescue {
 		return ""

@@ -6,8 +6,8 @@ type feedbackArgs struct {
 	Feedback string `json:"feedback" about:"what is good or wrong, and what to do"`
 }
 
-// feedbackTool is the tool with which a judge gives its verdict (GRASP's give_feedback). No preset includes it.
+// feedbackTool is the tool that a judge uses to give its verdict (GRASP's give_feedback). No preset includes it.
 var feedbackTool = typed[feedbackArgs](&Tool{Name: "give_feedback", Text: "give_feedback.md"}, nil)
 
-// Feedback returns the tool with which a judge gives its verdict on an answer.
+// Feedback returns the tool that a judge uses to give its verdict on an answer.
 func Feedback() *Tool { return feedbackTool }

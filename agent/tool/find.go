@@ -22,10 +22,10 @@ const FindName = "find"
 const (
 	maxNames    = 10
 	findHits    = 6    // maximum number of hits for a name if none is exact
-	besideExact = 3    // other hits that are shown with an exact one
+	besideExact = 3    // other hits shown with an exact hit
 	maxWorks    = 1    // works and documents among the hits for a name
 	countedUses = 1000 // maximum number of uses that are counted
-	unused      = 2    // unused hits shown besides hits that are used; more were never needed (tools/used)
+	unused      = 2    // unused hits shown in addition to used ones; more were never needed (tools/used)
 )
 
 type findArgs struct {
@@ -37,9 +37,9 @@ type findArgs struct {
 
 var findTool = typed(&Tool{Name: FindName, Text: "find.md", FromText: arguments("names...")}, find)
 
-// find carries out find(names). It searches for each name separately; its words may be anywhere in a label. An exact
-// hit is shown with only a few others. Properties with external identifiers and works are held back. Each hit is shown
-// with its number of uses.
+// find implements find(names). It searches for each name separately; the name's words may be anywhere in a label. An
+// exact hit is shown with only a few others. Works and properties for external identifiers are held back. Each hit is
+// shown with its number of uses.
 func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -95,7 +95,7 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// withUses leaves out hits that the graph does not use, except the first two, if it uses others.
+// withUses leaves out hits that the graph does not use, except the first two, if the graph uses other hits.
 func withUses(hits []kg.Hit) []kg.Hit {
 	if !slices.ContainsFunc(hits, func(h kg.Hit) bool { return h.Uses > 0 }) {
 		return hits
@@ -136,9 +136,9 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 	return heldBack(hits, name, external), nil
 }
 
-// heldBack orders hits and leaves out those that are rarely meant. Exact hits come first and leave room for only a few
-// others. External identifiers are left out unless they are requested or nothing else is found. Only a few works are
-// kept, and no hits without a label.
+// heldBack orders hits and leaves out those that are rarely meant. Exact hits come first, and only a few others are
+// kept with them. External identifiers are left out unless they are requested or nothing else is found. Few works are
+// kept, and hits without a label are dropped.
 func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 	wanted := external || slices.Contains(strings.Fields(strings.ToLower(name)), "id")
 	if !wanted {
@@ -189,7 +189,7 @@ func exact(h kg.Hit, name string) bool {
 	return lettersOf(h.Label) == name || lettersOf(h.MatchText) == name || strings.EqualFold(h.ID, name)
 }
 
-// lettersOf returns the letters and digits of a text, in lower case, or the text unchanged if it has none.
+// lettersOf returns the letters and digits in a string, in lower case, or the string unchanged if it has none.
 func lettersOf(s string) string {
 	out := strings.Map(func(c rune) rune {
 		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && !unicode.IsMark(c) {
@@ -203,12 +203,13 @@ func lettersOf(s string) string {
 	return out
 }
 
-// fillers lists short words in names that are not a reason to show a hit, in the languages most common in names.
+// fillers lists short words that occur in names but do not justify showing a hit, in the languages most common in
+// names.
 var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "des", "les", "del", "los", "las", "dos"}
 
-// shares reports whether a hit contains a word of the text, or a word with the same first three letters, which may be
-// misspelled. Short words and fillers do not count. A text that consists only of short words and fillers matches every
-// hit, and hits by meaning always match.
+// shares reports whether a hit contains a word in the text, or a word with the same first three letters, which may be a
+// different spelling. Short words and fillers do not count. A text that consists only of short words and fillers
+// matches every hit, and hits by meaning always match.
 func shares(text string, h kg.Hit) bool {
 	var words []string
 	for _, w := range strings.Fields(strings.ToLower(text)) {
@@ -229,8 +230,8 @@ func shares(text string, h kg.Hit) bool {
 	return false
 }
 
-// allWords reports whether one of a hit's names contains all words of the text except fillers or, for longer words,
-// their beginnings.
+// allWords reports whether one of a hit's names contains all words in the text except fillers. For longer words, a
+// prefix is enough.
 func allWords(text string, h kg.Hit) bool {
 	words, names := strings.Fields(strings.ToLower(text)), append([]string{h.MatchText, h.Label}, h.Aliases...)
 	return exact(h, text) || slices.ContainsFunc(names, func(name string) bool {
@@ -245,7 +246,7 @@ func allWords(text string, h kg.Hit) bool {
 	})
 }
 
-// workWords are words that begin the descriptions of works and documents, which can be named after anything.
+// workWords are words that start the descriptions of works and documents, which can be named after anything.
 var workWords = []string{"painting", "print by", "drawing", "photograph", "sculpture by", "album", "song", "single by",
 	"episode", "scientific article", "scholarly article", "article", "book by", "novel by", "edition", "film by",
 	"short film", "short story", "poem", "family name", "given name", "wikimedia", "scientific journal", "musical work", "track", "video game",
@@ -273,7 +274,7 @@ func foundText(h kg.Hit) string {
 	return s
 }
 
-// usesText formats a number of uses, which was either counted up to a limit or comes from the index, which has no
+// usesText formats a number of uses, which was either counted up to a limit or taken from the index, which has no
 // limit.
 func usesText(n int64) string {
 	if n == countedUses {
@@ -300,7 +301,7 @@ func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 			place[h.ID] = h
 			pattern := "?s ?p <" + iri + ">"
 			switch {
-			case !env.Source.Explain.IsWikibase(): // an index may not distinguish names of properties
+			case !env.Source.Explain.IsWikibase(): // an index may not distinguish properties from items
 				pattern += " } UNION { ?s <" + iri + "> ?o"
 			case h.Type == kg.Property:
 				pattern = "?s <" + rdf.Direct + h.ID + "> ?o"

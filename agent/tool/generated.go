@@ -17,11 +17,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// generateTools are the tools of presets that write a whole query at once.
+// generateTools are the tools of presets whose model writes a complete query in one step.
 var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retrieveProperties,
 	retrieveClasses}
 
-// GeneratedName is the action that checks and runs a query that the model wrote as a whole.
+// GeneratedName is the action that checks and runs a query that the model wrote in one step.
 const GeneratedName = "check_and_run"
 
 // GeneratedArgs are the arguments of check_and_run.
@@ -31,7 +31,7 @@ type GeneratedArgs struct {
 }
 
 // generatedTool checks a query as SPARQL-LLM does, runs it, and reports what is wrong with it, if anything. A query
-// that returns rows ends the work.
+// that returns rows ends the run.
 var generatedTool = func() *Tool {
 	t := typed(&Tool{Name: GeneratedName, Text: "generated.md", Query: true, Final: true}, func(ctx context.Context,
 		env *Env,
@@ -67,7 +67,7 @@ func sameAddress(a, b string) bool {
 	return a != "" && strings.TrimRight(a, "/") == strings.TrimRight(b, "/")
 }
 
-// generated carries out check_and_run.
+// generated implements check_and_run.
 func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 	res := Result{Query: query}
 	if env.Source != env.Sources.Main() {
@@ -79,7 +79,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 		return res, err
 	}
 	q, err := env.Dialect.parse(query)
-	if err != nil { // cannot happen: the query was read a moment ago
+	if err != nil { // cannot happen: Check has already parsed the query
 		return res, err
 	}
 	if !env.predeclared() && len(q.DeclareWith(env.Dialect.known())) > 0 {
@@ -93,7 +93,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 			return res, err
 		}
 		checked = true
-		// A model that repeats the same query insists on it.
+		// If the model repeats the same query, it insists on it.
 		if advice := Advice("shapes " + fingerprint(env.Dialect.NormalForm(query))); certain(hints) && !env.Advised(advice) {
 			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}),
 				kg.QueryFailed, advice
@@ -125,7 +125,8 @@ func (env *Env) predeclared() bool {
 	return env.Dialect.wikibase() && (env.Source.Explain.Dialect == "wdqs" || env.Source.Explain.Dialect == "")
 }
 
-// runGenerated runs a query within the preset's time limit. An empty result comes with special advice.
+// runGenerated runs a query within the preset's time limit. If the result is empty, the observation contains special
+// advice.
 func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) {
 	limited, cancel := ctx, context.CancelFunc(func() {})
 	if s := env.Generate.Seconds; s > 0 {
@@ -134,7 +135,7 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 	defer cancel()
 	t, err := env.Graph.Query(limited, env.Dialect.InLanguage(query, env.Language.Code))
 	if err != nil && ctx.Err() == nil && kg.KindOf(err) == "" && !event.IsWriteError(err) {
-		// This also applies to a replay, which has no deadlines.
+		// This also covers replays, which have no deadlines.
 		err = kg.Errorf(kg.Timeout, "it took longer than %d s", env.Generate.Seconds)
 	}
 	switch {
@@ -148,8 +149,8 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 		names)}, nil
 }
 
-// checkShapes compares a query with the shapes of its classes. A SERVICE is compared with the graph it names, if that
-// is one of the question's graphs. Without shapes, there are no hints. An error ends the run.
+// checkShapes compares a query with the shapes of its classes. A SERVICE clause is compared with the graph it names, if
+// that is one of the question's graphs. If there are no shapes, there are no hints. An error ends the run.
 func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint, error) {
 	if env.Source.Shapes == nil {
 		return nil, nil
@@ -189,8 +190,8 @@ func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint,
 	return hints, broken
 }
 
-// classesLike returns classes that may be meant instead of a class without members. They have members and are found by
-// that class's label.
+// classesLike returns classes that may be meant instead of a class without members. They have members and match a
+// search for that class's label.
 func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef, error) {
 	name := env.LabelsOf(ctx, []string{class})[class]
 	if name == "" {
@@ -218,7 +219,7 @@ func certain(hints []shape.Hint) bool {
 	return false
 }
 
-// maxHints is the maximum number of hints that are shown at once.
+// maxHints is the maximum number of hints shown at once.
 const maxHints = 8
 
 func hintTexts(hints []shape.Hint) (out []string) {

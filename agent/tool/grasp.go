@@ -14,10 +14,10 @@ import (
 
 // graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and the functions added since.
 //
-//	grasp.go          what they share: the selected graph, nodes as models write them, pages
+//	grasp.go          shared code: the selected graph, nodes as models write them, pages
 //	graspexecute.go   execute
 //	grasplist.go      list
-//	graspstatement.go qualifiers and references of what list shows
+//	graspstatement.go qualifiers and references of the triples that list shows
 //	graspsearch.go    the searches
 //	graspcandidates.go searches among candidates
 //	graspknown.go     examples and shapes
@@ -54,7 +54,7 @@ func (env *Env) onGraph(name *string) (*Env, error) {
 	return env.On(s), nil
 }
 
-// graphName returns the name of the graph for a result, or "" for the main one.
+// graphName returns the name of the graph for a result, or "" for the main graph.
 func (env *Env) graphName() string {
 	if name := env.Source.Name(); name != env.Sources.Main().Name() {
 		return name
@@ -62,8 +62,8 @@ func (env *Env) graphName() string {
 	return ""
 }
 
-// named returns the names of terms. Their labels are requested together. If there is none in the asker's language or
-// its fallbacks, a label in another language is used, with its tag.
+// named returns the names of terms. It requests all labels in one call. If there is no label in the asker's language or
+// its fallbacks, it uses a label in a different language, with its language tag.
 func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	n := render.Names{Graph: &env.Source.Explain}
 	var ids []string
@@ -89,7 +89,7 @@ func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	}
 	others, err := shape.Labels(ctx, n.Graph, env.Graph.Query, missing, env.languages())
 	if err != nil {
-		return n // labels are helpful but not required
+		return n // labels are useful but optional
 	}
 	n.All = true
 	for iri, label := range others {
@@ -98,7 +98,7 @@ func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	return n
 }
 
-// shownIRIs returns the IRIs among terms, each once.
+// shownIRIs returns the distinct IRIs among terms.
 func shownIRIs(terms []rdf.Term) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -111,8 +111,8 @@ func shownIRIs(terms []rdf.Term) []string {
 	return out
 }
 
-// node reads an entity in the forms that models write: a prefixed name, an IRI with or without angle brackets or, on a
-// Wikibase, a number. The error is for the model.
+// node parses an entity in any of the forms that models write: a prefixed name, an IRI with or without angle brackets
+// or, on a Wikibase, a number. The error is for the model.
 func (env *Env) node(name, what string) (rdf.Term, error) {
 	if iri, ok := shape.Expand(&env.Source.Explain, name); ok {
 		return rdf.IRI(iri), nil
@@ -133,7 +133,7 @@ func (env *Env) predicate(name string) (rdf.Term, error) {
 	return t, err
 }
 
-// object reads a value: an entity, a literal in the form used in queries, or bare text, which becomes a plain literal.
+// object parses a value: an entity, a literal in SPARQL syntax, or bare text, which becomes a plain literal.
 func (env *Env) object(text string) rdf.Term {
 	if t, err := env.node(text, ""); err == nil {
 		return t
@@ -149,7 +149,7 @@ func (env *Env) object(text string) rdf.Term {
 	return rdf.String(strings.TrimSpace(text))
 }
 
-// place reads a call's argument for one position of a triple; an empty argument leaves it open.
+// place parses a call's argument for one position of a triple; an empty argument leaves the position unbound.
 func (env *Env) place(at string, value *string) (rdf.Term, error) {
 	v := strings.TrimSpace(deref(value))
 	switch {
@@ -172,7 +172,7 @@ func deref[T any](p *T) T {
 	return *p
 }
 
-// pageOf reads a page number, which counts from 1. The error is for the model.
+// pageOf parses a page number, counted from 1. The error is for the model.
 func pageOf(page *int) (int, error) {
 	n := deref(page)
 	if n < 0 || n > graspPages {
@@ -181,7 +181,7 @@ func pageOf(page *int) (int, error) {
 	return max(1, n), nil
 }
 
-// perPage returns how many hits or triples a page has.
+// perPage returns the number of hits or triples per page.
 func (s Show) perPage() int {
 	if s.Hits > 0 {
 		return s.Hits
@@ -189,8 +189,8 @@ func (s Show) perPage() int {
 	return graspHits
 }
 
-// keyed completes a tool of GRASP. Two calls are the same if key returns the same string for them; if key is nil, the
-// arguments themselves are compared. In the text protocol, the tool's argument is a JSON object or the Input alone.
+// keyed completes one of GRASP's tools. Two calls are the same if key returns the same string for them; if key is nil,
+// the arguments themselves are compared. In the text protocol, the tool's argument is a JSON object or the Input alone.
 func keyed[A any](t *Tool, key func(a A) string, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	t = typed(t, run)
 	t.Key = func(args json.RawMessage) string {

@@ -48,7 +48,7 @@ var graspObjectOf = keyed(&Tool{Name: "search_object_of_property", Text: "grasp_
 	if err != nil {
 		return wrong(err)
 	}
-	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // its objects are nodes, which have no names
+	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // its objects are unnamed statement nodes
 		p = rdf.IRI(statementValue + id)
 	}
 	return env.find(ctx, graspQuery{text: a.Query, page: page, wide: kg.Item,
@@ -103,7 +103,7 @@ var graspConstrained = keyed(&Tool{Name: "search_constrained", Text: "grasp_sear
 		return env.find(ctx, q)
 	})
 
-// candidatesOf returns a query for the terms in one position of the triples that match the other positions.
+// candidatesOf returns a query for the terms that occur in one position of the triples that match the other positions.
 func candidatesOf(position string, at [3]rdf.Term) string {
 	var text [3]string
 	for i, name := range []string{"subject", "property", "object"} {
@@ -135,8 +135,8 @@ var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_se
 		return env.narrowed(ctx, q, a.SPARQL)
 	})
 
-// graspFilter is GRASP's search(kg, index, sparql, query) of 2026: a search of an index, restricted to what a query
-// returns.
+// graspFilter is GRASP's search(kg, index, sparql, query) of 2026: an index search restricted to the values that a
+// query returns.
 var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "query"},
 	nil, func(ctx context.Context, env *Env, a struct {
 		KG     *string `json:"kg" about:"graph"`
@@ -160,8 +160,8 @@ var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "q
 		return env.find(ctx, q)
 	})
 
-// narrowed searches among the values that a model's query returns for ?search or in its only column. A query that does
-// not restrict anything is ignored, with a note.
+// narrowed searches among the values that the model's query returns for ?search or in its only column. If the query
+// does not restrict anything, narrowed ignores it and adds a note.
 func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Result, error) {
 	tree, err := env.Dialect.parse(query)
 	if err != nil {
@@ -232,7 +232,7 @@ func hasIRI(q *sparql.Query) bool {
 	return found
 }
 
-// projected returns a query for the distinct values of one variable of another query's pattern.
+// projected returns a query for the distinct values of one variable in the pattern of a given query.
 func projected(q *sparql.Query, name string, d Dialect) string {
 	out, err := sparql.Parse("SELECT DISTINCT ?" + name + " WHERE {}")
 	if err != nil {
@@ -256,11 +256,11 @@ var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_liter
 		return env.literals(ctx, a.Query, page)
 	})
 
-// literalTime is the maximum duration of a search through all literals of a graph.
+// literalTime is the maximum duration of a search through all literals in a graph.
 const literalTime = 10 * time.Second
 
 // literals searches for literals that contain a string. If the graph cannot search all of them in time, it finds only
-// literals that are equal to the text and have no language or one of the asker's languages.
+// literals that equal the text and have either no language tag or one for the asker's languages.
 func (env *Env) literals(ctx context.Context, text string, page int) (Result, error) {
 	q := graspQuery{text: text, typ: kg.Literal, page: page}
 	if err := q.check(); err != nil {

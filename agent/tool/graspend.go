@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// graspAnswerArgs are the arguments of answer.
+// graspAnswerArgs are the arguments of the answer tool.
 type graspAnswerArgs struct {
 	KG     *string `json:"kg" about:"graph"`
 	SPARQL string  `json:"sparql"`
@@ -15,7 +15,7 @@ type graspAnswerArgs struct {
 // noWords replaces the answer in words if the model wrote only a query.
 const noWords = "-"
 
-// graspAnswer is GRASP's answer(kg, sparql, answer): the end of the work, with the answer's query.
+// graspAnswer is GRASP's answer(kg, sparql, answer): it ends the run with the answer's query.
 var graspAnswer = func() *Tool {
 	t := written(ending(&Tool{Name: "answer", Text: "grasp_answer.md", Input: "sparql"}, func(a graspAnswerArgs) End {
 		return End{SPARQL: strings.TrimSpace(a.SPARQL), KG: strings.TrimSpace(deref(a.KG)),
@@ -33,13 +33,13 @@ type graspAttempt struct {
 	KG     *string `json:"kg" about:"graph"`
 }
 
-// graspCancelArgs are the arguments of cancel.
+// graspCancelArgs are the arguments of the cancel tool.
 type graspCancelArgs struct {
 	Explanation string        `json:"explanation" about:"for the asker, in their language"`
 	BestAttempt *graspAttempt `json:"best_attempt"`
 }
 
-// graspCancel is GRASP's cancel(explanation, best_attempt): the end of the work without an answer.
+// graspCancel is GRASP's cancel(explanation, best_attempt): it ends the run without an answer.
 var graspCancel = written(ending(&Tool{Name: "cancel", Text: "grasp_cancel.md", Input: "explanation"},
 	func(a graspCancelArgs) End {
 		why := strings.TrimSpace(a.Explanation)

@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// graspExecuteArgs are the arguments of execute.
+// graspExecuteArgs are the arguments of the execute tool.
 type graspExecuteArgs struct {
 	KG     *string `json:"kg" about:"graph"`
 	SPARQL string  `json:"sparql"`
 	Page   *int    `json:"page" about:"page of rows, from 1; without it you see both ends"`
 }
 
-// graspAsked returns the query and the graph in a call of execute.
+// graspAsked returns the query and the graph in a call to execute.
 func graspAsked(args json.RawMessage) (query, graph string) {
 	a, err := argumentsOf[graspExecuteArgs](args)
 	if err != nil {
@@ -53,7 +53,7 @@ func runGraspExecute(ctx context.Context, env *Env, a graspExecuteArgs) (Result,
 	return res, nil
 }
 
-// graspRun runs a query and writes its result as a table.
+// graspRun runs a query and formats its result as a table.
 func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, error) {
 	return env.evaluateAs(ctx, query, view{
 		empty: func(t *kg.Table, why string) string {
@@ -63,7 +63,7 @@ func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, e
 	})
 }
 
-// graspRows shows the rows of a result, or of one page of it.
+// graspRows shows the rows of a result, or of one page of the result.
 func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	frame := render.Frame{Rows: env.Show.Rows, Columns: env.Show.columns(), Page: page}
 	if rows, _ := frame.Places(t); len(rows) == 0 && !t.Ask {
@@ -77,7 +77,7 @@ func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	return Result{Text: names.Grid(t, frame), Short: short, Shown: shownIRIs(terms)}
 }
 
-// shortLabels returns the labels of a result's only row.
+// shortLabels returns the labels in a result's only row.
 func shortLabels(n render.Names, t *kg.Table) map[string]string {
 	if len(t.Rows) != 1 {
 		return nil
@@ -85,7 +85,7 @@ func shortLabels(n render.Names, t *kg.Table) map[string]string {
 	return n.Labels
 }
 
-// columns returns which columns of a result are shown.
+// columns returns the window of columns to show.
 func (s Show) columns() render.Window {
 	n := s.Columns
 	if n <= 0 {

@@ -16,7 +16,7 @@ import (
 // SimilarName is the action that shows solved questions similar to a given question.
 const SimilarName = "find_similar_examples"
 
-// graspExampleCount is the number of solved questions that a call shows, unless the preset sets it.
+// graspExampleCount is the number of solved questions shown per call, unless the preset sets it.
 const graspExampleCount = 3
 
 // graspQuestionArgs are the arguments of find_similar_examples.
@@ -30,8 +30,8 @@ type graspNoArgs struct {
 	KG *string `json:"kg" about:"graph"`
 }
 
-// Solved questions: find_similar_examples(kg, question) and find_examples(kg) of the paper, and search_example(kg,
-// query, page) and get_random_examples(kg) of 2026.
+// Solved questions: find_similar_examples(kg, question) and find_examples(kg) from the paper, and search_example(kg,
+// query, page) and get_random_examples(kg) from 2026.
 var (
 	graspSimilar = keyed(&Tool{Name: SimilarName, Text: "grasp_find_similar_examples.md", Input: "question"},
 		nil, func(ctx context.Context, env *Env, a graspQuestionArgs) (Result, error) {
@@ -46,7 +46,7 @@ var (
 		randomExamples)
 )
 
-// similar shows solved questions that are similar to a text.
+// similar shows solved questions that are similar to the given text.
 func (env *Env) similar(ctx context.Context, name *string, text string, page *int) (Result, error) {
 	env, n, err := env.search(name, page)
 	if err != nil {
@@ -56,7 +56,7 @@ func (env *Env) similar(ctx context.Context, name *string, text string, page *in
 	return env.solved(ctx, event.ExampleQuery{Text: text, Limit: most, Offset: (n - 1) * most})
 }
 
-// randomExamples shows random solved questions, which are always the same for a question.
+// randomExamples shows random solved questions. The selection for a given question is always the same.
 func randomExamples(ctx context.Context, env *Env, a graspNoArgs) (Result, error) {
 	env, err := env.onGraph(a.KG)
 	if err != nil {
@@ -67,7 +67,7 @@ func randomExamples(ctx context.Context, env *Env, a graspNoArgs) (Result, error
 	return env.solved(ctx, event.ExampleQuery{Seed: h.Sum64(), Limit: env.Show.solved()})
 }
 
-// solved returns how many solved questions a call shows.
+// solved returns the number of solved questions shown per call.
 func (s Show) solved() int {
 	if s.Examples > 0 {
 		return s.Examples
@@ -75,7 +75,7 @@ func (s Show) solved() int {
 	return graspExampleCount
 }
 
-// solved shows solved questions with their queries, and the meaning of the IDs in the queries.
+// solved shows solved questions with their queries and the meanings of the IDs in the queries.
 func (env *Env) solved(ctx context.Context, q event.ExampleQuery) (Result, error) {
 	if env.Source.Examples == nil {
 		return Result{Text: say("grasp_no_examples", env.Source.Name())}, nil
@@ -113,7 +113,7 @@ func (env *Env) solved(ctx context.Context, q event.ExampleQuery) (Result, error
 	return Result{Text: say("grasp_examples", out), Shown: shownIRIs(iris)}, nil
 }
 
-// constants returns the IRIs of a query, each once.
+// constants returns the distinct IRIs in a query.
 func constants(q *sparql.Query) []rdf.Term {
 	var out []rdf.Term
 	seen := map[rdf.Term]bool{}
@@ -184,7 +184,7 @@ var graspShape = keyed(&Tool{Name: "get_shape", Text: "grasp_get_shape.md", Inpu
 		return Result{Text: shape.Text(s, shapeOut, shapeIn), Shown: env.shapeIRIs(s)}, nil
 	})
 
-// shapeIRIs returns the IRIs that a shape shows: its class, its predicates in their forms, and the classes of their
+// shapeIRIs returns the IRIs that a shape shows: its class, all forms of its predicates, and the classes of their
 // values.
 func (env *Env) shapeIRIs(s *kg.Shape) []string {
 	var out []string

@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graspListArgs are the arguments of list.
+// graspListArgs are the arguments of the list tool.
 type graspListArgs struct {
 	KG       *string `json:"kg" about:"graph"`
 	Subject  *string `json:"subject"`
 	Property *string `json:"property"`
 	Object   *string `json:"object" about:"entity or literal"`
 	Page     *int    `json:"page" about:"from 1"`
-	// This is GRASP's argument of 2026.
+	// GRASP added this argument in 2026.
 	Unclipped *bool `json:"unclipped" about:"show long texts in full"`
 }
 
@@ -56,7 +56,7 @@ func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error
 	return env.triples(ctx, q, list, page, deref(a.Unclipped))
 }
 
-// triples formats one page of a list.
+// triples formats one page of a list of triples.
 func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.Triples, page int,
 	whole bool) (Result, error) {
 	terms := []rdf.Term{q.Subject, q.Property, q.Object}
@@ -73,7 +73,7 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	}
 	var fixed []string
 	t := &kg.Table{}
-	var places []int // the positions that are columns
+	var places []int // the positions shown as columns
 	for i, name := range []string{"subject", "property", "object"} {
 		if f := terms[i]; f.Bound() {
 			fixed = append(fixed, name+" "+names.Term(f))
@@ -109,7 +109,7 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
 }
 
-// wholeCell is the maximum number of characters shown if the whole text of a cell was requested.
+// wholeCell is the maximum number of characters of a cell that are shown if its full text was requested.
 const wholeCell = 2000
 
 // explorer returns the graph's explorer.

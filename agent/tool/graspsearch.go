@@ -13,17 +13,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graspSearchArgs are the arguments of a search by words only.
+// graspSearchArgs are the arguments of a search that takes only words.
 type graspSearchArgs struct {
 	KG    *string `json:"kg" about:"graph"`
 	Query string  `json:"query"`
 	Page  *int    `json:"page" about:"from 1"`
 }
 
-// graspEntity is GRASP's search_entity(kg, query), by words.
+// graspEntity is GRASP's search_entity(kg, query). It searches by words.
 var graspEntity = graspSearch("search_entity", kg.Item)
 
-// graspProperty is GRASP's search_property(kg, query), by meaning if the index supports that.
+// graspProperty is GRASP's search_property(kg, query). It searches by meaning if the index supports that.
 var graspProperty = graspSearch("search_property", kg.Property)
 
 // graspSearch returns a tool that searches the whole index.
@@ -59,8 +59,8 @@ type graspQuery struct {
 	note string     // note that precedes the result
 }
 
-// find makes a search. If the candidates cannot be fetched, or if there are too many, it says so and searches the whole
-// index.
+// find makes a search. If the candidates cannot be fetched, or if there are too many, the result says so, and the whole
+// index is searched.
 func (env *Env) find(ctx context.Context, q graspQuery) (Result, error) {
 	if err := q.check(); err != nil {
 		return wrong(err)
@@ -96,14 +96,14 @@ func (q *graspQuery) check() error {
 	return nil
 }
 
-// findQuery returns a query for a page of hits and for the next two pages, which show the minimum number of pages.
+// findQuery returns a query for a page of hits and the next two pages, which determine the minimum number of pages.
 func (env *Env) findQuery(q graspQuery) kg.FindQuery {
 	n := env.Show.perPage()
 	return kg.FindQuery{Text: q.text, Type: q.typ, Language: env.Language.Code, Limit: 2*n + 1, Offset: (q.page - 1) * n,
 		Meaning: q.typ == kg.Property, External: asksForID(q.text)}
 }
 
-// among searches the candidates of a search. why is the reason why they cannot be fetched; err ends the run.
+// among searches the candidates. why is the reason the candidates cannot be fetched; err ends the run.
 func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found *event.Among, why, err error) {
 	found, why = env.explorer().Among(ctx, event.AmongQuery{FindQuery: f, From: q.from})
 	switch {
@@ -118,13 +118,12 @@ func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found 
 // wideData returns the data for the message that explains why candidates could not be fetched.
 func wideData(err error) map[string]any {
 	ge := &kg.Error{Kind: kg.Down, Message: err.Error()}
-	_ = errors.As(err, &ge) // any other error keeps its text
+	_ = errors.As(err, &ge) // any other error keeps its message
 	return map[string]any{"Kind": string(ge.Kind), "Message": render.Clip(render.Fold(ge.Message), 200),
 		"Most": maxCandidates}
 }
 
-// asksForID reports whether a search for properties is about identifiers of other databases, which are otherwise left
-// out.
+// asksForID reports whether a property search is about identifiers in other databases, which are otherwise left out.
 func asksForID(words string) bool {
 	for _, w := range strings.Fields(strings.ToLower(words)) {
 		if slices.Contains([]string{"id", "ids", "identifier", "identifiers", "code", "number"}, strings.Trim(w, ".,")) {
@@ -134,10 +133,10 @@ func asksForID(words string) bool {
 	return false
 }
 
-// graspNothing is the hint after one of GRASP's searches without hits.
+// graspNothing is the hint shown when one of GRASP's searches finds nothing.
 const graspNothing Advice = "grasp_search"
 
-// hits formats a page of hits. candidates is the number of terms that were searched, or -1 for the whole index.
+// hits formats a page of hits. candidates is the number of terms searched, or -1 for the whole index.
 func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.SearchResult, candidates int) (Result,
 	error) {
 	n := env.Show.perPage()
@@ -195,7 +194,7 @@ func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 	return shown, empty
 }
 
-// list formats terms with their labels, one after another, leaving out those that are not bound.
+// list formats the bound terms with their labels, separated by commas.
 func (env *Env) list(ctx context.Context, terms []rdf.Term) string {
 	names := env.named(ctx, terms)
 	var out []string
@@ -221,7 +220,7 @@ func (env *Env) hitIRIs(hits []kg.Hit) []string {
 	return out
 }
 
-// instead shows the most used candidates if none match the words.
+// instead shows the most used candidates if none of them match the words.
 func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidates int, lines *[]string,
 	out *Result) error {
 	if candidates <= 0 || q.page > 1 {
@@ -241,7 +240,7 @@ func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidat
 	return nil
 }
 
-// whatOf returns a name for the things that are searched.
+// whatOf returns the name for what is searched.
 func whatOf(typ kg.Type) string {
 	switch typ {
 	case kg.Item:

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// statement is a Wikibase's data about a value in addition to the triple. For a statement node, these are its value,
-// the qualifiers, the rank and the number of references; for a reference node, its values.
+// statement contains the data that a Wikibase has about a value in addition to the triple. For a statement node, these
+// are its value, the qualifiers, the rank and the number of references; for a reference node, its values.
 type statement struct {
 	value      rdf.Term // value of a statement node
 	pairs      []pair   // qualifiers, or the values of a reference
@@ -26,10 +26,10 @@ type pair struct{ property, value rdf.Term }
 
 const (
 	maxPairs      = 4    // qualifiers shown for a statement
-	maxStatements = 1000 // maximum number of rows of the query for a page
+	maxStatements = 1000 // maximum number of rows in the query for a page
 )
 
-// The prefixes in rdf.Prefixes that belong to statements.
+// The namespaces in rdf.Prefixes that statements use.
 var (
 	statementNode  = rdf.Prefixes["wds"]
 	referenceNode  = rdf.Prefixes["wdref"]
@@ -40,8 +40,8 @@ var (
 )
 
 // statements looks up a Wikibase's data about the values of triples and, if subjects is set, about subjects that are
-// statements. It returns the data by index in rows, and all terms in the data. If the graph does not answer, it returns
-// nothing, since a list is also useful without the data.
+// statements. It returns the data by index in rows, and all terms in the data. If the graph does not respond, it
+// returns nothing, because a list is useful even without the data.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {
 	query := statementQuery(rows, subjects)
@@ -58,7 +58,7 @@ func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects boo
 		return nil, nil, nil
 	}
 	out := map[int]*statement{}
-	nodes := map[int]rdf.Term{} // the first statement of each row; the same triple may have several
+	nodes := map[int]rdf.Term{} // the first statement for each row; a triple may have several
 	var terms []rdf.Term
 	for _, r := range t.Rows {
 		if len(r) < 4 {
@@ -108,8 +108,8 @@ func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 		maxStatements)
 }
 
-// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the node is the
-// value of the list's triple.
+// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the node itself is
+// the value of the triple in the list.
 func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	p := property.Value
 	switch id := rdf.EntityID(p); {
@@ -132,7 +132,7 @@ func (s *statement) learn(property, value rdf.Term, own bool) bool {
 }
 
 // text formats a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]".
-// Qualifiers in said were named before and are written without a label.
+// Qualifiers in said were named earlier and are written without a label.
 func (s *statement) text(n render.Names, said map[rdf.Term]bool) string {
 	if s == nil {
 		return ""

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Asked returns the query that a call to a tool with Query set runs, and the graph, which is "" for the main one. ok is
-// false if the tool does not report this.
+// Asked returns the query that a call to a tool with Query set runs, and the graph, which is "" for the main graph. ok
+// is false if the tool does not report this.
 func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	switch {
 	case !t.Query:
@@ -30,10 +30,10 @@ func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	return query, graph, query != ""
 }
 
-// nodeName matches a possible name of a node in a text: an IRI in angle brackets, or a prefixed name.
+// nodeName matches a possible node name in a string: an IRI in angle brackets, or a prefixed name.
 var nodeName = regexp.MustCompile(`<https?://[^<>\s"]+>|[A-Za-z][A-Za-z0-9_-]*:[^\s<>"'()\[\]{},;|]+`)
 
-// Names returns the IDs of the graph's nodes that a text names, in the form of [Dialect.Key].
+// Names returns the IDs of the graph's nodes that a string mentions, in the form of [Dialect.Key].
 func (d Dialect) Names(text string) []string {
 	var out []string
 	for _, m := range d.Mentions(text) {
@@ -44,10 +44,10 @@ func (d Dialect) Names(text string) []string {
 	return out
 }
 
-// Mention is a node as named in a text.
+// Mention is a node as written in a string.
 type Mention struct{ Written, Key string }
 
-// Mentions returns the nodes of the graph that a text names, each spelling once.
+// Mentions returns the nodes of the graph that a string mentions, listing each spelling once.
 func (d Dialect) Mentions(text string) (out []Mention) {
 	if d.wikibase() {
 		for _, id := range render.IDs(text) {
@@ -74,7 +74,8 @@ func (d Dialect) Key(id string) string {
 	return id
 }
 
-// vocabularies are the namespaces whose IRIs need not be looked up (GRASP's list), since they mean the same everywhere.
+// vocabularies are the namespaces whose IRIs need not be looked up (GRASP's list), because they have the same meaning
+// everywhere.
 var vocabularies = []string{
 	"http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#",
 	"http://www.w3.org/2002/07/owl#", "http://www.w3.org/2001/XMLSchema#", "http://xmlns.com/foaf/0.1/",
@@ -108,7 +109,7 @@ func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 	return out
 }
 
-// maxLookedUp is the maximum number of a query's IDs that are looked up because they were not shown.
+// maxLookedUp is the maximum number of IDs in a query that are looked up because they were not shown.
 const maxLookedUp = 6
 
 // lookedUp is what is known about an ID. Uses is the number of its uses, or "" if unknown.
@@ -171,5 +172,5 @@ func (e *Env) Warn(ctx context.Context, ids []string) string {
 	return say("unseen", list)
 }
 
-// NotKnown returns the text that names the IRIs that must be found first (GRASP's rule).
+// NotKnown returns a message that lists the IRIs that must be found first (GRASP's rule).
 func NotKnown(names []string) string { return say("not_known", names) }

@@ -4,8 +4,7 @@ import (
 	"github.com/abadojack/whatlanggo"
 )
 
-// guessed are the languages with which a question's words are compared. Too many languages would cause mistakes with
-// short texts.
+// guessed lists the languages that a question may be in. Too many languages would cause mistakes in short questions.
 var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.Deu: true,
 	whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true, whatlanggo.Nld: true,
 	whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Pol: true, whatlanggo.Ces: true, whatlanggo.Swe: true,
@@ -21,8 +20,8 @@ func GuessLanguage(question string) Language {
 	return English
 }
 
-// SureLanguage determines the language of a question from its letters and words, ignoring quotations and queries in it.
-// ok is false if it cannot tell.
+// SureLanguage determines the language of a question from its letters and words, ignoring any quotations and queries it
+// contains. ok is false if it cannot tell.
 func SureLanguage(question string) (l Language, ok bool) {
 	text := quotation.ReplaceAllString(writtenQuery.ReplaceAllString(question, " "), " ")
 	info := whatlanggo.DetectWithOptions(text, guessed)

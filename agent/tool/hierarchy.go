@@ -27,8 +27,8 @@ type hierarchyArgs struct {
 var hierarchyTool = typed(&Tool{Name: HierarchyName, Text: "hierarchy.md",
 	FromText: arguments("id", "depth")}, hierarchy)
 
-// hierarchy carries out hierarchy(id, depth). It shows the classes of an entity and the wider classes, as a tree; for a
-// class, it also shows the narrower classes and the number of direct members. (WikidataMCP's
+// hierarchy implements hierarchy(id, depth). It shows the classes of an entity and their superclasses, as a tree; for a
+// class, it also shows the subclasses and the number of direct members. (WikidataMCP's
 // get_instance_and_subclass_hierarchy only looks upward.)
 func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 	env, err := env.at(a.KG)
@@ -81,15 +81,15 @@ func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 	return Result{Text: strings.Join(h.lines, "\n")}, nil
 }
 
-// classTree writes the classes above an entity.
+// classTree formats the classes above an entity.
 type classTree struct {
 	*survey.Classes
 	names namer
 	lines []string
-	done  map[string]bool // classes whose wider classes have been written
+	done  map[string]bool // classes whose superclasses have been written
 }
 
-// terms returns every class that is shown, and the entity.
+// terms returns the entity and every class shown.
 func (h *classTree) terms(start string) []rdf.Term {
 	out := []rdf.Term{rdf.IRI(start)}
 	for _, class := range sortedKeys(h.Wider) {
@@ -103,7 +103,7 @@ func (h *classTree) terms(start string) []rdf.Term {
 	return out
 }
 
-// write writes the wider classes of a class below it. It does not follow a class that it has already written.
+// write writes the superclasses of a class below it. It does not follow a class that it has already written.
 func (h *classTree) write(class string, depth int) {
 	if h.done[class] {
 		return

@@ -62,7 +62,7 @@ func or(s *string) string {
 	return *s
 }
 
-// kbqaTool completes a tool whose calls are written as in Python, with arguments of these names in this order.
+// kbqaTool completes a tool whose calls use Python syntax, with the named arguments in the given order.
 func kbqaTool(t *Tool, names ...string) *Tool {
 	t.Raw = true
 	t.FromText = func(text string) json.RawMessage {
@@ -94,7 +94,7 @@ func kbqaTool(t *Tool, names ...string) *Tool {
 	return t
 }
 
-// kbqaFailed returns a failure in Interactive-KBQA's form, which begins with "Error".
+// kbqaFailed returns a failure in Interactive-KBQA's form, which starts with "Error".
 func (env *Env) kbqaFailed(ctx context.Context, err error) (Result, error) {
 	res, err := env.failed(ctx, err)
 	if err == nil {
@@ -103,7 +103,7 @@ func (env *Env) kbqaFailed(ctx context.Context, err error) (Result, error) {
 	return res, err
 }
 
-// kbqaRefused returns the result of a call that cannot be carried out as written.
+// kbqaRefused returns the result of a call that cannot be run as written.
 func kbqaRefused(name string, data any) Result {
 	return Result{Text: "Error: " + say(name, data), Failure: kg.QueryFailed}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxResult is the maximum number of characters of a result that are shown, as in the paper's tools.
+// maxResult is the maximum number of characters shown of a result, as in the paper's tools.
 const maxResult = 2000
 
-// runNamed carries out ExecuteSPARQL(sparql). It shows the result, with names for nodes, as a list of values or, if
-// there are several columns, of tuples. A list of values is sorted and contains each value once, unless the query
-// orders the values.
+// runNamed implements ExecuteSPARQL(sparql). It shows the result, with names for nodes, as a list of values or, if
+// there are several columns, as a list of tuples. A list of values is sorted and contains each value once, unless the
+// query orders the values.
 func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	n := env.naming()
 	query = n.Completed(query)
@@ -94,8 +94,8 @@ func (env *Env) listed(ctx context.Context, n kbqa.Naming, query string, t *kg.T
 	return text, nil
 }
 
-// cellNames returns the names of the nodes that are shown from a result. Nodes without IRIs cannot be
-// looked up directly, so the query is run again with the details of their columns.
+// cellNames returns the names of the nodes in a result that are shown. Nodes without IRIs cannot be looked up directly,
+// so the query is run again with the details of their columns.
 func (env *Env) cellNames(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (map[rdf.Term]kbqa.Value,
 	error) {
 	var nodes []rdf.Term

@@ -17,10 +17,10 @@ import (
 // Limits on the descriptions of nodes with the same name (appendix A.2.1).
 const (
 	nodeDescription  = 100  // characters of one description
-	nodeDescriptions = 1000 // characters of all descriptions on a line
+	nodeDescriptions = 1000 // total characters of the descriptions on a line
 )
 
-// node is a node that was found by its name.
+// node is a node found by its name.
 type node struct {
 	name string
 	id   string // its form in a query; "" if the node is identified by name
@@ -29,9 +29,9 @@ type node struct {
 	uses int64
 }
 
-// searchNodes carries out SearchNodes(name). It shows nodes with similar names, first nodes with exactly this name,
-// then other nodes in the order of the graph's search. Nodes with the same name share a line with their descriptions,
-// the most used node first.
+// searchNodes implements SearchNodes(name). It shows nodes with similar names: nodes with exactly the given name
+// first, then other nodes in the order of the graph's search. Nodes with the same name share a line with their
+// descriptions, the most used node first.
 func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	name = render.Fold(render.Clean(name))
 	if n := utf8.RuneCountInString(name); n > maxSearch {
@@ -79,7 +79,7 @@ func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	return res, nil
 }
 
-// nodeLine formats the nodes with one name.
+// nodeLine formats the nodes that share a name.
 func (env *Env) nodeLine(n kbqa.Naming, name string, same []node) string {
 	line := name
 	switch n.Dialect {
@@ -150,12 +150,12 @@ func (env *Env) nodes(ctx context.Context, n kbqa.Naming, name string) ([]node, 
 
 const (
 	maxFuzzy    = 2000 // maximum number of names that a query for similar names returns
-	sameLetters = 3    // number of a word's first letters that must match
-	likeEnough  = 0.2  // minimum similarity of a name that is shown
+	sameLetters = 3    // number of letters at the start of a word that must match
+	likeEnough  = 0.2  // minimum similarity for a name to be shown
 )
 
-// nodesByQuery finds similar names without a search index. It ranks names that contain the beginning of one of the
-// words by similarity.
+// nodesByQuery finds similar names without a search index. It collects names that contain the first letters of one of
+// the words, and ranks them by similarity.
 func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([]node, error) {
 	var conditions []string
 	for _, w := range append(kbqa.WordsOf(name), strings.ToLower(name)) {
@@ -186,7 +186,7 @@ func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([
 	return out[:min(len(out), 3*kbqaShown)], nil
 }
 
-// metaQA maps kbqa.MetaQA's predicates to the kind of node that they lead to.
+// metaQA maps each of kbqa.MetaQA's predicates to the kind of node that it leads to.
 var metaQA = map[string]string{"directed_by": "A person node", "written_by": "A person node",
 	"starred_actors": "A person node", "release_year": "A year", "in_language": "A language", "has_genre": "A genre",
 	"has_tags": "A tag", "has_imdb_votes": "A popularity", "has_imdb_rating": "A rating"}

@@ -13,8 +13,9 @@ import (
 )
 
 // searchPatterns implements SearchGraphPatterns(sparql, semantic). It shows the edges from and to ?e, one pattern per
-// predicate, with one of the nodes at the other end. semantic ranks the patterns by meaning; without it, they are in
-// the order in which they were found. If sparql has an empty pattern, the predicates of the whole graph are searched.
+// predicate, with one of the nodes at the other end. If semantic is set, it ranks the patterns by meaning; otherwise,
+// they are in the order in which they were found. If sparql has an empty pattern, the predicates of the whole graph are
+// searched.
 func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Result, error) {
 	n := env.naming()
 	semantic = render.Clip(render.Fold(render.Clean(semantic)), maxSearch)
@@ -77,7 +78,7 @@ func (env *Env) nothingAround(ctx context.Context, query string) (string, error)
 	return "[] " + say("kbqa_nothing", !t.Boolean), nil
 }
 
-// sampled is the number of triples that are examined if the graph cannot examine all of them.
+// sampled is the number of triples examined if the graph cannot examine all of them.
 const sampled = 20_000
 
 // edges returns the patterns in one direction. If the graph cannot examine all triples, only some of them are examined,
@@ -106,10 +107,10 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 		}
 		if known := x.Node.IsLiteral() || x.Value.Name.Bound() || x.Value.Known(); !known &&
 			(n.Compound || n.Dialect != kbqa.ByIRI) {
-			return // a nameless node
+			return // a blank node
 		}
 		key := predicates{x.First, x.Then}
-		if at, twice := seen[key]; twice { // another row of the same edge, with a name in another language
+		if at, twice := seen[key]; twice { // another row for the same edge, with a name in a different language
 			if out[at].Node == x.Node && x.Value.Name.Bound() && n.Earlier(x.Value.Name, out[at].Value.Name) {
 				out[at] = x
 			}
@@ -121,7 +122,7 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 	return out, cut, nil
 }
 
-// choose ranks edges and returns the edges that are shown.
+// choose ranks edges and returns the ones to show.
 func (env *Env) choose(ctx context.Context, n kbqa.Naming, edges []kbqa.Edge, semantic string) ([]kbqa.Edge, error) {
 	if semantic == "" {
 		return edges[:min(len(edges), kbqaShown)], nil

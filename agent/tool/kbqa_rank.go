@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// maxPredicates is the maximum number of predicates that are ranked (the paper's topN_vec).
+// maxPredicates is the maximum number of predicates ranked (the paper's topN_vec).
 const maxPredicates = 400
 
 // predicate is one of a candidate's predicates: its node in the graph's index, and its words, or "" if they are
@@ -23,9 +23,9 @@ type predicate struct {
 }
 
 // byMeaning returns the indexes of candidates, the most similar to semantic first. The graph's search ranks them by
-// meaning if it can; it also finds other names of predicates. byMeaning combines its order with the similarity in
-// spelling. The similarity of a candidate with two predicates is the average of both, or the similarity of their
-// combined words.
+// meaning if it can; it also finds predicates by their aliases. byMeaning combines that ranking with the similarity in
+// spelling. The similarity of a candidate with two predicates is the average of their similarities, or the similarity
+// of their combined words.
 func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]predicate) ([]int, error) {
 	hits, err := env.found(ctx, semantic, candidates)
 	if err != nil {
@@ -55,8 +55,8 @@ func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]p
 	return order, nil
 }
 
-// found searches the graph for the candidates' predicates and returns the hits. If the search fails, there are no hits,
-// since there is another way to rank.
+// found searches the graph for the candidates' predicates and returns the hits. If the search fails, it returns no
+// hits, because there is another way to rank.
 func (env *Env) found(ctx context.Context, semantic string, candidates [][]predicate) (map[rdf.Term]match, error) {
 	s := env.Source
 	if s.Finder == nil {
@@ -92,13 +92,13 @@ func (env *Env) found(ctx context.Context, semantic string, candidates [][]predi
 	return out, nil
 }
 
-// match is a hit of the graph's search: its rank, its label and the name by which it was found.
+// match is a hit from the graph's search: its rank, its label and the name by which it was found.
 type match struct {
 	place        int
 	label, match string
 }
 
-// hitTerm returns the node of a hit.
+// hitTerm returns the node that a hit refers to.
 func hitTerm(h kg.Hit) rdf.Term {
 	switch {
 	case h.Term != nil:

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graphOf returns a graph with a few triples, given in Turtle, or in N-Triples with relative IRIs as in the data sets.
+// graphOf returns a graph with the given triples, in Turtle or in N-Triples with relative IRIs, as in the data sets.
 func graphOf(t testing.TB, name, text string) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -41,7 +41,7 @@ func kbqaEnv(g tool.Graph, dialect string) *tool.Env {
 	return env.On(s.Main())
 }
 
-// act carries out an action as a model would write it.
+// act runs an action written as a model would write it.
 func act(t testing.TB, env *tool.Env, name, written string) tool.Result {
 	t.Helper()
 	set, err := tool.Select([]string{name})
@@ -59,7 +59,7 @@ func act(t testing.TB, env *tool.Env, name, written string) tool.Result {
 	return res
 }
 
-// shows checks the observation of an action.
+// shows checks an action's observation.
 func shows(t *testing.T, env *tool.Env, name, written, want string) {
 	t.Helper()
 	if got := act(t, env, name, written).Text; got != want {
@@ -67,8 +67,8 @@ func shows(t *testing.T, env *tool.Env, name, written, want string) {
 	}
 }
 
-// TestKBQAArguments checks that a call can be read the way models write it, with unescaped quotation marks in the
-// query, and that its displayed form is read as the same call.
+// TestKBQAArguments checks that calls can be parsed as models write them, with unescaped quotation marks in the query,
+// and that the displayed form of a call parses as the same call.
 func TestKBQAArguments(t *testing.T) {
 	const q = `SELECT ?e WHERE { ?e <pred:name> "Lake Como" . }`
 	set, err := tool.Select([]string{"SearchGraphPatterns", "SearchNodes", "ExecuteSPARQL"})
@@ -116,7 +116,7 @@ func TestKBQAArguments(t *testing.T) {
 	}
 }
 
-// TestKBQALongArguments checks that strings with many quotation marks and braces are read in one pass.
+// TestKBQALongArguments checks that strings with many quotation marks and braces are parsed in one pass.
 func TestKBQALongArguments(t *testing.T) {
 	set, err := tool.Select([]string{"SearchGraphPatterns"})
 	if err != nil {
@@ -170,7 +170,7 @@ _:v4 <pred:year> "1850"^^<http://www.w3.org/2001/XMLSchema#integer> .
 <e1> <part_of> <e9> .
 `
 
-// TestKQAPro tests rows I3 to I6 in KQA Pro's form. The expected output was written by hand, based on the triples
+// TestKQAPro tests rows I3 to I6 in KQA Pro's format. The expected output was written by hand, based on the triples
 // above.
 func TestKQAPro(t *testing.T) {
 	env := kbqaEnv(triples(t, lakes), kbqa.KQAPro)
@@ -212,7 +212,8 @@ func TestKQAPro(t *testing.T) {
 	}
 }
 
-// TestKBQACut checks that a long result is cut at 2,000 characters with an ellipsis, and that its rows are counted.
+// TestKBQACut checks that a long result is truncated to 2,000 characters with an ellipsis, and that its rows are
+// counted.
 func TestKBQACut(t *testing.T) {
 	var b strings.Builder
 	for i := range 900 {
@@ -333,8 +334,8 @@ wd:P1365 a wikibase:Property ; rdfs:label "replaces"@en ; skos:altLabel "predece
 wd:P26 a wikibase:Property ; rdfs:label "spouse"@en ; wikibase:propertyType wikibase:WikibaseItem .
 `
 
-// TestByIRI checks that on a graph in Wikidata's form, nodes have IDs, and that qualifiers are reached from both sides
-// through their statement.
+// TestByIRI checks that on a graph in Wikidata's format, nodes have IDs, and that qualifiers can be reached from both
+// sides through their statement.
 func TestByIRI(t *testing.T) {
 	env := kbqaEnv(turtle(t, wikidata), kbqa.ByIRI)
 	shows(t, env, "SearchNodes", `"berg"`, `['Berg | wd:Q1: chancellor | wd:Q4: mountain']`)
@@ -344,7 +345,7 @@ func TestByIRI(t *testing.T) {
 			`(?e, p:P39 -> pq:P1365 [position held -> replaces], Ada (wd:Q2))]`)
 	shows(t, env, "SearchGraphPatterns", `wd:Q2, semantic="predecessor"`,
 		`[(Berg (wd:Q1), p:P39 -> pq:P1365 [position held -> replaces], ?e), (Berg (wd:Q1), wdt:P26 [spouse], ?e)]`)
-	// A node in VALUES always exists.
+	// A node in VALUES matches even if the graph does not contain it.
 	for written, want := range map[string]string{"wd:Q4": "knows nothing of the nodes",
 		"wd:Q999":                                "knows nothing of the nodes",
 		`'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 }'`: "No node matches",
@@ -363,7 +364,7 @@ func TestByIRI(t *testing.T) {
 		`[('Berg (wd:Q1)', '1990-01-01')]`)
 }
 
-// finder is a finder that ranks according to a list and records its requests.
+// finder is a finder that ranks hits by a list and records its requests.
 type finder struct {
 	order []string
 	asked []kg.FindQuery
@@ -381,8 +382,8 @@ func (f *finder) Find(_ context.Context, q kg.FindQuery) (*kg.SearchResult, erro
 	return res, f.err
 }
 
-// TestKBQARank checks that the graph's search by meaning ranks at most 400 predicates, that predicates that it does not
-// find come last, and that no pattern is lost if the search fails.
+// TestKBQARank checks that the graph's search by meaning ranks at most 400 predicates, that predicates it does not find
+// come last, and that no pattern is lost if the search fails.
 func TestKBQARank(t *testing.T) {
 	var b strings.Builder
 	for i := range 500 {
@@ -436,8 +437,8 @@ func TestKBQASlow(t *testing.T) {
 	}
 }
 
-// TestKBQAGenerated checks that generated graphs are the same for the same seed, differ for different seeds, and
-// contain the structures of their formats.
+// TestKBQAGenerated checks that the same seed generates the same graphs, that different seeds generate different
+// graphs, and that the graphs contain the structures of their formats.
 func TestKBQAGenerated(t *testing.T) {
 	for dialect, build := range map[string]func(uint64, kbqagraph.Add){kbqa.KQAPro: kbqagraph.KQAPro,
 		kbqa.MetaQA: kbqagraph.MetaQA, kbqa.Freebase: kbqagraph.Freebase} {

@@ -18,7 +18,7 @@ const LabelsName = "labels"
 const (
 	maxLabelIDs   = 50
 	maxLanguages  = 12
-	labelsOfOne   = 20 // labels shown for an entity if the call does not name a language
+	labelsOfOne   = 20 // labels shown per entity if the call does not name a language
 	maxLabelChars = 120
 )
 
@@ -30,7 +30,7 @@ type labelsArgs struct {
 
 var labelsTool = typed(&Tool{Name: LabelsName, Text: "labels.md", FromText: arguments("ids...")}, labels)
 
-// labels carries out labels(ids, languages). It shows every label with its language, and the IDs that have none.
+// labels implements labels(ids, languages). It shows every label with its language, and the IDs without a label.
 func labels(ctx context.Context, env *Env, a labelsArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {

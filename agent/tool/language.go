@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
-// Language is a language, with its code on Wikidata and its English name.
+// Language is a language's code on Wikidata and its English name.
 type Language struct{ Code, Name string }
 
-// English is the language of an asker whose language is not known.
+// English is the language assumed if the asker's language is not known.
 var English = Language{"en", "English"}
 
-// languageNames maps the codes of the languages that the agent distinguishes, as used on Wikidata, to their English
-// names (CLDR). Any other language is treated as English, as in SPINACH's reporter.
+// languageNames maps Wikidata's codes for the languages that the agent distinguishes to the languages' English names
+// (CLDR). Any other language is treated as English, as in SPINACH's reporter.
 var languageNames = func() map[string]string {
 	names := map[string]string{}
 	for _, code := range strings.Fields(`
@@ -29,7 +29,7 @@ var languageNames = func() map[string]string {
 	return names
 }()
 
-// LanguageOf finds a language's code or English name in a text such as "The language is German." ok is false if there
+// LanguageOf finds a language's code or English name in a string such as "The language is German." ok is false if there
 // is none.
 func LanguageOf(s string) (Language, bool) {
 	s = strings.ToLower(strings.Trim(render.Fold(s), " .`\"'*"))
@@ -46,7 +46,7 @@ func LanguageOf(s string) (Language, bool) {
 	}
 	sort.Strings(codes)
 	best := Language{}
-	for _, c := range codes { // the longest name in the text: Norwegian Nynorsk before Norwegian
+	for _, c := range codes { // the longest name in the string: Norwegian Nynorsk before Norwegian
 		if name := languageNames[c]; len(name) > len(best.Name) && containsWord(s, strings.ToLower(name)) {
 			best = Language{c, name}
 		}

@@ -24,7 +24,7 @@ const (
 	pageIn        = 4  // properties that lead to the entity
 	pageValues    = 4  // values of a property
 	pageTriples   = 4000
-	pageIncoming  = 1000 // triples leading to an entity that are examined
+	pageIncoming  = 1000 // maximum number of triples leading to an entity that are examined
 	pageValueText = 80   // characters of a value
 )
 
@@ -36,9 +36,9 @@ type lookArgs struct {
 
 var lookTool = typed(&Tool{Name: LookName, Text: "best_look.md", FromText: arguments("ids...")}, look)
 
-// look carries out look(ids, property). For each entity, it shows the description, the properties with their first
-// values and totals, and the properties that lead to the entity or, if a property is specified, all statements of that
-// property.
+// look implements look(ids, property). For each entity, it shows the description, the properties with their first
+// values and value counts, and the properties that lead to the entity. If a property is specified, it shows all
+// statements of that property instead.
 func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -94,8 +94,8 @@ func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 	return Result{Text: strings.Join(texts, "\n")}, nil
 }
 
-// page is what a graph contains about an entity: its properties with their values, in the graph's order, and the
-// properties that lead to it, with the number of triples, the most used first.
+// page contains what a graph has about an entity: its properties with their values, in the graph's order, and the
+// properties that lead to it, with the number of triples for each, the most used first.
 type page struct {
 	iri     string
 	out, in []pageRow
@@ -104,7 +104,7 @@ type page struct {
 
 // pageRow is a property on a page.
 type pageRow struct {
-	property string // IRI of the property, not of one of its predicates
+	property string // IRI of the property itself, rather than one of its predicates
 	role     bool   // the property leads from a statement, as a qualifier
 	values   []rdf.Term
 	n        int
@@ -112,7 +112,8 @@ type pageRow struct {
 
 type pages []*page
 
-// direct returns the prefix of the predicates that lead from an entity to a plain value, or "" if the graph has none.
+// direct returns the prefix of the predicates that lead from an entity directly to a value, or "" if the graph has
+// none.
 func (env *Env) direct() string {
 	if env.Source.Explain.IsWikibase() {
 		return rdf.Direct
@@ -199,7 +200,7 @@ func (env *Env) propertyIRI(predicate string) string {
 	return predicate
 }
 
-// terms returns everything on the pages that has a label.
+// terms returns every term on the pages that has a label.
 func (ps pages) terms(env *Env) []string {
 	var all []rdf.Term
 	for _, p := range ps {
@@ -211,8 +212,8 @@ func (ps pages) terms(env *Env) []string {
 	return irisIn(&env.Source.Explain, all...)
 }
 
-// plain reports whether a value is a string without a language, or an address. Such values are nearly always
-// identifiers of other databases, files or pages.
+// plain reports whether a value is a string without a language tag, or a URL. Values like these are nearly always
+// identifiers in other databases, files or pages.
 func (n namer) plain(t rdf.Term) bool {
 	if t.IsIRI() {
 		return !n.entity(t.Value)
@@ -220,7 +221,7 @@ func (n namer) plain(t rdf.Term) bool {
 	return t.Lang == "" && (t.Datatype == "" || t.Datatype == rdf.XSDString)
 }
 
-// page formats a page with one line per property. Identifiers of other databases share one line.
+// page formats a page with one line per property. Identifiers in other databases share one line.
 func (n namer) page(p *page) []string {
 	var lines, rest []string
 	for _, r := range p.out {

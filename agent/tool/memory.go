@@ -14,23 +14,23 @@ import (
 
 // Limits of a [Memory]: at most about 128 MB.
 const (
-	MemoryAge    = 10 * time.Minute // may be minutes, since a reply says when its query was run
-	memoryAnswer = 2_000            // number of answers
-	memorySize   = 64 << 10         // approximate maximum size in bytes of a call and its answer
-	termSize     = 56               // bytes of a term without its strings
+	MemoryAge    = 10 * time.Minute // may be several minutes, because a reply says when its query was run
+	memoryAnswer = 2_000            // maximum number of responses
+	memorySize   = 64 << 10         // approximate maximum size in bytes of a call and its response
+	termSize     = 56               // size in bytes of a term without its strings
 )
 
-// Memory caches answers from graphs for all steps, tries and questions of a program: searches, pages, labels, shapes,
-// and queries with the time at which they were run. It does not keep failures, or queries whose result depends on the
-// time. It also does not keep solved questions, since the question determines which of them may be shown. It is safe
-// for concurrent use.
+// Memory caches responses from graphs for all of a program's steps, tries and questions: searches, pages, labels,
+// shapes, and query results with the time at which the query was run. It does not cache failures, or results that
+// depend on the current time. It also does not cache solved questions, because the question determines which of them
+// may be shown. It is safe for concurrent use.
 type Memory struct {
 	now  func() time.Time
 	kept *cache.Cache[memoryKey, memorized]
 }
 
 type memoryKey struct {
-	graph any // the graph rather than its name, since two graphs may have the same name
+	graph any // the graph rather than its name, because two graphs may have the same name
 	call  string
 }
 
@@ -44,7 +44,7 @@ func NewMemory(now func() time.Time) *Memory {
 	return &Memory{now: now, kept: cache.New[memoryKey, memorized](memoryAnswer, MemoryAge, now)}
 }
 
-// Around returns the sources, each behind the memory. If the memory is nil, it returns them unchanged.
+// Around returns the sources, each cached by the memory. If the memory is nil, it returns them unchanged.
 func (m *Memory) Around(ss Sources) Sources {
 	if m == nil {
 		return ss
@@ -61,7 +61,7 @@ func (m *Memory) Around(ss Sources) Sources {
 	return out
 }
 
-// remembered answers calls to one graph from a memory.
+// remembered serves calls to a graph from a memory.
 type remembered struct {
 	memory *Memory
 	graph  any
@@ -84,13 +84,13 @@ func (r remembered) answer(_ context.Context, op string, args json.RawMessage, l
 	return v, err
 }
 
-// ofMoment reports whether the result of a query, given as a JSON string, may change from moment to moment.
+// ofMoment reports whether the result of a query, given as a JSON string, depends on when it is run.
 func ofMoment(args json.RawMessage) bool {
 	var query string
 	return json.Unmarshal(args, &query) != nil || momentary.MatchString(query)
 }
 
-// dated marks a table with the time at which it was requested.
+// dated stamps a table with the time at which it was requested.
 func (r remembered) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
 	return datedBy(r.memory.now, ask)
 }

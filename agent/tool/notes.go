@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Notebook is a collection of notes on a graph. Errors are for the model.
+// Notebook is a collection of notes on a graph. Its errors are shown to the model.
 type Notebook interface {
 	Add(text string) (id string, err error)
 	Update(id, text string) error
@@ -15,7 +15,7 @@ type Notebook interface {
 	Lines() ([]string, error) // the notes with their IDs, one per line
 }
 
-// noteTools are the tools with which a note-taker keeps notes on a graph (GRASP, files of 2026).
+// noteTools are the tools that a note-taker uses to keep notes on a graph (GRASP, files from 2026).
 var noteTools = Set{
 	typed(&Tool{Name: "add_note", Text: "add_note.md", Input: "note"}, func(_ context.Context, env *Env, a struct {
 		Note string `json:"note"`
@@ -50,7 +50,7 @@ var noteTools = Set{
 	}),
 }
 
-// note calls a function with the notebook. If the function fails, the model is told why.
+// note calls a function with the notebook. If the function fails, note tells the model why.
 func (env *Env) note(do func(Notebook) (string, error)) (Result, error) {
 	if env.Notebook == nil {
 		return Result{Text: say("notes_closed", nil), Failure: kg.Refused}, nil

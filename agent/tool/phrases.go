@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// phrase is part of a question that may be the name of something.
+// phrase is a part of a question that may be a name.
 type phrase struct {
 	from, to int    // indexes of words in the question
 	text     string // the search text
@@ -17,11 +17,11 @@ type phrase struct {
 	quoted   bool
 }
 
-// Limits of phrases.
+// Limits on phrases.
 const (
 	maxPhraseWords = 4 // words in a phrase that is not written like a name
 	maxNameWords   = 9
-	maxJoinedWords = 7 // words in two neighbors joined by small words
+	maxJoinedWords = 7 // words in two adjacent phrases joined by small words
 	maxPhrases     = 48
 )
 
@@ -33,18 +33,18 @@ func (p *phrase) noun(language string) bool {
 }
 
 // number reports whether a phrase consists only of digits, such as a year or an amount, which occurs in the names of
-// many entities. In quotation marks, or as an exact match, a number is a name like any other.
+// many entities. If it is quoted or matches exactly, a number is treated like any other name.
 func (p *phrase) number() bool {
 	return !strings.ContainsFunc(p.text, func(c rune) bool { return !unicode.IsDigit(c) && !strings.ContainsRune(" .,-", c) })
 }
 
-// word is a word of a question.
+// word is a word in a question.
 type word struct {
 	text   string
 	stop   bool // the word has no meaning on its own
-	capped bool // the word begins with a capital letter or contains a digit
-	apart  bool // punctuation or the beginning of the text comes before the word
-	and    bool // an ampersand comes before the word
+	capped bool // the word starts with a capital letter or contains a digit
+	apart  bool // the word comes after punctuation or is the first word
+	and    bool // the word comes after an ampersand
 	quoted int  // index of the quotation that contains the word, from 1; 0 if there is none
 }
 
@@ -79,8 +79,8 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// vague lists words that are useful together with another word ("astronomical object") but find unrelated entities on
-// their own.
+// vague lists words that are useful only in combination ("astronomical object"). On their own, they find unrelated
+// entities.
 var vague = []string{"kind", "kinds", "type", "types", "sort", "sorts", "thing", "things", "object", "objects", "second",
 	"third", "half", "art", "arten", "sorte", "sortes", "tipo", "tipos"}
 
@@ -100,7 +100,7 @@ var (
 	wordForm     = regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
 	smallBetween = regexp.MustCompile(`^[\s:–—&-]*$`)
 	// French and Italian words that lose their last vowel before another word: "l'Espagne", "dell'Italia". They are
-	// capitalized only at the beginning of a sentence, unlike the N of "N'Djamena".
+	// capitalized only at the start of a sentence, unlike the N in "N'Djamena".
 	elision = regexp.MustCompile(`^(?:(?:[LlDdJjCc]|[Qq]u|[Dd]ell|[Nn]ell|[Aa]ll|[Dd]all|[Ss]ull|[Uu]n|[nsmt])['’])(\pL)`)
 )
 
@@ -149,8 +149,8 @@ func wordsOf(question string) []word {
 	return out
 }
 
-// phrasesOf returns the phrases in a question that may be names, longer ones first: quotations, capitalized words with
-// the small words between them, and adjacent words among the other meaningful words.
+// phrasesOf returns the phrases in a question that may be names, longest first: quotations, capitalized words with the
+// small words between them, and runs of the remaining meaningful words.
 func phrasesOf(question string) []phrase {
 	words := wordsOf(question)
 	var out []phrase
@@ -203,14 +203,14 @@ func joined(words []word) string {
 // apostrophe matches the apostrophe and space in "Charles d' Artagnan".
 var apostrophe = regexp.MustCompile(`(['’]) (\pL)`)
 
-// joint reports whether a word is one of the small words within names.
+// joint reports whether a word is one of the small words that occur within names.
 func (w word) joint() bool { return joints[strings.TrimRight(strings.ToLower(w.text), "'’")] }
 
 // initials matches a letter after a period: "H.W." is searched as "H. W.".
 var initials = regexp.MustCompile(`\.(\pL)`)
 
-// names adds spans of capitalized words, both as a whole and as the parts between their small words. The first word of
-// a sentence is always capitalized.
+// names adds spans of capitalized words, both in full and split at their small words. The first word of a sentence is
+// always capitalized.
 func names(words []word, add func(from, to int, name, run bool)) {
 	for from := 0; from < len(words); from++ {
 		if !words[from].capped || words[from].stop && words[from].apart {
@@ -224,12 +224,12 @@ func names(words []word, add func(from, to int, name, run bool)) {
 				break
 			}
 		}
-		alone := to == from+1 && words[from].apart && from+1 < len(words) // perhaps capitalized only because it begins the sentence
+		alone := to == from+1 && words[from].apart && from+1 < len(words) // it may be capitalized only as the first word
 		add(from, to, !alone || len(words) == 1, false)
 		if from > 0 && (words[from-1].text == "d'" || words[from-1].text == "d’") { // "of Spain", or d'Artagnan
 			add(from-1, to, true, false)
 		}
-		for at := from; at < to; { // the parts of the span
+		for at := from; at < to; { // the parts of the span between small words
 			end := at
 			for end < to && (words[end].capped && !words[end].joint()) {
 				end++
@@ -286,7 +286,7 @@ func runs(words []word, add func(from, to int, name, run bool)) {
 	}
 }
 
-// spellings returns a phrase and, if it is different, the phrase with its words in the English singular.
+// spellings returns a phrase and, if different, the phrase with its words in the English singular.
 func spellings(text string) []string {
 	words := strings.Fields(text)
 	for i, w := range words {
@@ -298,12 +298,12 @@ func spellings(text string) []string {
 	return []string{text}
 }
 
-// nameSpellings returns a name and, if its last word may be a plural, the name in the singular: "Super Bowls" are
-// members of a class named Super Bowl.
+// nameSpellings returns a name and, if its last word may be a plural, the name in the singular: "Super Bowls" refers to
+// members of the class named Super Bowl.
 func nameSpellings(name string) []string {
 	at := strings.LastIndexByte(name, ' ') + 1
 	last := []rune(name[at:])
-	if len(last) == 0 || slices.ContainsFunc(last, unicode.IsDigit) { // the 1990s are not a year
+	if len(last) == 0 || slices.ContainsFunc(last, unicode.IsDigit) { // 1990s is not the plural of a year
 		return []string{name}
 	}
 	first := last[0]
@@ -316,7 +316,7 @@ func nameSpellings(name string) []string {
 	return []string{name}
 }
 
-// singular returns the singular of an English plural. It does not change capitalized words.
+// singular returns the singular form of an English plural. It does not change capitalized words.
 func singular(w string) string {
 	if first, n := utf8.DecodeRuneInString(w); unicode.IsUpper(first) || len(w) < n+3 || strings.HasSuffix(w, "ss") ||
 		strings.HasSuffix(w, "us") || strings.HasSuffix(w, "is") {

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Vague words are looked up only together with their neighbors.
+// Vague words are looked up only in combination with adjacent words.
 func TestVagueWords(t *testing.T) {
 	for _, c := range []struct{ question, wanted, unwanted string }{
 		{"What kind of instrument did she play?", "instrument", "kind"},
@@ -24,7 +24,7 @@ func TestVagueWords(t *testing.T) {
 	}
 }
 
-// Numbers are not names, and an ampersand can be part of one.
+// Numbers are not names, and an ampersand can be part of a name.
 func TestNumbersAndAmpersands(t *testing.T) {
 	for text, want := range map[string]bool{"1999": true, "1,200": true, "Juniper 4": false, "7th": false} {
 		if p := (phrase{text: text}); p.number() != want {
@@ -41,8 +41,8 @@ func TestNumbersAndAmpersands(t *testing.T) {
 	}
 }
 
-// Two unused hits are shown in addition to those that are used. If none are used, or if uses are not known, all hits
-// are shown.
+// Two unused hits are shown in addition to used ones. If no hits are used, or if their uses are unknown, all hits are
+// shown.
 func TestWithUses(t *testing.T) {
 	for _, tt := range []struct{ uses, want []int64 }{
 		{[]int64{0, 5, 0, 0, 7, 0}, []int64{0, 5, 0, 7}}, {[]int64{0, 0, 0}, []int64{0, 0, 0}},

@@ -24,7 +24,7 @@ const (
 	profileIn       = 5
 	profileClasses  = 10
 	profileExamples = 3
-	profileKeys     = 12 // ranks, units and qualifiers shown for a property
+	profileKeys     = 12 // ranks, units and qualifiers shown per property
 )
 
 type profileArgs struct {
@@ -35,9 +35,9 @@ type profileArgs struct {
 
 var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md", FromText: arguments("of", "property")}, profile)
 
-// profile carries out profile(of, property). For entities, it shows their number, their classes, the share that has
-// each property, the properties that lead to them, and three examples. For a property, it shows ranks, precisions,
-// units, qualifiers and references.
+// profile implements profile(of, property). For entities, it shows their number, their classes, the share with each
+// property, the properties that lead to them, and three examples. For a property, it shows ranks, precisions, units,
+// qualifiers and references.
 func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -79,8 +79,8 @@ func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	return Result{Text: text}, nil
 }
 
-// members reads what to profile: a class, or a pattern, in which the variable ?item or, if there is none, the first
-// variable is used.
+// members parses what to profile: a class or a pattern. In a pattern, the variable ?item is used or, if there is none,
+// the first variable.
 func (env *Env) members(of string) (m shape.Members, class string, err error) {
 	if !strings.ContainsAny(of, "?$") {
 		iri, err := env.iriOf(of)
@@ -157,7 +157,7 @@ func (env *Env) profileThings(ctx context.Context, members shape.Members, class 
 	return strings.Join(append(lines, examples), "\n"), nil
 }
 
-// labelShape fills in the labels of a shape that profile measured.
+// labelShape fills in the labels in a shape measured by profile.
 func (env *Env) labelShape(ctx context.Context, s *kg.Shape, classes []kg.ShapeTarget) error {
 	refs := shape.References(s)
 	for i := range classes {
@@ -205,7 +205,7 @@ func (env *Env) someOf(ctx context.Context, members shape.Members) (string, erro
 	return say("examples_are", strings.Join(list, ", ")), nil
 }
 
-// profileProperty returns the profile of a property's statements, either those of members or all of them.
+// profileProperty returns the profile of a property's statements: either only those about members or all of them.
 func (env *Env) profileProperty(ctx context.Context, property string, members *shape.Members) (string, error) {
 	stats, err := survey.Property(ctx, &env.Source.Explain, env.Graph.Query, property, members)
 	if err != nil {
@@ -235,7 +235,7 @@ func (env *Env) profileProperty(ctx context.Context, property string, members *s
 	return strings.Join(append(lines, say("examples_are", strings.Join(list, "; "))), "\n"), nil
 }
 
-// facets formats the counts, one line per kind.
+// facets formats the counts, with one line per kind.
 func (n namer) facets(stats *survey.Stats) []string {
 	by := map[survey.Kind][]string{}
 	for _, f := range stats.Facets {
@@ -257,7 +257,7 @@ var precisions = map[string]string{"14": "second", "13": "minute", "12": "hour",
 	"9": "year",
 	"8": "decade", "7": "century", "6": "millennium"}
 
-// facet formats the value that was counted.
+// facet formats a counted value.
 func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 	switch kind {
 	case survey.Rank:
@@ -285,7 +285,7 @@ func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 	return key.Value
 }
 
-// share formats a number of statements as a share of the examined statements.
+// share formats a number of statements as a percentage of the examined statements.
 func share(n, of int64) string {
 	switch p := 100 * float64(n) / float64(max(of, 1)); {
 	case p < 1:

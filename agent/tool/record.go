@@ -45,7 +45,7 @@ func (g *recordingGraph) Examples(ctx context.Context, property, lang string) ([
 		})
 }
 
-// Query records the table, reduced to the rows that the agent reads.
+// Query records the table, truncated to the rows that the agent reads.
 func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := g.Graph.Query(ctx, query)
 	if err == nil && t == nil {

@@ -16,31 +16,31 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Generate contains the settings for writing a query from material that was looked up first, without exploring
+// Generate contains the settings for writing a query from material looked up beforehand, without exploring
 // (SPARQL-LLM). The zero value is for presets that explore.
 type Generate struct {
-	Analyze    bool `json:"analyze"`    // first ask the model for the question's classes, entities and steps
-	Examples   int  `json:"examples"`   // solved questions for the question, and for each of its steps
-	Classes    int  `json:"classes"`    // classes of the graph for each class that the question names
-	Few        int  `json:"few"`        // used instead of Examples or Classes if there are more than Many steps or classes
+	Analyze    bool `json:"analyze"`    // ask the model for the question's classes, entities and steps first
+	Examples   int  `json:"examples"`   // solved questions to fetch for the question, and for each of its steps
+	Classes    int  `json:"classes"`    // classes to fetch from the graph for each class named in the question
+	Few        int  `json:"few"`        // replaces Examples or Classes if there are more than Many steps or classes
 	Many       int  `json:"many"`       //
-	Shapes     int  `json:"shapes"`     // maximum number of classes that are described
+	Shapes     int  `json:"shapes"`     // maximum number of classes described
 	Predicates int  `json:"predicates"` // predicates of a class
-	// hits for each entity and relation that the question names; none are looked up if 0
+	// hits for each entity and relation named in the question; none are looked up if 0
 	Entities int    `json:"entities"`
-	Format   string `json:"format"`  // format of solved questions: text or json
-	Check    string `json:"check"`   // when a query is compared with the shapes of classes: CheckFirst or CheckAfter
+	Format   string `json:"format"`  // format of the solved questions: text or json
+	Check    string `json:"check"`   // when to compare a query with the shapes of classes: CheckFirst or CheckAfter
 	Seconds  int    `json:"seconds"` // maximum time for running a query
 }
 
-// When a query is compared with the shapes of classes.
+// When to compare a query with the shapes of classes.
 const (
-	// before it is run: a query that does not match goes back to the model, if all members of the classes were examined
+	// before running it; a query that does not match is returned to the model if all members of the classes were examined
 	CheckFirst = "first"
-	CheckAfter = "after" // after it failed or returned nothing
+	CheckAfter = "after" // after it has failed or returned nothing
 )
 
-// The lookups before the query is written. Their arguments are the parts of the analyzed question.
+// The lookups that run before the query is written. Their arguments are parts of the analyzed question.
 var (
 	retrieveExamples = typed(&Tool{Name: RetrieveExamplesName, Text: "retrieve.md", Show: shownList},
 		func(ctx context.Context, env *Env,
@@ -64,7 +64,7 @@ var (
 		})
 )
 
-// The names of the tools that look things up before the query is written.
+// The names of the lookup tools.
 const (
 	RetrieveExamplesName   = "retrieve_examples"
 	RetrieveEntitiesName   = "retrieve_entities"
@@ -145,8 +145,7 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	return Result{Text: say("retrieved_examples", out)}, nil
 }
 
-// maxExampleText is the maximum number of characters of a solved question that are shown, since a request on the forum
-// can be long.
+// maxExampleText is the maximum number of characters shown of a solved question. A request on the forum can be long.
 const maxExampleText = 600
 
 var (
@@ -154,8 +153,8 @@ var (
 	prefixLine = regexp.MustCompile(`(?mi)^\s*PREFIX\s+\S*:\s*<[^>]*>\s*`)
 )
 
-// shortened returns a query with the graph's prefixes, without declaring them, so all examples look similar. It
-// does not change a query that cannot be parsed, or whose shortened form cannot be parsed.
+// shortened returns a query that uses the graph's prefixes without declaring them, so that all examples look similar.
+// It does not change a query that cannot be parsed, or whose shortened form cannot be parsed.
 func (env *Env) shortened(query string) string {
 	q, err := env.Dialect.parse(query)
 	if err != nil {
@@ -174,7 +173,7 @@ func (env *Env) shortened(query string) string {
 	return short
 }
 
-// retrieveNamed looks up the entities that the question names or, by meaning, its relations.
+// retrieveNamed looks up the entities named in the question or, by meaning, its relations.
 func (env *Env) retrieveNamed(ctx context.Context, names []string, t kg.Type) (Result, error) {
 	type looked struct {
 		Name string
@@ -246,11 +245,11 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 	return Result{Text: say("retrieved_classes", map[string]any{"Shapes": shapes, "Others": others})}, nil
 }
 
-// shapeTime is the minimum remaining time of a run for examining one more class.
+// shapeTime is the minimum time that a run must have left to examine one more class.
 const shapeTime = 5 * time.Second
 
-// interleave returns the first hit of every list, then the second, and so on, with each ID only once, so every search
-// text is represented.
+// interleave returns the first hit in every list, then the second, and so on, with each ID only once, so that every
+// search text is represented.
 func interleave(lists [][]kg.Hit) (out []kg.Hit) {
 	seen := map[string]bool{}
 	for i := 0; ; i++ {

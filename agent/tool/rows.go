@@ -12,7 +12,7 @@ import (
 // RowsName is the action that shows more rows of an earlier result.
 const RowsName = "rows"
 
-// Limits on the rows of one call.
+// Limits on the rows per call.
 const (
 	usualRows = 25
 	maxRows   = 100
@@ -26,7 +26,7 @@ type rowsArgs struct {
 
 var rowsTool = typed(&Tool{Name: RowsName, Text: "rows.md", FromText: arguments("step", "from", "count")}, rows)
 
-// rows carries out rows(step, from, count). It shows rows of a stored result.
+// rows implements rows(step, from, count). It shows rows of a stored result.
 func rows(ctx context.Context, env *Env, a rowsArgs) (Result, error) {
 	from, count := 1, usualRows
 	if a.From != nil {

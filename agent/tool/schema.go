@@ -8,9 +8,9 @@ import (
 // form is a variant of a tool's schema.
 type form struct{ strict, oneGraph bool }
 
-// Parameters returns the JSON schema of the arguments for a server. Only the strict form lists optional arguments as
-// required, with null as a value. An optional argument "kg" is included only if there are several graphs, and then it
-// is required.
+// Parameters returns the JSON schema of the arguments, as sent to a server. Only the strict form lists optional
+// arguments as required, with null as a value. An optional argument "kg" is included only if there are several graphs,
+// and then it is required.
 func (t *Tool) Parameters(strict bool, graphs int) json.RawMessage {
 	if s, ok := t.forms[form{strict, graphs == 1}]; ok {
 		return s
@@ -18,7 +18,7 @@ func (t *Tool) Parameters(strict bool, graphs int) json.RawMessage {
 	return t.Schema
 }
 
-// formsOf returns all forms of a schema that is given in the strict form with "kg"; see [schemaOf].
+// formsOf returns all forms of a schema, given its strict form with "kg"; see [schemaOf].
 func formsOf(schema map[string]any) map[form]json.RawMessage {
 	out := map[form]json.RawMessage{}
 	for _, f := range []form{{false, false}, {false, true}, {true, false}, {true, true}} {
@@ -56,7 +56,7 @@ func (f form) of(schema map[string]any) map[string]any {
 		}
 	}
 	out["properties"], out["required"] = properties, required
-	if len(required) == 0 && !f.strict { // strict servers require the list; others may reject an empty list
+	if len(required) == 0 && !f.strict { // strict servers require the list; other servers may reject an empty list
 		delete(out, "required")
 	}
 	if !f.strict {
@@ -65,7 +65,7 @@ func (f form) of(schema map[string]any) map[string]any {
 	return out
 }
 
-// plain returns the schema of an optional argument, without null.
+// plain returns the schema of an optional argument, without the null type.
 func plain(p map[string]any, typ string) map[string]any {
 	out := map[string]any{}
 	for k, v := range p {

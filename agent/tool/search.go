@@ -16,14 +16,14 @@ const maxSearch = 200
 // SearchName is the action that searches for entities and properties by name.
 const SearchName = "search_wikidata"
 
-// searchAdvice is the hint after a search without hits.
+// searchAdvice is the hint shown after a search without hits.
 const searchAdvice Advice = "search"
 
 var searchTool = onInput(&Tool{Name: SearchName, Text: "search.md", Input: "text",
 	about: "a name or a short noun phrase"},
 	func(text string) string { return strings.ToLower(render.Fold(text)) }, search)
 
-// search carries out search_wikidata(text). It finds items and then properties, in the asker's language and in English,
+// search implements search_wikidata(text). It finds items and then properties, in the asker's language and in English,
 // merges the hits, and shows each entity once. (In the SPINACH paper, section 4.1, it searches only in English.)
 func search(ctx context.Context, env *Env, text string) (Result, error) {
 	text = render.Fold(render.Clean(text))
@@ -64,8 +64,8 @@ func (env *Env) foundNothing() Result {
 	return Result{Text: say("search_none", data), Empty: true, Advice: searchAdvice}
 }
 
-// searchType searches one type in each language and merges the hits: the first hit of each language, then the second of
-// each, with each entity only once.
+// searchType searches for one type in each language and merges the hits: the first hit in each language, then the
+// second in each, with each entity only once.
 func (env *Env) searchType(ctx context.Context, text string, typ kg.Type,
 	limit int) (hits []kg.Hit, more bool, err error) {
 	var lists [][]kg.Hit
@@ -89,7 +89,7 @@ func (env *Env) searchType(ctx context.Context, text string, typ kg.Type,
 	return hits, more, nil
 }
 
-// searched returns the languages that are searched.
+// searched returns the languages to search in.
 func (env *Env) searched() []string {
 	if env.Language.Code == "en" {
 		return []string{"en"}

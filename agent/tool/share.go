@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Shared returns the sources with a cache that the branches of one search share. The same call is made once, and
-// concurrent callers wait for it. Temporary failures are not cached. A cached table contains the time at which it was
-// requested.
+// Shared returns the sources with a cache shared by the branches of one search. Identical calls are made once, and
+// concurrent callers wait for the result. Temporary failures are not cached. A cached table contains the time at which
+// it was requested.
 func (ss Sources) Shared(now func() time.Time) Sources {
 	return ss.keeping(func(*Source, string) keeper { return &kept{now: now, calls: map[string]*keptCall{}} })
 }
@@ -23,17 +23,17 @@ func (ss Sources) Recalled(earlier *event.Earlier) Sources {
 	return ss.keeping(func(_ *Source, name string) keeper { return recalled{earlier, name} })
 }
 
-// keeper answers some of the calls of a source.
+// keeper serves some of the calls to a source.
 type keeper interface {
 	// answer returns the result of a call: from its cache, from a record by calling read, or from the source by calling
 	// live.
 	answer(ctx context.Context, op string, args json.RawMessage, live func() (any, error),
 		read func(*event.Call) (any, error)) (any, error)
-	// dated marks a table with the time at which it was requested.
+	// dated stamps a table with the time at which it was requested.
 	dated(ask func() (*kg.Table, error)) (*kg.Table, error)
 }
 
-// keeping returns the sources, each behind a keeper. The first source is passed with the name "".
+// keeping returns the sources, each behind a keeper. The first source is given the name "".
 func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -64,7 +64,7 @@ func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	return out
 }
 
-// kept contains the calls to a source, keyed by their content.
+// kept caches the calls to a source, keyed by their content.
 type kept struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -78,7 +78,7 @@ type keptCall struct {
 	fine  bool // the call returned
 }
 
-// once makes a call, or lets the keeper answer it.
+// once makes a call, or gets its result from the keeper.
 func once[T any](ctx context.Context, k keeper, op string, args any, do func() (T, error)) (T, error) {
 	raw, err := render.JSON(args)
 	if err != nil {
@@ -115,7 +115,7 @@ func (k *kept) answer(ctx context.Context, op string, args json.RawMessage, live
 	}
 }
 
-// first makes the call for which the other callers wait.
+// first makes the call that the other callers are waiting for.
 func (k *kept) first(key string, c *keptCall, live func() (any, error)) (any, error) {
 	defer func() {
 		if kind := kg.KindOf(c.err); !c.fine || c.err != nil && (kind == "" || Passing(kind)) {
@@ -134,7 +134,7 @@ func (k *kept) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
 	return datedBy(k.now, ask)
 }
 
-// datedBy marks a table with the time at which it was requested, unless it has an earlier one.
+// datedBy stamps a table with the time at which it was requested, unless it already has an earlier time.
 func datedBy(now func() time.Time, ask func() (*kg.Table, error)) (*kg.Table, error) {
 	at := now()
 	t, err := ask()
@@ -146,7 +146,7 @@ func datedBy(now func() time.Time, ask func() (*kg.Table, error)) (*kg.Table, er
 	return &dated, nil
 }
 
-// recalled answers from the record of an earlier run as long as it has answers left.
+// recalled serves calls from the record of an earlier run as long as the record has results left.
 type recalled struct {
 	earlier *event.Earlier
 	kg      string

@@ -30,12 +30,12 @@ type Shaper interface {
 
 // Examples finds earlier questions with their queries.
 type Examples interface {
-	// FindExamples returns the examples that are similar to a text, the most similar first. It leaves out all other
-	// examples, so it is not an error if there are fewer than q.Limit, or none.
+	// FindExamples returns the examples similar to the query, the most similar first. It leaves out all other examples, so
+	// it is not an error if there are fewer than q.Limit, or none.
 	FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error)
 }
 
-// Source is a graph that a question may use, with everything else that is known about it.
+// Source is a graph that a question may use, together with everything else known about the graph.
 type Source struct {
 	Graph    Graph
 	Labels   Labeler  // nil if there is none
@@ -44,14 +44,14 @@ type Source struct {
 	Examples Examples // nil if there is none
 	Explore  Explorer // if nil, queries and the finder are used instead
 	Explain  kg.Description
-	Notes    []string // lessons from earlier runs that a person approved; they are material, not instructions
+	Notes    []string // lessons from earlier runs, approved by a person; they are material, not instructions
 }
 
 // Name returns the graph's name, as in --kg.
 func (s *Source) Name() string { return s.Explain.Name }
 
-// id returns the name by which an entity of the graph is looked up: the ID on a Wikibase, and the prefixed name or
-// <IRI> on other graphs.
+// id returns the name used to look up an entity in the graph: the ID on a Wikibase, and the prefixed name or <IRI> on
+// other graphs.
 func (s *Source) id(iri string) string {
 	if id := rdf.EntityID(iri); id != "" && s.Explain.IsWikibase() {
 		return id
@@ -59,8 +59,8 @@ func (s *Source) id(iri string) string {
 	return s.Explain.Compact(iri)
 }
 
-// Find uses the finder. If there is none, it searches for names that begin with the text. It then cannot restrict the
-// hits, so the error for a query with Among is kg.Refused.
+// Find uses the finder. If there is none, it searches for names that start with the text. In that case, it cannot
+// restrict the hits, so the error for a query with Among is kg.Refused.
 func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if s.Finder != nil {
 		return s.Finder.Find(ctx, q)
@@ -78,8 +78,8 @@ func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return &out, nil
 }
 
-// recorded returns a source that writes every call to log before the call returns. main means that it is
-// the question's first graph, whose calls do not need a name.
+// recorded returns a source that writes every call to log before the call returns. main means that the source is the
+// question's first graph, whose calls do not need a name.
 func (s Source) recorded(log *event.Branch, main bool) Source {
 	name := ""
 	if !main {
@@ -115,7 +115,7 @@ func (ss Sources) Recorded(log *event.Branch) Sources {
 	return out
 }
 
-// Named returns the graph with this name, or the main one for "". The error is for the model.
+// Named returns the graph with this name, or the main graph for "". The error is for the model.
 func (ss Sources) Named(name string) (*Source, error) {
 	if name == "" {
 		return &ss[0], nil
@@ -139,7 +139,7 @@ func (ss Sources) Descriptions() []kg.Description {
 	return out
 }
 
-// Notes returns the notes on all graphs, each once.
+// Notes returns the distinct notes on all graphs.
 func (ss Sources) Notes() (out []string) {
 	for i := range ss {
 		for _, n := range ss[i].Notes {
@@ -151,12 +151,12 @@ func (ss Sources) Notes() (out []string) {
 	return out
 }
 
-// What a source can do besides running queries; see [event.Graph].
+// The capabilities of a source besides running queries; see [event.Graph].
 const (
 	canLabel, canFind, canShape, canSolve, canExplore = "label", "find", "shape", "examples", "explore"
 )
 
-// Log returns the sources as they are recorded in the log of a run.
+// Log returns the sources as recorded in the log of a run.
 func (ss Sources) Log() []event.Graph {
 	out := make([]event.Graph, len(ss))
 	for i, s := range ss {
@@ -221,7 +221,7 @@ func (f *recordingFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchR
 		func() (*kg.SearchResult, error) { return f.finder.Find(ctx, q) })
 }
 
-// findAll runs several searches in parallel and logs the calls in order. A replay answers them one after
+// findAll runs several searches in parallel and logs the calls in order. In a replay, they are answered one after
 // another.
 func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	type found struct {
@@ -247,7 +247,7 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 	_ = group.Wait() // errors are stored with their messages
 	out := make([]*kg.SearchResult, len(qs))
 	var first error
-	for i, q := range qs { // log all of them, since a replay requests all of them
+	for i, q := range qs { // log all of them, because a replay requests all of them
 		res, err := recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
 			func() (*kg.SearchResult, error) { return all[i].res, all[i].err })
 		if out[i] = res; err != nil && (first == nil || event.IsWriteError(err)) {
@@ -306,8 +306,8 @@ func (x *recordingExamples) FindExamples(ctx context.Context, q event.ExampleQue
 		func() ([]event.Example, error) { return x.examples.FindExamples(ctx, q) })
 }
 
-// Wikibase returns g as the only source, described as a graph like Wikidata. It includes the other capabilities that g
-// has: labels, finding, shapes and examples.
+// Wikibase returns g as the only source, described as a graph like Wikidata. It includes any other capabilities of g:
+// labels, finding, shapes and examples.
 func Wikibase(g Graph) Sources {
 	s := Source{Graph: g, Explain: kg.Description{Name: "wikidata", Title: "Wikidata", Dialect: "wdqs",
 		Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"}, Subclass: "wdt:P279"}}

@@ -15,8 +15,8 @@ const ExecuteName = "execute_sparql"
 var executeTool = onInput(&Tool{Name: ExecuteName, Text: "sparql.md", Input: "query", about: "a SPARQL query",
 	Query: true}, Dialect{}.NormalForm, execute)
 
-// execute carries out execute_sparql(query). It checks the query before it is sent (syntax, updates, foreign services),
-// and replaces [AUTO_LANGUAGE] with the asker's language. Each outcome has a separate text: rows, no rows, syntax
+// execute implements execute_sparql(query). It checks the query before sending it (syntax, updates, foreign services),
+// and replaces [AUTO_LANGUAGE] with the asker's language. Each outcome has its own message: rows, no rows, syntax
 // error, timeout, too large, too greedy, refused, busy, down.
 func execute(ctx context.Context, env *Env, query string) (Result, error) {
 	res, err := env.evaluate(ctx, query)
@@ -39,7 +39,7 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 
 // view determines how a tool shows a result.
 type view struct {
-	empty func(t *kg.Table, why string) string // for a result without rows; why is what is known about the reason
+	empty func(t *kg.Table, why string) string // for a result without rows; why is what is known about the cause
 	rows  func(t *kg.Table) Result             // for rows or a truth value
 }
 
@@ -58,8 +58,8 @@ func (env *Env) evaluateAs(ctx context.Context, query string, v view) (Result, e
 	return env.view(ctx, query, t, v)
 }
 
-// rescued runs faster forms of a query that failed with err because it took too long. It shows the result and says that
-// it comes from another form.
+// rescued runs faster forms of a query that failed with err because it took too long. It shows the result with a note
+// that it comes from a different form of the query.
 func (env *Env) rescued(ctx context.Context, query string, err error, v view) (Result, error) {
 	form, t, ferr := env.faster(ctx, query)
 	switch {
@@ -98,7 +98,7 @@ func (env *Env) view(ctx context.Context, query string, t *kg.Table, v view) (Re
 	return env.warned(ctx, query, res)
 }
 
-// warned adds warnings about the query, if the preset wants them.
+// warned adds warnings about the query, if the preset enables them.
 func (env *Env) warned(ctx context.Context, query string, res Result) (Result, error) {
 	var lines []string
 	if env.Show.Shapes && !res.Found {

@@ -18,7 +18,7 @@ const StatementsName = "statements"
 // Limits of statements.
 const (
 	statementPage = 10
-	maxParts      = 40 // qualifier values and references of one statement that are shown
+	maxParts      = 40 // qualifier values and references shown per statement
 )
 
 type statementsArgs struct {
@@ -31,9 +31,9 @@ type statementsArgs struct {
 var statementsTool = typed(&Tool{Name: StatementsName, Text: "statements.md",
 	FromText: arguments("id", "property", "page")}, statements)
 
-// statements carries out statements(id, property, page). It shows the values of one property of one entity with all
-// ranks, qualifiers and references (WikidataMCP's get_statement_values). On a graph without statements, it shows only
-// the values.
+// statements implements statements(id, property, page). It shows an entity's values for one property, with all ranks,
+// qualifiers and references (WikidataMCP's get_statement_values). On a graph without statements, it shows only the
+// values.
 func statements(ctx context.Context, env *Env, a statementsArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -77,7 +77,7 @@ func statements(ctx context.Context, env *Env, a statementsArgs) (Result, error)
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// statementTerms returns every term in statements, and the given IRIs.
+// statementTerms returns every term in statements, plus the given IRIs.
 func statementTerms(list []survey.Statement, iris ...string) []rdf.Term {
 	var out []rdf.Term
 	for _, iri := range iris {

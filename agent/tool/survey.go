@@ -16,19 +16,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// surveyTools are tools that do not belong to a published system: tools that people missed when they played the model,
-// and two of WikidataMCP's tools.
+// surveyTools are tools that do not belong to a published system: tools that people found missing when they played the
+// model, and two of WikidataMCP's tools.
 //
-//	survey.go       what they share: the selected graph, nodes as models write them, labels
+//	survey.go       shared code: the selected graph, nodes as models write them, labels
 //	find.go         several names in one search
-//	profile.go      what entities that match a pattern, members of a class or statements of a property look like
+//	profile.go      the entities that match a pattern, the members of a class, or the statements of a property
 //	statements.go   everything about one property of an entity
-//	hierarchy.go    the classes of an entity, and wider and narrower ones
+//	hierarchy.go    the classes of an entity, their superclasses and subclasses
 //	labels.go       labels in any language
 //	rows.go         more rows of an earlier result
 var surveyTools = Set{findTool, profileTool, statementsTool, hierarchyTool, labelsTool, rowsTool}
 
-// at returns the environment for the graph that a call names, or for the main one if it names none.
+// at returns the environment for the graph that a call names, or for the main graph if it names none.
 func (env *Env) at(name *string) (*Env, error) {
 	s, err := env.Sources.Named(strings.TrimSpace(deref(name)))
 	if err != nil {
@@ -42,8 +42,8 @@ func wrong(err error) (Result, error) {
 	return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
 }
 
-// iriOf reads an entity in the forms that models write: a number, "label (Q42)", a prefixed name, or an IRI. The error
-// is for the model.
+// iriOf parses an entity in any of the forms that models write: a number, "label (Q42)", a prefixed name, or an IRI.
+// The error is for the model.
 func (env *Env) iriOf(name string) (string, error) {
 	d := &env.Source.Explain
 	if d.IsWikibase() {
@@ -61,7 +61,7 @@ func (env *Env) iriOf(name string) (string, error) {
 	return "", fmt.Errorf("%q names nothing in this graph; use %s", render.Clip(name, 60), form)
 }
 
-// property reads a property and returns its IRI. On a Wikibase, the property must have an ID such as P31.
+// property parses a property and returns its IRI. On a Wikibase, the property must have an ID such as P31.
 func (env *Env) property(name string) (string, error) {
 	iri, err := env.iriOf(name)
 	if id := rdf.EntityID(iri); err == nil && env.Source.Explain.IsWikibase() && !strings.HasPrefix(id, "P") {
@@ -70,16 +70,16 @@ func (env *Env) property(name string) (string, error) {
 	return iri, err
 }
 
-// namer formats entities and values with their labels. These are in the asker's language or its fallbacks, or in any
-// other language with its tag.
+// namer formats entities and values with their labels. The labels are in the asker's language or its fallbacks, or in
+// any other language with its language tag.
 type namer struct {
 	env    *Env
 	labels map[string]string   // labels by IRI
-	behind map[string][]string // properties of nameless nodes, see [Env.behind]
+	behind map[string][]string // properties of blank nodes; see [Env.behind]
 }
 
-// namesOf looks up the labels of IRIs. Labels are helpful but not required: if the lookup fails, there are none.
-// Only the end of ctx and a failure to write the log are errors.
+// namesOf looks up the labels of IRIs. Labels are useful but optional: if the lookup fails, there are none. Only the
+// end of ctx and a failure to write the log are errors.
 func (env *Env) namesOf(ctx context.Context, iris []string) (namer, error) {
 	n := namer{env: env}
 	if len(iris) == 0 {
@@ -106,7 +106,7 @@ func (n namer) iri(iri string) string {
 	return render.Labelled(id, render.Clip(label, 120))
 }
 
-// entity reports whether an IRI is something that has labels. On a Wikibase, this is an item or property.
+// entity reports whether an IRI can have labels. On a Wikibase, only items and properties can.
 func (n namer) entity(iri string) bool {
 	return !n.env.Source.Explain.IsWikibase() || rdf.EntityID(iri) != ""
 }
@@ -124,7 +124,7 @@ func (n namer) term(t rdf.Term) string {
 	return render.Value(kg.Value{Term: t})
 }
 
-// irisIn returns the entities among terms, each once.
+// irisIn returns the distinct entities among terms.
 func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 	var out []string
 	seen := map[string]bool{}
@@ -148,7 +148,7 @@ func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 	return out
 }
 
-// mostOf lists the first n elements and says how many more there are.
+// mostOf lists the first n elements and the number of remaining ones.
 func mostOf(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")
@@ -156,7 +156,7 @@ func mostOf(list []string, n int) string {
 	return strings.Join(list[:n], ", ") + say("and_more", len(list)-n)
 }
 
-// termAt returns a cell of a table, or the zero Term if there is none.
+// termAt returns a table cell, or the zero Term if there is none.
 func termAt(t *kg.Table, row int, column string) rdf.Term {
 	for j, v := range t.Vars {
 		if v == column && row < len(t.Rows) && j < len(t.Rows[row]) {
@@ -166,7 +166,7 @@ func termAt(t *kg.Table, row int, column string) rdf.Term {
 	return rdf.Term{}
 }
 
-// countAt returns the count in a cell of a table.
+// countAt returns the count in a table cell.
 func countAt(t *kg.Table, row int, column string) int64 {
 	var n int64
 	if _, err := fmt.Sscan(strings.SplitN(termAt(t, row, column).Value, ".", 2)[0], &n); err != nil {
@@ -186,8 +186,8 @@ func sortedKeys[V any](m map[string]V) []string {
 }
 
 // arguments returns a function that converts the text protocol's single argument to named arguments. A JSON object is
-// kept as it is. Any other argument is split at bars into one part per name, and numbers become JSON numbers. A name
-// followed by dots takes all remaining parts, as a list.
+// left unchanged. Any other argument is split at bars into one part per name, and numbers become JSON numbers. A name
+// followed by dots takes all the remaining parts, as a list.
 func arguments(names ...string) func(text string) json.RawMessage {
 	return func(text string) json.RawMessage {
 		if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {

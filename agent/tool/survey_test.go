@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rulers describes two kings of a country, in Wikidata's format. Tar holds an office with statements of two ranks, a
-// reference, an unknown value and no value. One reign has a date without a day.
+// rulers describes two kings of a country, in Wikidata's format. Tar holds an office, whose statements have two ranks,
+// a reference, an unknown value and no value. The date of one reign has no day.
 const rulers = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
 @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix psv: <http://www.wikidata.org/prop/statement/value/> .
@@ -128,7 +128,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestHeldBack checks that an exact hit is shown with three other hits, and that works, external identifiers and hits
+// TestHeldBack checks that an exact hit is shown with three others, and that works, external identifiers and hits
 // without a label are hidden.
 func TestHeldBack(t *testing.T) {
 	hit := func(id, label, description, datatype string) kg.Hit {
@@ -231,8 +231,8 @@ func TestRowsTool(t *testing.T) {
 	}
 }
 
-// TestSurveyBadArguments checks that a model's mistakes are explained in words that it can act on, and that the graph
-// is not queried.
+// TestSurveyBadArguments checks that a model's mistakes get explanations that it can act on, and that the graph is not
+// queried.
 func TestSurveyBadArguments(t *testing.T) {
 	env := surveyEnv(t, rulers, nil)
 	asked := 0

@@ -1,19 +1,19 @@
-// Package tool implements what a model can do, one tool per file. A tool consists of a name, a schema of the arguments,
-// a text for the model, and a function that carries out a call. Tools are values: a preset selects tools, and a
-// protocol converts a model's message to calls to them.
+// Package tool implements what a model can do, one tool per file. A tool consists of a name, a schema for the
+// arguments, a description for the model, and a function that runs a call. Tools are values: a preset selects tools,
+// and a protocol converts a model's message to tool calls.
 //
 //	tool.go        what a tool is, and the set of tools that a preset offers
-//	typed.go end.go            tools whose arguments are a struct; the end of the work
-//	env.go         what a tool works with
+//	typed.go end.go            tools whose arguments are a struct; the end of a run
+//	env.go         the environment that a tool uses
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
 //	retrieve.go generated.go   SPARQL-LLM's tools: look things up, check a query and run it
-//	kbqa*.go       the tools of Interactive-KBQA, for graphs of IRIs and for the graphs of its data sets
-//	dialect.go diagnose.go    the text of queries, and why a query returns nothing
+//	kbqa*.go       the tools of Interactive-KBQA, for graphs that use IRIs and for the graphs of its data sets
+//	dialect.go diagnose.go    query text, and why a query returns nothing
 //	survey.go and the files that it names    our own tools: names, profiles, statements, classes, labels
-//	best.go and the files that it names    the tools of the preset best
+//	best.go and the files that it names    the tools of the best preset
 //	language.go    languages by code and name
 //	record.go      a graph that writes every call to the log
-//	notes.go       the tools of a note-taker
+//	notes.go       a note-taker's tools
 //
 // All texts for models are in texts/.
 //
@@ -38,49 +38,50 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Tool is something that a model can do.
+// Tool is a tool that a model can call.
 type Tool struct {
 	Name   string          // name that the model writes
-	Text   string          // name of its description for the model, in texts/
-	Schema json.RawMessage // JSON schema of the arguments, an object, in its strict form
+	Text   string          // name of the file in texts/ that describes the tool to the model
+	Schema json.RawMessage // JSON schema of the arguments (an object), in the strict form
 	Input  string          // name of the argument that receives the text protocol's single argument
 	about  string          // description of Input, for the schema
 	Query  bool            // the tool runs a SPARQL query; if there is an Input, it is the query
 
-	Final bool // a query that returns something is the answer and ends the work
+	Final bool // a query that returns something is the answer and ends the run
 
-	// Asks returns the query of a call and its graph, which is "" for the main one. Asks is nil if Input is the query and
-	// the graph is always the main one.
+	// Asks returns the query of a call and its graph, which is "" for the main graph. Asks is nil if Input is the query
+	// and the graph is always the main graph.
 	Asks func(args json.RawMessage) (query, graph string)
 
-	// End returns the meaning of a call that ends the work; Run is then nil. End is nil for a tool after which the work
-	// continues. The error tells the model what is wrong with the arguments.
+	// End returns the meaning of a call that ends the run; Run is then nil. End is nil for a tool that does not end the
+	// run. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
 	// Flag is the name of the argument that indicates that there is no answer. It is "" if the text protocol's argument
-	// begins with that statement.
+	// starts with that statement.
 	Flag string
-	// OnQuery returns the arguments that end the work with a query. It is nil if the arguments do not include a query.
+	// OnQuery returns the arguments that end the run with a query. It is nil if the arguments do not include a query.
 	OnQuery func(query string) json.RawMessage
 
-	// FromText converts the text protocol's argument to arguments. It is nil if that argument is Input. It cannot fail:
-	// it ignores what it cannot parse.
+	// FromText converts the text protocol's single argument to the tool's arguments. It is nil if that argument is Input.
+	// It cannot fail: it ignores what it cannot parse.
 	FromText func(text string) json.RawMessage
 	// Raw means that FromText gets everything between the first and the last parenthesis of the action, unchanged,
 	// because the tool parses the quotation marks.
 	Raw bool
-	// Show returns what a person sees between the parentheses. It is nil if that is Input.
+	// Show returns what people see between the parentheses. It is nil if that is Input.
 	Show func(args json.RawMessage) string
-	// Key returns the form in which calls are compared. It is nil if that is the result of Show with folded white space.
+	// Key returns the key by which calls are compared. If it is nil, the key is the result of Show with white space
+	// collapsed.
 	Key func(args json.RawMessage) string
-	// Run carries out a call. If it fails in a way that the model can repair, the Result has the kind of failure; an error
+	// Run runs a call. If it fails in a way that the model can correct, the Result contains the kind of failure; an error
 	// ends the run.
 	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 
 	check func(args json.RawMessage) error // for a tool with arguments other than Input
-	forms map[form]json.RawMessage         // other forms of Schema, see [Tool.Parameters]
+	forms map[form]json.RawMessage         // other forms of Schema; see [Tool.Parameters]
 }
 
-// Ends reports whether the tool ends the work.
+// Ends reports whether the tool ends the run.
 func (t *Tool) Ends() bool { return t.End != nil }
 
 // BadCall is the failure of a call that does not name a tool, or whose arguments do not match the schema.
@@ -96,11 +97,11 @@ type Advice string
 type Result struct {
 	Text    string
 	Failure kg.Kind // "" for a success
-	// the pause that the graph's service requested when it failed, or 0
+	// the pause requested by the graph's service when it failed, or 0
 	RetryAfter time.Duration
 	Query      string // the query that was executed, in a form that can be executed again; "" if that is the tool's Input
-	KG         string // the graph of Query, "" for the main one
-	Rows       int    // rows of an executed query
+	KG         string // the graph for Query, or "" for the main graph
+	Rows       int    // number of rows that an executed query returned
 	Found      bool   // an executed query returned rows or a truth value
 	Empty      bool   // the call succeeded, but there is nothing to show: no hits, no rows
 	// the rows of an executed query, for [RowsName]; may be nil
@@ -118,18 +119,18 @@ var texts = render.MustTexts(textFiles, "texts/*.tmpl", "texts/*.md")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// Words contains the names and figures used in the tools' texts.
+// Words contains the names and numbers used in the tools' descriptions.
 type Words struct {
 	Search, Entry, Examples, Execute, Stop string
 	Show
 }
 
-// words returns the data of a tool's text.
+// words returns the data for a tool's description.
 func words(s Show) Words {
 	return Words{SearchName, EntryName, ExamplesName, ExecuteName, StopName, s}
 }
 
-// Describe returns the tool's text for the model.
+// Describe returns the tool's description for the model.
 func (t *Tool) Describe(s Show) string { return say(t.Text, words(s)) }
 
 // Arguments parses the text protocol's single argument into the tool's arguments.
@@ -153,8 +154,8 @@ func (t *Tool) Arguments(text string) json.RawMessage {
 	return b
 }
 
-// Shown returns what a person sees between the parentheses of a call: the input if there is no other argument,
-// otherwise the arguments as JSON.
+// Shown returns what people see between the parentheses of a call: the input if there is no other argument, otherwise
+// the arguments as JSON.
 func (t *Tool) Shown(args json.RawMessage) string {
 	if t.Show != nil {
 		return t.Show(args)
@@ -172,7 +173,7 @@ func (t *Tool) Shown(args json.RawMessage) string {
 	return b.String()
 }
 
-// KeyOf returns the form in which calls to any tools are compared.
+// KeyOf returns the key by which calls to any tools are compared.
 func (t *Tool) KeyOf(args json.RawMessage) string {
 	if t.Key != nil {
 		return t.Name + " " + t.Key(args)
@@ -194,7 +195,7 @@ func decode(args json.RawMessage, v any) error {
 	return text.JSON(err)
 }
 
-// input reads the arguments of a tool that has only Input.
+// input parses the arguments of a tool that has only Input.
 func (t *Tool) input(args json.RawMessage) (string, error) {
 	if len(args) > maxArguments {
 		return "", errTooLong(len(args))
@@ -214,7 +215,7 @@ func (t *Tool) input(args json.RawMessage) (string, error) {
 	return strings.TrimSpace(*m[t.Input]), nil
 }
 
-// Check returns what is wrong with a call's arguments, in words for the model, or nil.
+// Check returns an error that tells the model what is wrong with a call's arguments, or nil.
 func (t *Tool) Check(args json.RawMessage) error {
 	if t.check != nil {
 		return t.check(args)
@@ -223,7 +224,7 @@ func (t *Tool) Check(args json.RawMessage) error {
 	return err
 }
 
-// onInput completes a tool that has only Input. key returns the form in which inputs are compared.
+// onInput completes a tool that has only Input. key returns the key by which inputs are compared.
 func onInput(t *Tool, key func(input string) string, run func(ctx context.Context, env *Env, input string) (Result,
 	error)) *Tool {
 	t.Schema = schema(t.Input, t.about)
@@ -244,13 +245,13 @@ func onInput(t *Tool, key func(input string) string, run func(ctx context.Contex
 	return t
 }
 
-// schema returns the schema of an object with one string.
+// schema returns the schema of an object with a single string property.
 func schema(name, about string) json.RawMessage {
 	return encoded(map[string]any{"type": "object", "additionalProperties": false, "required": []string{name},
 		"properties": map[string]any{name: map[string]string{"type": "string", "description": about}}})
 }
 
-// Set is the tools of a preset, in the order in which the model sees them.
+// Set is a preset's tools, in the order in which the model sees them.
 type Set []*Tool
 
 // all lists every tool.
@@ -285,7 +286,7 @@ func (s Set) Find(name string) *Tool {
 	return nil
 }
 
-// Ending returns the tools that end the work.
+// Ending returns the tools that end the run.
 func (s Set) Ending() Set {
 	var out Set
 	for _, t := range s {
@@ -323,7 +324,7 @@ func (s Set) Either() string {
 	return strings.Join(n[:len(n)-1], ", ") + " or " + n[len(n)-1]
 }
 
-// Describe renders the tools' texts.
+// Describe returns the tools' descriptions.
 func (s Set) Describe(show Show) []string {
 	out := make([]string, len(s))
 	for i, t := range s {
@@ -333,7 +334,7 @@ func (s Set) Describe(show Show) []string {
 }
 
 // Summary describes the result of a call in a few words, without any text from the graph: "12 rows", "no rows",
-// "failed: timeout". It returns "" if there is nothing to say.
+// "failed: timeout". It returns "" if there is nothing to report.
 func (res Result) Summary(t *Tool) string {
 	switch {
 	case res.Failure != "":

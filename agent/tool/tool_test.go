@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestProbes checks which conditions of a query are left out in turn, and which queries are not split.
+// TestProbes checks which of a query's conditions are left out in turn, and which queries are not split.
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		query string
@@ -54,8 +54,8 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestProbesHoldTheOtherConditions checks that a probe that leaves out one condition contains all other triples of the
-// query, regardless of their layout.
+// TestProbesHoldTheOtherConditions checks that a probe that leaves out one condition contains all other triples in the
+// query, regardless of how they are written.
 func TestProbesHoldTheOtherConditions(t *testing.T) {
 	probes, _ := Dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . _:c ?p [ wdt:P4 4 ] . ?x wdt:P5 ('a' 'b') }")
 	if probes != nil { // a blank node is the subject of a triple

@@ -13,13 +13,13 @@ import (
 )
 
 // maxArguments is the maximum length of a call's arguments in bytes. It leaves room for a query that is too long for
-// the graph, for which there is a separate error.
+// the graph, which gets a separate error.
 const maxArguments = 2 * maxQuery
 
 // typed completes a tool whose arguments are the struct A. The schema is derived from A's fields: an argument's name
-// comes from the tag "json", its description from the tag "about", and its allowed values, separated by commas, from
-// the tag "enum". A field that is a pointer may be left out or null. All other fields must be present, and a string
-// must not be empty. Fields are strings, integers, numbers, truth values, and slices and structs of these.
+// comes from the json tag, its description from the about tag, and its allowed values, separated by commas, from the
+// enum tag. A pointer field may be left out or null. All other fields must be present, and a string must not be empty.
+// Fields are strings, integers, numbers, booleans, and slices and structs of these.
 func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	typ := reflect.TypeFor[A]()
 	form := schemaOf(typ)
@@ -40,7 +40,7 @@ func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result,
 	return t
 }
 
-// ending completes a tool that ends the work, with the arguments A.
+// ending completes a tool that ends the run, with arguments of type A.
 func ending[A any](t *Tool, end func(a A) End) *Tool {
 	t = typed[A](t, nil)
 	t.End = func(args json.RawMessage) (End, error) {
@@ -125,7 +125,7 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
 	case reflect.Struct:
 	default:
-		panic("tool: arguments of type " + t.String()) // a bug that the first test would find
+		panic("tool: arguments of type " + t.String()) // a bug that any test would find
 	}
 	properties, names := map[string]any{}, []string{}
 	for f := range t.Fields() {
@@ -160,7 +160,7 @@ func schemaOf(t reflect.Type) map[string]any {
 func encoded(v any) json.RawMessage {
 	b, err := render.JSON(v)
 	if err != nil {
-		panic(err) // strings, slices and maps always encode
+		panic(err) // strings, slices and maps can always be encoded
 	}
 	return b
 }

@@ -23,8 +23,8 @@ type typedArgs struct {
 	} `json:"nested"`
 }
 
-// TestTyped checks that a struct's schema is strict, which means that every argument is listed, no others are allowed,
-// and optional ones may be null. It also checks that mistakes in arguments are described.
+// TestTyped checks that a struct's schema is strict, which means that every argument is required, no others are
+// allowed, and optional arguments may be null. It also checks that mistakes in arguments are described.
 func TestTyped(t *testing.T) {
 	var got typedArgs
 	tl := typed(&Tool{Name: "x"}, func(_ context.Context, _ *Env, a typedArgs) (Result, error) {
@@ -76,7 +76,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestEveryTool checks that each tool has a text and a schema that is an object without additional properties.
+// TestEveryTool checks that each tool has a description and a schema that is an object without additional properties.
 func TestEveryTool(t *testing.T) {
 	for _, tl := range all {
 		var s struct {
@@ -94,8 +94,8 @@ func TestEveryTool(t *testing.T) {
 }
 
 // TestStrict checks that the strict form of every tool's schema follows OpenAI's rules: every object lists all its
-// properties as required, allows no others, and has no keyword that servers do not support. A call with null for all
-// optional arguments can be read.
+// properties as required, allows no others, and has no keyword that servers do not support. It also checks that a call
+// with null for all optional arguments can be parsed.
 func TestStrict(t *testing.T) {
 	known := []string{"type", "properties", "required", "additionalProperties", "items", "enum", "description"}
 	var check func(name string, s map[string]any)
@@ -135,8 +135,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestParameters tests the forms of a schema. The strict form requires all arguments. The other form does not use null,
-// and optional arguments are not required. If there is only one graph, no argument names it.
+// TestParameters tests the forms of a schema. The strict form requires all arguments. The other form does not use null
+// or require optional arguments. If there is only one graph, there is no argument for it.
 func TestParameters(t *testing.T) {
 	type args struct {
 		KG    *string `json:"kg" about:"graph"`

@@ -14,16 +14,16 @@ import (
 // labelAdvice is the hint that item columns show labels without the label service.
 const labelAdvice Advice = "labels"
 
-// Limits of the check for required structure.
+// Limits on the check for required structure.
 const (
 	maxStructures = 2     // conditions that are examined
-	lessThanHalf  = 2     // the warning is given if the number of rows grows by more than this factor
+	lessThanHalf  = 2     // warn if the number of rows grows by more than this factor
 	structureUpTo = 10000 // rows are counted up to this number
 )
 
-// warnings returns one line for each thing in a query that is probably not intended: names that the label service also
-// binds; a prefix with which other namespaces also begin; a required structure that most statements lack (only if rows
-// are shown); the label service in an exploring query. shown means that there are rows.
+// warnings returns one line for each part of a query that is probably unintended: names that the label service also
+// binds; a prefix that other namespaces also start with; a required structure that most statements lack (only if rows
+// are shown); the label service in an exploratory query. shown means that there are rows.
 func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines []string, advice Advice, err error) {
 	q, perr := env.Dialect.parse(query)
 	if perr != nil {
@@ -70,7 +70,7 @@ func labelService(q *sparql.Query) *sparql.Service {
 	return found
 }
 
-// clashes finds variables that the query binds although their name requests a label from the label service:
+// clashes finds variables that the query binds even though their name requests a label from the label service:
 // ?nativeLabel is the label of ?native.
 func clashes(q *sparql.Query) []string {
 	if labelService(q) == nil || q.Body.Where == nil {
@@ -99,7 +99,7 @@ func clashes(q *sparql.Query) []string {
 	return out
 }
 
-// openPrefixes finds tests for whether an IRI begins with a namespace that is a prefix of other namespaces: the
+// openPrefixes finds tests for whether an IRI starts with a namespace that is a prefix of other namespaces: the
 // namespace of p: is a prefix of the namespaces of ps: and pq:.
 func openPrefixes(q *sparql.Query) []string {
 	var out []string
@@ -142,7 +142,7 @@ func constantText(e *sparql.Expr) string {
 	return e.Term.Value().Value
 }
 
-// labelColumns reports whether the query uses the label service for a column that is also projected.
+// labelColumns reports whether the query uses the label service to label a column that is also projected.
 func labelColumns(q *sparql.Query) bool {
 	if labelService(q) == nil {
 		return false
@@ -197,7 +197,7 @@ func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, erro
 	return out, nil
 }
 
-// matches returns the number of matches of patterns, counted up to a limit, or -1 if the graph did not return a count.
+// matches returns the number of matches for patterns, counted up to a limit, or -1 if the graph did not return a count.
 func (env *Env) matches(ctx context.Context, q *sparql.Query, patterns []sparql.Pattern) (int64, error) {
 	group := sparql.Print(&sparql.Query{Text: q.Text, Form: sparql.Select, Body: &sparql.SelectQuery{Star: true,
 		Where: &sparql.Group{Patterns: patterns}, Limit: &sparql.Count{N: structureUpTo}}},

@@ -20,7 +20,7 @@ func careful(t *testing.T) *Env {
 	return env
 }
 
-// TestWhy checks that an empty result is shown with its reason, which is found by further queries.
+// TestWhy checks that an empty result is shown with the reason, which is found by further queries.
 func TestWhy(t *testing.T) {
 	const none = "The query ran and returned no rows. "
 	for query, want := range map[string]string{
@@ -41,8 +41,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestWhyAsksLittle checks that the number of these queries is limited, and that none are made if time is short or the
-// preset does not want them.
+// TestWhyAsksLittle checks that the number of these queries is limited, and that none are run if time is short or the
+// preset disables them.
 func TestWhyAsksLittle(t *testing.T) {
 	query := "SELECT * { ?x wdt:P1 ?a; wdt:P2 ?b; wdt:P3 ?c; wdt:P4 ?d; wdt:P5 ?e; wdt:P6 ?f; wdt:P7 ?g; wdt:P8 ?h }"
 	for name, tt := range map[string]struct {
@@ -94,7 +94,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestAnyLabel checks that cells show a label in another language with its tag, or a note that there is no label.
+// TestAnyLabel checks that cells show a label in a different language with its language tag, or a note that there is no
+// label.
 func TestAnyLabel(t *testing.T) {
 	got := run(t, careful(t), ExecuteName, `{"query":"SELECT ?x { ?x wdt:P31 wd:Q5 } ORDER BY ?x"}`).Text
 	if want := "3 rows\nx\n[item]\nTar@de (Q1)\nTor (Q2)\nQ3 (no label)"; got != want {

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxWhy is the maximum number of queries that search for the reason for an empty result, in addition to those of
+// maxWhy is the maximum number of queries run to find the reason for an empty result, in addition to the queries of
 // [Env.diagnose].
 const maxWhy = 12
 
@@ -19,16 +19,16 @@ type emptiness struct {
 }
 
 // aloneCondition is a condition that has no match on its own, with the reason: the property is not used, the entity is
-// never its subject, nothing leads to the entity, or the other direction has matches. The reason is "" if only the
-// combination has no match.
+// never the property's subject, nothing leads to the entity, or the opposite direction has matches. The reason is "" if
+// each part has matches but the combination does not.
 type aloneCondition struct {
 	Condition, Reason     string
 	Subject, Object, Path string
 }
 
 // why reports which condition of an empty query has no match on its own, and the reason, or that each condition has
-// matches but nothing satisfies all of them. It returns "" if the query is more than a conjunction, if a limit is near,
-// or if the graph fails. Errors are as for [Env.diagnose], whose findings are part of the text.
+// matches but nothing satisfies all of them. It returns "" if the query is more than a conjunction, if the run is close
+// to a limit, or if the graph fails. Errors are as for [Env.diagnose], whose findings are part of the result.
 func (env *Env) why(ctx context.Context, query string) (string, error) {
 	if !env.TimeFor((maxWhy + maxProbes) * probeTime) {
 		return "", nil
@@ -87,7 +87,7 @@ func (env *Env) why(ctx context.Context, query string) (string, error) {
 	return text, nil
 }
 
-// lone returns the triples of a query that is a conjunction; see [Dialect.probes].
+// lone returns the triples in a query that is a conjunction; see [Dialect.probes].
 func (d Dialect) lone(query string) (*sparql.Query, []condition) {
 	q, err := d.parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
@@ -114,7 +114,7 @@ func askOf(q *sparql.Query, patterns ...sparql.Pattern) string {
 	return sparql.Print(&ask, sparql.PrintOptions{NoComments: true})
 }
 
-// reason finds out why a triple has no match. It only examines plain predicates.
+// reason determines why a triple has no match. It examines only plain predicates.
 func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) (aloneCondition, error) {
 	t := c.pattern.(*sparql.Triples)
 	path, object := t.Properties[0].Path, t.Properties[0].Objects[0]
@@ -131,7 +131,7 @@ func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) 
 	type try struct {
 		reason string
 		on     bool // whether to ask this
-		want   bool // the answer that makes this the reason
+		want   bool // the answer for which this is the reason
 		triple *sparql.Triples
 	}
 	for _, x := range []try{

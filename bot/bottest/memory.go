@@ -21,9 +21,9 @@ type Memory struct {
 	entries map[string]*bot.Entry
 	notes   map[string][]byte
 	jobs    map[string]*row
-	// Clock is the clock used for leases
+	// Clock is the clock used for leases.
 	Clock func() time.Time
-	// Strict means that entries are encoded as JSON, so that in-place changes of a draft are lost, as they would be on
+	// Strict means that entries are encoded as JSON, so that in-place changes to a draft are lost, as they would be on
 	// disk.
 	Strict bool
 }
@@ -51,14 +51,14 @@ func (m *Memory) clone(e *bot.Entry) *bot.Entry {
 	return &c
 }
 
-// row is a job with its claim.
+// row is a job and its claim.
 type row struct {
 	job.Job
 	fence int64
 	ends  time.Time
 }
 
-// before reports whether r is claimed before s.
+// before reports whether r should be claimed before s.
 func (r *row) before(s *row) bool {
 	return cmp.Or(r.Due.Compare(s.Due), r.Created.Compare(s.Created), cmp.Compare(r.Key, s.Key)) < 0
 }

@@ -1,4 +1,4 @@
-// Package digest summarizes what happened in a period, for the operator, as text and as a section of a wiki page.
+// Package digest summarizes for the operator what happened during a period, as text and as a section of a wiki page.
 package digest
 
 import (
@@ -13,24 +13,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Digest describes what happened in a period, for the operator.
+// Digest describes for the operator what happened during a period.
 type Digest struct {
 	From, To  time.Time
 	Posted    []*bot.Entry // replies that were posted
 	Thanked   []*bot.Entry // someone thanked us for the reply
-	Corrected []*bot.Entry // another person's query in the thread returns a different result
+	Corrected []*bot.Entry // someone else's query in the thread returns a different result
 	Refused   []*bot.Entry // someone rejected the reply, struck it out or removed it
 	Undone    []*bot.Entry // posted replies that the operator withdrew
 	Returned  []*bot.Entry // noticed follow-ups: someone responded to a reply
 	Rejected  []*bot.Entry // by the operator
 	GaveUp    []*bot.Entry
 	Skipped   int          // comments that were judged not to be requests
-	Waiting   []*bot.Entry // replies that wait for the operator at the end of the period
-	Queued    int          // requests on which work does not begin because the day's replies are already reserved
+	Waiting   []*bot.Entry // replies waiting for the operator at the end of the period
+	Queued    int          // requests not started because the day's replies are already reserved
 	Open      int          // other requests in progress
 }
 
-// New returns a digest of the changes between two times. The waiting replies are the replies that are waiting now.
+// New returns a digest of the changes between two times. Waiting contains the replies that are waiting now.
 func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	d := &Digest{From: from, To: to}
 	within := func(t time.Time) bool { return !t.Before(from) && t.Before(to) || t.Equal(to) }
@@ -75,8 +75,8 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	return d
 }
 
-// received adds an entry to the lists of reactions to its reply. A missing reply is not a reaction if the operator
-// removed it.
+// received adds an entry to the lists for the reactions to its reply. A missing reply does not count as a reaction if
+// the operator removed it.
 func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
 	for _, r := range e.Receptions {
@@ -96,7 +96,7 @@ func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	}
 }
 
-// counts returns the digest in one line.
+// counts returns the digest's counts as one line.
 func (d *Digest) counts() string {
 	text := fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d undone, %d came back, %d rejected, "+
 		"%d given up, %d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused),
@@ -111,7 +111,7 @@ func (d *Digest) counts() string {
 func (d *Digest) groups() []struct {
 	Title string
 	List  []*bot.Entry
-	Why   bool   // show the reason of each entry
+	Why   bool   // show each entry's reason
 	Next  string // what to do with the entries
 } {
 	return []struct {
@@ -126,7 +126,7 @@ func (d *Digest) groups() []struct {
 		{"Given up", d.GaveUp, true, " (spinachbot ledger retry ID)"}}
 }
 
-// dayFormat is the format of times in a digest.
+// dayFormat is the time format used in a digest.
 const dayFormat = "2006-01-02 15:04"
 
 // Text returns the digest as plain text. link returns the address of an entry's thread; spent is the cost of the
@@ -151,8 +151,8 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 }
 
 // Wikitext returns the digest as a section for a page. It does not ping anyone, and text by others cannot become
-// markup. It says which check held a reply, but omits all other reasons, since operators and services wrote them. It
-// also omits the headings of removed posts.
+// markup. It reports which check held a reply, but omits all other reasons, because operators and services wrote them.
+// It also omits the headings of removed posts.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))

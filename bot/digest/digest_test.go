@@ -28,7 +28,7 @@ func TestDigest(t *testing.T) {
 		later.Queued = true
 		entries = append(entries, later)
 	}
-	entries[0].Kind = bot.FollowUp // noticed before the period, so it does not count as one of its responses
+	entries[0].Kind = bot.FollowUp // noticed before the period, so it does not count as a response in it
 	back := entry("back", bot.Accepted, 2, 2, "")
 	back.Kind = bot.FollowUp
 	entries[0].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(2)}, {Verdict: bot.Struck, At: hour(1)}}
@@ -62,7 +62,8 @@ func TestDigest(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	// On a wiki, text by others is not markup, and words from other pages or removed posts are not repeated.
+	// On a wiki, other people's text is not interpreted as markup, and words from other pages or removed posts are not
+	// repeated.
 	entries[4].Lapsed = true
 	wiki := d.Wikitext("$1.25")
 	for _, bad := range []string{"[[", "{{", "~~~", "<b>", "wrong", "(removed)", "About gone"} {

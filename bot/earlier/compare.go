@@ -21,15 +21,15 @@ type Comparer struct{ Graph harvest.Graph }
 
 var _ bot.Comparer = Comparer{}
 
-// compareWithin is the time limit for both queries. Wikidata's service allows 60 seconds for one query. This limit is
-// longer, so it is the service that reports that a query was too slow.
+// compareWithin is the time limit for both queries. Wikidata's service allows 60 seconds per query. This limit is
+// longer, so that the service itself reports when a query is too slow.
 const compareWithin = 90 * time.Second
 
 // maxQuery is the maximum length in bytes of someone else's query.
 const maxQuery = 64 << 10
 
-// reaches matches words with which a query that cannot be parsed might access another service, and escapes that might
-// hide such words.
+// reaches matches words that a query that cannot be parsed might use to access another service, and escapes that might
+// hide these words.
 var reaches = regexp.MustCompile(`(?i)service|from|load|\\u`)
 
 // safe rejects someone else's query that must not be sent to our graph: a query that is too long, is an update, or
@@ -77,7 +77,7 @@ func (c Comparer) Compare(ctx context.Context, ours, theirs string) (bot.Compari
 	return out, nil
 }
 
-// rows runs a query and returns the distinct rows, each as a string of its values.
+// rows runs a query and returns the distinct rows, each encoded as a string.
 func (c Comparer) rows(ctx context.Context, query string) (map[string]bool, error) {
 	query = strings.ReplaceAll(query, "[AUTO_LANGUAGE]", "en")
 	if err := safe(query); err != nil {

@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// asked counts the queries to a graph.
+// asked counts the queries sent to a graph.
 type asked struct {
 	tables
 	n int

@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Finder finds earlier discussions among the candidates of a harvest. Without a harvest, it finds none. It detects a
+// Finder finds earlier discussions among a harvest's candidates. If there is no harvest, it finds nothing. It detects a
 // new harvest by the file's modification time.
 type Finder struct {
 	lg    *slog.Logger
@@ -27,7 +27,7 @@ type Finder struct {
 	graph harvest.Graph
 	now   func() time.Time
 
-	// Ledger lists the newest [MaxOwn] posted replies, which are also searched; if nil, only the harvest is searched.
+	// Ledger returns the newest [MaxOwn] posted replies, which are also searched; if nil, only the harvest is searched.
 	Ledger func(ctx context.Context) ([]*bot.Entry, error)
 	// Wiki is the name of the wiki that replies link to, or "" for the main wiki. The harvest covers the main wiki; for
 	// other wikis, only the ledger is searched.
@@ -36,7 +36,7 @@ type Finder struct {
 	mu      sync.Mutex
 	own     *harvest.Similar // the ledger's requests
 	listed  time.Time        // when the ledger was read
-	read    time.Time        // the file's modification time when it was read
+	read    time.Time        // the file's modification time when it was last read
 	index   *harvest.Similar
 	checked map[string]check // by ID
 }
@@ -56,22 +56,22 @@ var (
 // harvested.
 const MaxOwn = 500
 
-// Limits of the search for one reply.
+// Limits on the search for one reply.
 const (
 	listAgain   = 10 * time.Minute   // how long the list of our own replies is reused
-	stillGood   = 7 * 24 * time.Hour // how long the result of a run is trusted
+	stillGood   = 7 * 24 * time.Hour // how long a query's result is trusted
 	maxChecks   = 3                  // queries run
-	checkWithin = 40 * time.Second   // time limit for all of them
+	checkWithin = 40 * time.Second   // time limit for all of these queries
 )
 
-// New returns a finder for the candidates in the folder of a harvest, which need not exist yet. It reruns their queries
-// on graph.
+// New returns a finder for the candidates in a harvest's folder, which need not exist yet. It reruns their queries on
+// graph.
 func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Time) *Finder {
 	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now,
 		index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
-// FindExamples implements [agent.Examples]. It ranks only by similarity, so a query without text finds nothing.
+// FindExamples implements [agent.Examples]. It only ranks by similarity, so a query without text finds nothing.
 func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +122,7 @@ func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.E
 	return out, nil
 }
 
-// runs reports whether a query still returns rows. An error means that the endpoint cannot be used at the moment.
+// runs reports whether a query still returns rows. An error means that the endpoint is currently unavailable.
 func (s *Finder) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, ran bool, err error) {
 	now := s.now()
 	if now.Sub(e.RanAt) < stillGood {

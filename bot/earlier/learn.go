@@ -11,17 +11,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Learn proposes lessons from corrections on the forum. Each correction results in a solved question, a candidate for a
-// benchmark and, if the two queries have different properties, a note about the graph kg. labels are the labels of
-// items and properties; api is the address of the wiki's API, for links. Learn returns the IDs of the lessons that are
-// new or changed. Comments in queries are removed, since strangers wrote them. A correction that cannot be read is
-// skipped and named in the error.
+// Learn proposes lessons from corrections on the forum. Each correction yields a solved question, a benchmark candidate
+// and, if the two queries use different properties, a note about the graph kg. labels are the labels of items and
+// properties; api is the address of the wiki's API, for links. Learn returns the IDs of the lessons that are new or
+// changed. Comments in queries are removed, because strangers wrote them. A correction that cannot be parsed is skipped
+// and named in the error.
 func Learn(book *lesson.Book, corrections []bot.Correction, kg, api string,
 	labels map[string]string) (ids []string, err error) {
 	for _, c := range corrections {
 		q, perr := sparql.Parse(c.Theirs)
 		if perr != nil {
-			err = errors.Join(err, fmt.Errorf("the query that corrected %s cannot be read: %w", c.Entry.Key, perr))
+			err = errors.Join(err, fmt.Errorf("the query that corrected %s cannot be parsed: %w", c.Entry.Key, perr))
 			continue
 		}
 		query := sparql.Print(q, sparql.PrintOptions{NoComments: true})

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 )
 
-// list reads the ledger's solved requests, unless it did so recently.
+// list reads the ledger's solved requests, unless it has done so recently.
 func (s *Finder) list(ctx context.Context) error {
 	now := s.now()
 	if s.own != nil && now.Sub(s.listed) < listAgain {
@@ -31,7 +31,7 @@ func (s *Finder) list(ctx context.Context) error {
 }
 
 // solved returns the ledger's requests that were answered with rows on a wiki, as harvest candidates. If people
-// corrected a reply, the candidate has their query. A reply that was rejected, struck out or removed is omitted.
+// corrected a reply, the candidate contains their query. A reply that was rejected, struck out or removed is omitted.
 func solved(entries []*bot.Entry, wiki string) []dataset.Candidate {
 	corrected := map[string]string{}
 	for _, c := range bot.Corrections(entries, "") {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Our own replies are found like the discussions in the archive, with the query that people accepted. Refused replies
+// Our own replies are found like the discussions in the archive, with the query that people accepted. Rejected replies
 // are not found.
 func TestOwnReplies(t *testing.T) {
 	at := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)

@@ -21,7 +21,7 @@ type Rerunner struct {
 
 var _ bot.Rerunner = Rerunner{}
 
-// labeled is the number of rows that get labels, which is the number of rows in a reply.
+// labeled is the number of rows that get labels, which is also the number of rows in a reply.
 const labeled = 20
 
 // Rerun implements [bot.Rerunner]. A result without labels is still a valid result.
@@ -34,7 +34,7 @@ func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Ans
 		a.Graph = &g
 	}
 	var err error
-	// Wikidata's service caches the results of a query by its text for five minutes. The comment makes the text different.
+	// Wikidata's service caches results by query text for five minutes. The comment makes the text different.
 	asked := a.Ran + "\n# again at " + a.RanAt.UTC().Format(time.RFC3339Nano)
 	if a.Table, err = r.Source.Graph.Query(ctx, asked); err != nil {
 		return nil, err

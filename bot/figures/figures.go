@@ -1,5 +1,5 @@
 // Package figures finds the units and dates of the numbers in a result. A query over Wikidata's direct values returns
-// neither, since both belong to the statements.
+// neither, because both belong to the statements.
 package figures
 
 import (
@@ -26,29 +26,29 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Finder finds them. It makes one query for each column of numbers, for at most [maxColumns] columns. Numbers that are
-// not the values of a shown item, such as sums, get a unit if all their statements have the same unit.
+// Finder finds units and dates. It runs one query for each column of numbers, for at most [maxColumns] columns. Numbers
+// that are not the values of a shown item, such as sums, get a unit if all their statements have the same unit.
 type Finder struct{ Graph Graph }
 
 var _ bot.Figures = Finder{}
 
 const (
 	maxColumns = 3
-	within     = 20 * time.Second // for all of them
+	within     = 20 * time.Second // for all of the queries
 	noUnit     = "Q199"           // the number one
 	yearly     = 9                // the precision of a date that names a year
 )
 
-// column is a column with a property's numbers for subjects.
+// column is a column that contains the numeric values of a property of subjects.
 type column struct {
 	index    int
 	property string
 	subject  string // name of the variable, or an item's ID
 }
 
-// Find returns the units and dates of the numbers in the first rows of a result, by column, in a language. Columns that
-// are not direct values of a property of the row's item are left out. Units and dates are optional: even with an error,
-// Find returns those that were found.
+// Find returns the units and dates of the numbers in the first rows of a result, by column, in the given language.
+// Columns that are not direct values of a property of the row's item are left out. Units and dates are optional: even
+// with an error, Find returns those that were found.
 func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error) {
 	if a.Table == nil || a.Table.Ask {
 		return nil, nil
@@ -95,7 +95,7 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 	return out, nil
 }
 
-// columns returns the columns of numbers whose unit can be found.
+// columns returns the columns of numbers whose units can be found.
 func columns(query string, t *kg.Table) []column {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -141,7 +141,7 @@ func numeric(t *kg.Table, i int) bool {
 	return false
 }
 
-// of returns the ID of the item to which a row's value belongs.
+// of returns the ID of the item that a row's value belongs to.
 func (c column) of(t *kg.Table, row []rdf.Term) string {
 	if i := slices.Index(t.Vars, c.subject); i >= 0 {
 		return rdf.EntityID(row[i].Value)
@@ -159,7 +159,7 @@ func (c column) subjects(t *kg.Table, rows int) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// statements queries the items' statements of the property.
+// statements returns a query for the items' statements with the property.
 func statements(property string, subjects []string, language string) string {
 	return fmt.Sprintf(`SELECT ?s ?v ?unit ?symbol ?name ?when ?precision WHERE {
   VALUES ?s { wd:%[2]s }
@@ -172,8 +172,8 @@ func statements(property string, subjects []string, language string) string {
 }`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
 }
 
-// match finds the statement of a subject with a value. If several match but have different units or dates, none is
-// returned, because it is unclear which one was meant.
+// match finds the statement about a subject that has a value. If several match but have different units or dates, none
+// is returned, because it is unclear which one was meant.
 func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok bool) {
 	at := func(row []rdf.Term, name string) rdf.Term {
 		if i := slices.Index(t.Vars, name); i >= 0 && i < len(row) {
@@ -189,7 +189,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		units[rdf.EntityID(at(row, "unit").Value)] = true
 		when := at(row, "when").Value
 		if p, err := strconv.Atoi(at(row, "precision").Value); err == nil && p < yearly {
-			when = "" // its precision is a decade or century that begins or ends in that year
+			when = "" // its precision is a decade or century that starts or ends in that year
 		}
 		dates[when] = true
 		if s := at(row, "symbol"); s.Value != "" {

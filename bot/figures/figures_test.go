@@ -81,7 +81,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A sum, or the value of an item that is not shown, has the unit that all its statements share.
+// A sum, or the value of an item that is not shown, has the unit shared by all its statements.
 func TestSharedUnit(t *testing.T) {
 	km, mile := item(828224), item(253276)
 	unit := func(rows ...[]rdf.Term) *graph {
@@ -91,7 +91,7 @@ func TestSharedUnit(t *testing.T) {
 		query string
 		g     *graph
 		want  string
-		has   string // of the query for the units
+		has   string // returned by the query for the units
 	}{
 		{"SELECT ?c (SUM(?l) AS ?x) { ?r wdt:P17 ?c ; wdt:P2043 ?l } GROUP BY ?c", unit([]rdf.Term{km, said("km", "mul"), {}}), "km",
 			"?r p:P2043 [ ps:P2043 ?l ; psv:P2043 [ wikibase:quantityUnit ?unit_"},
@@ -116,7 +116,7 @@ func TestSharedUnit(t *testing.T) {
 	}
 }
 
-// The symbol of a unit is preferred to its name, which may be known only in English. Years have words.
+// A unit's symbol is preferred to its name, which may be known only in English. Years have words.
 func TestUnitNames(t *testing.T) {
 	for _, tt := range []struct {
 		id       string

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// sharedUnit returns the unit of a column of numbers whose items are not shown, such as a sum or a mean: the unit that
-// all statements behind the result share, or "" if their units differ or are missing.
+// sharedUnit returns the unit of a column of numbers whose items are not shown, such as a sum or a mean: the unit
+// shared by all statements behind the result, or "" if their units differ or are missing.
 func (f Finder) sharedUnit(ctx context.Context, query, name, language string) (string, error) {
 	text := unitQuery(query, name, language)
 	if text == "" {
@@ -49,11 +49,11 @@ func field(t *kg.Table, row int, name string) rdf.Term {
 	return rdf.Term{}
 }
 
-// maxUnits is the maximum number of rows with units that are read.
+// maxUnits is the maximum number of rows of units to fetch.
 const maxUnits = 50
 
-// unitQuery returns the query for the units of the statements whose values a column is computed from, with the
-// conditions of the answer's query. It returns "" if the statements cannot be determined from that query.
+// unitQuery returns a query, with the conditions of the answer's query, for the units of the statements from whose
+// values a column is computed. It returns "" if the statements cannot be determined from that query.
 func unitQuery(query, name, language string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Form != sparql.Select || q.Body == nil || q.Body.Where == nil {
@@ -103,7 +103,7 @@ func unitQuery(query, name, language string) string {
 	return sparql.Print(more, sparql.PrintOptions{})
 }
 
-// measured returns the only variable of an expression whose result has the variable's unit, or "" if there is none:
+// measured returns the only variable in an expression whose result has the variable's unit, or "" if there is none:
 // MAX(?x), ROUND(AVG(?x)).
 func measured(e *sparql.Expr) string {
 	switch {

@@ -6,7 +6,7 @@ import (
 )
 
 // symbols maps the IDs of common units to their symbols, which are the same in all languages. They are used if the
-// graph has no symbol, since it may have the unit's name only in English.
+// graph has no symbol, because it may have the unit's name only in English.
 var symbols = map[string]string{
 	"Q11573": "m", "Q828224": "km", "Q174728": "cm", "Q174789": "mm", "Q3710": "ft", "Q218593": "in", "Q253276": "mi",
 	"Q25343": "m²", "Q712226": "km²", "Q35852": "ha", "Q25517": "m³", "Q11582": "l",
@@ -15,8 +15,8 @@ var symbols = map[string]string{
 	"Q4917": "US$", "Q4916": "€", "Q25224": "£", "Q8146": "JP¥",
 }
 
-// calendar contains the names of units whose symbols are not used in tables: years, months and days. The names have the
-// form that follows a large number.
+// calendar contains the names of units whose symbols are not used in tables: years, months and days. The names are in
+// the form used after a large number.
 var calendar = map[string]map[string]string{
 	"Q577": perLanguage("ar سنة de Jahre en years es años fr ans it anni ja 年 nl jaar pl lat pt anos ru лет zh 年"),
 	"Q5151": perLanguage("ar شهر de Monate en months es meses fr mois it mesi ja か月 nl maanden pl miesięcy pt meses " +

@@ -1,5 +1,5 @@
-// Package identity implements the rules by which the bot determines which comment on a page belongs to an entry of its
-// ledger. The signature must be the same; words, thread, position and our reply decide between comments with the same
+// Package identity implements the rules that determine which comment on a page belongs to an entry in the bot's ledger.
+// The signature must be the same; words, thread, position and our reply decide between comments with the same
 // signature. The package uses neither the ledger nor the wiki.
 package identity
 
@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Top is the position of the first comment of a thread.
+// Top is the position of the first comment in a thread.
 const Top = "top"
 
 // Post is a comment on the page.
@@ -41,13 +41,13 @@ type Claim struct {
 	Signed               bool     // with name and time
 	Old                  bool     // from before the first start
 	Vague                bool     // its thread and position are unknown
-	Alone                bool     // a comment with its words in another thread does not belong to it; see [Arrivals]
+	Alone                bool     // a comment with its words in a different thread does not belong to it; see [Arrivals]
 
 	Reply *forum.Comment // our reply to the claim's comment, or nil
 	In    *forum.Thread  // the thread of the reply
 }
 
-// Rule is the reason why a comment belongs to a claim. The first rule is the strongest.
+// Rule is the reason a comment belongs to a claim. Rules are ordered from strongest to weakest.
 type Rule int
 
 // The rules.
@@ -56,11 +56,11 @@ const (
 	Replied          // its words, above our reply
 	Same             // its words, in its thread and position
 	InThread         // its words, in its thread
-	EditedThere      // other words, in its thread and position, above our reply
-	Moved            // its words, in another thread
-	Edited           // other words, in its thread and position
-	EditedAbove      // other words, in its thread, above our reply
-	EditedSome       // other words, in its thread; the position is unknown
+	EditedThere      // different words, in its thread and position, above our reply
+	Moved            // its words, in a different thread
+	Edited           // different words, in its thread and position
+	EditedAbove      // different words, in its thread, above our reply
+	EditedSome       // different words, in its thread; the position is unknown
 	OldEdited        // an unsigned thread from before the first start remains old if someone corrects a word in it
 )
 
@@ -71,7 +71,7 @@ type Match struct {
 }
 
 // Assign finds the post of each claim, if there is one. Stronger rules are applied first; within a rule, earlier claims
-// and earlier posts on the page come first. No post is assigned to two claims.
+// and posts that are earlier on the page come first. No post is assigned to two claims.
 func Assign(posts []Post, claims []Claim) []Match {
 	type pair struct {
 		rule        Rule
@@ -106,7 +106,7 @@ func (c *Claim) fits(p *Post) Rule {
 	// The thread is the same if it has the same heading or, if the heading was changed, contains our reply.
 	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
 	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
-	// Its words show that it is a different comment, which was on the page at the same time as the claim's comment.
+	// The words show that p is a different comment, which was on the page at the same time as the claim's comment.
 	another := slices.Contains(c.Others, p.Text)
 	if c.Text == p.Text {
 		switch {
@@ -132,8 +132,8 @@ func (c *Claim) fits(p *Post) Rule {
 // edited returns the rule by which a comment in the claim's thread with different words belongs to the claim. here
 // means that the comment is in the claim's position, and replied that our reply is under it.
 func (c *Claim) edited(here, replied bool) Rule {
-	// Our reply may be under a comment that someone wrote between the reply and the claim's comment. But if the reply is
-	// under a comment in the claim's position, the same words elsewhere are a different comment, because someone asked
+	// Our reply may be under a comment that someone inserted between the reply and the claim's comment. But if the reply
+	// is under a comment in the claim's position, the same words elsewhere are a different comment, because someone asked
 	// twice within a minute.
 	switch {
 	case replied && here:
@@ -149,8 +149,8 @@ func (c *Claim) edited(here, replied bool) Rule {
 }
 
 // Arrivals returns how often a post was added to a page, given its number of copies in each of the page's revisions,
-// oldest first. A post that was moved in one edit was added once. A post that was removed and added again in two edits
-// counts twice; no one does that within a minute.
+// oldest first. A post that was moved in a single edit was added once. A post that was removed and then added again in
+// a second edit counts twice, but no one does that within a minute.
 func Arrivals(counts []int) (n int) {
 	before := 0
 	for _, c := range counts {

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// The test determines, from the revisions that contain a post, how often it was made.
+// TestArrivals checks the number of times that a post was made, as determined from the page's revisions.
 func TestArrivals(t *testing.T) {
 	for _, c := range []struct {
 		counts []int
@@ -24,7 +24,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// The test covers each rule alone, and its precedence over the next weaker one.
+// The test covers each rule on its own, and its precedence over the next weaker rule.
 func TestRules(t *testing.T) {
 	cats, dogs := &forum.Thread{Heading: "Cats"}, &forum.Thread{Heading: "Dogs"}
 	post := func(t *forum.Thread, id, text, place string) Post {

@@ -1,6 +1,6 @@
 // Package limit implements the rules for the bot's limits: how many replies may be posted, which requests are handled
-// first if there are more requests than that, how many requests per user are accepted, and which authors answer like a
-// program. It uses neither the ledger nor the wiki.
+// first if there are more of them, how many requests per user are accepted, and which authors answer like a program. It
+// uses neither the ledger nor the wiki.
 package limit
 
 import (
@@ -13,14 +13,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Day is the period of the limits on a day's replies and requests.
+// Day is the period for the daily limits on replies and requests.
 const Day = 24 * time.Hour
 
 // slack is the maximum difference between clocks. A larger difference means that a clock was set back.
 const slack = 5 * time.Minute
 
-// Within reports whether a time is in the last d. A time in the future does not count: it was recorded before the clock
-// was set back.
+// Within reports whether a time is within the last d. A time in the future does not count: it was recorded before the
+// clock was set back.
 func Within(now, at time.Time, d time.Duration) bool {
 	age := now.Sub(at)
 	return age < d && age > -slack
@@ -41,8 +41,8 @@ type Replies struct {
 	PerDay  int // if 0, only the hourly limit applies
 }
 
-// Reached returns why no reply may be posted now, and the limit that forbids it, "hour" or "day". posted contains the
-// times at which replies were posted.
+// Reached returns why no reply may be posted now, and the limit that has been reached, "hour" or "day". posted contains
+// the times at which replies were posted.
 func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) {
 	if n := count(now, posted, time.Hour); n >= r.PerHour {
 		return fmt.Sprintf("%d replies in the last hour, %d are allowed", n, r.PerHour), "hour"
@@ -54,19 +54,19 @@ func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) 
 }
 
 // Next returns when the limit on one user's requests allows the next request, which is when the oldest request that
-// counts is a day old. times contains the times at which the user's requests of the last day were accepted; there are
-// at least as many as the limit allows.
+// counts is a day old. times contains the times at which the user's requests were accepted in the last day; there are
+// at least limit of them.
 func Next(times []time.Time, limit int) time.Time {
 	slices.SortFunc(times, time.Time.Compare)
 	return times[len(times)-limit].Add(Day)
 }
 
-// Book enters a request into the book of its author: the times at which requests of the last day were accepted, by key.
-// If the book is full, next is the time when there will be room, and the returned book is nil.
+// Book enters a request into its author's book: the times at which requests were accepted in the last day, by key. If
+// the book is full, next is the time when there will be room, and the returned book is nil.
 func Book(old []byte, key string, now time.Time, limit int) (book []byte, next time.Time, err error) {
 	times := map[string]time.Time{}
 	if json.Unmarshal(old, &times) != nil {
-		times = map[string]time.Time{} // the entries in the ledger have already been counted
+		times = map[string]time.Time{} // the caller has already counted the entries in the ledger
 	}
 	maps.DeleteFunc(times, func(_ string, at time.Time) bool { return !Within(now, at, Day) })
 	if _, known := times[key]; !known && len(times) >= limit {
@@ -77,8 +77,7 @@ func Book(old []byte, key string, now time.Time, limit int) (book []byte, next t
 	return book, time.Time{}, err
 }
 
-// maxPrompt is the maximum number of our replies in a row that someone may answer within a minute before we consider
-// them a program.
+// maxPrompt is the number of our replies in a row that someone must answer within a minute to be considered a program.
 const maxPrompt = 3
 
 // Prompt reports whether the author of a thread's last comment answers an account as programs do: again and again

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Reasons why work on a request does not begin: there is no [Replies.Room] for more drafts.
+// Reasons for not starting work on a request: there is no [Replies.Room] for more drafts.
 const (
 	Spoken     = "waits: today's replies are spoken for"
 	Unapproved = Spoken + " by drafts that nobody has approved yet"
 )
 
-// spare is the number of drafts that are made in addition to an hour's replies. Some drafts cannot be posted
-// immediately, because a save failed or their thread has a recent reply.
+// spare is the number of drafts made in addition to an hour's replies. Some drafts cannot be posted immediately,
+// because a save failed or their thread has a recent reply.
 const spare = 2
 
 // Room returns the number of drafts that are useful now, which is the number of replies that may be posted within the
-// next period. The period is at most a day. A draft is thus ready when a reply may be posted, and no draft waits much
+// next period. The period is at most a day. Thus a draft is ready when a reply may be posted, and no draft waits much
 // longer than the period.
 func (r Replies) Room(now time.Time, posted []time.Time, period time.Duration) int {
 	room := int(float64(r.PerHour)*period.Hours()) + spare
@@ -33,20 +33,20 @@ type Turn struct {
 	Key     string
 }
 
-// Before reports whether t comes before u. The newest request comes first. If, day after day, there are more requests
-// than can be answered, some are never answered. If the oldest request came first, all other requests would wait for a
-// day or longer, and more threads would leave the page before their drafts could be posted; docs/scale.md has figures.
+// Before reports whether t comes before u. The newest request comes first. If there are more requests every day than
+// can be answered, some are never answered. If the oldest request came first, all other requests would wait for a day
+// or longer, and more threads would leave the page before their drafts could be posted; docs/scale.md has the numbers.
 func (t Turn) Before(u Turn) bool {
 	return cmp.Or(u.Asked.Compare(t.Asked), u.Noticed.Compare(t.Noticed), cmp.Compare(u.Key, t.Key)) < 0
 }
 
-// Stage is the progress of the work on a request.
+// Stage is how far the work on a request has progressed.
 type Stage int
 
 // The stages.
 const (
-	New     Stage = iota // no work has begun
-	Begun                // work is in progress, or will begin immediately
+	New     Stage = iota // work has not started
+	Begun                // work is in progress or is about to start
 	Drafted              // its draft waits to be posted
 	Held                 // its draft waits for the operator
 )
@@ -55,26 +55,26 @@ const (
 type Work struct {
 	Stage Stage
 	Turn  Turn
-	Since time.Time // for a new request, when it was last checked; otherwise when the work began, or the draft was made
+	Since time.Time // for a new request, when it was last checked; otherwise, when the work started or the draft was made
 }
 
-// Work that has made no progress for this long no longer reserves a reply. Thus a wiki on which nothing can be posted,
-// or an operator who approves nothing, does not hold up all other requests.
+// Work that has made no progress for this long no longer reserves a reply, so that a wiki on which nothing can be
+// posted, or an operator who approves nothing, does not hold up all other requests.
 const (
 	speaks   = 3 * time.Hour
 	checked  = 2 * time.Hour // for waiting requests, which are checked once an hour
 	proposes = Day           // while drafts wait for approval
 )
 
-// Wait returns how long a new request must wait, and why. The reason is "" if work on the request may begin, because
-// fewer drafts are waiting than replies may be posted in the next hour. open contains all open requests, and posted the
-// times of the day's replies.
+// Wait returns how long a new request must wait, and why. The reason is "" if work on the request may start, because
+// fewer drafts are waiting than replies may be posted in the next hour. open contains all open requests, and posted
+// contains the times of the day's replies.
 //
 // If all drafts wait for approval (propose), drafts are made for a whole day, because an operator may review them only
 // once a day.
 //
-// New requests that come before this one count as well. If several workers call Wait at the same time, no more of them
-// begin than there is room for.
+// New requests that come before this one also count. If several workers call Wait at the same time, no more of them
+// start than there is room for.
 func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, propose bool) (time.Duration, string) {
 	period, age := time.Hour, speaks
 	if propose {
@@ -96,6 +96,6 @@ func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, pr
 	if more < 0 {
 		return 0, ""
 	}
-	// Each request before it must be answered or dropped first.
+	// Each request ahead of it must be answered or dropped first.
 	return min(time.Duration(more+1)*5*time.Minute, time.Hour), why
 }

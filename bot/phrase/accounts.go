@@ -20,7 +20,7 @@ var knownBots = []string{
 	"Addbot", "Cewbot", "Dexbot", "Edoderoobot", "Legobot", "Reinheitsgebot", "Xqbot", "JAnDbot", "Zorrobot",
 }
 
-// IsBot reports whether an account is a bot, either by its name or because it is a known bot.
+// IsBot reports whether an account is a bot, judging by its name and the list of known bots.
 func IsBot(name string) bool {
 	return namedBot(name) || slices.Contains(knownBots, forum.UserName(name))
 }

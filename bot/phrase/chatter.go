@@ -9,7 +9,7 @@ import (
 
 // thanks contains words of thanks, praise, agreement and greeting in the languages most common on the forum. filler
 // contains words that may appear next to them. A post is chatter only if every word is in one of the lists and at least
-// one word is in thanks, so a filler may have other meanings, too.
+// one word is in thanks, so fillers may also have other meanings.
 const (
 	thanks = `
 thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep
@@ -40,7 +40,7 @@ muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomo
 // maxChatter is the maximum number of words in a chatter post.
 const maxChatter = 25
 
-// chatterWords contains the words of both lists. The value is true if the word alone can make a post chatter.
+// chatterWords contains the words in both lists. The value is true if the word on its own makes a post chatter.
 var chatterWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(filler) {
@@ -54,7 +54,7 @@ var chatterWords = func() map[string]bool {
 
 // IsChatter reports whether a post consists only of thanks, praise, agreement or greetings, in any of a dozen
 // languages. If in doubt, it returns false: the model must judge a post with a question mark, a number, a query or any
-// other word. A post without words (a smiley, a lone signature) is chatter.
+// other word. A post without words (a smiley, only a signature) is chatter.
 func IsChatter(text string) bool {
 	if strings.ContainsAny(text, "?？؟;") || strings.Contains(text, "[query]") {
 		return false

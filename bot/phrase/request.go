@@ -54,8 +54,8 @@ func phrases(list string) []string {
 	return out
 }
 
-// Spaced returns the words of a text in lower case, each surrounded by single spaces. Any characters other than letters
-// and digits separate words. It returns "" for a text without words.
+// Spaced returns the words in a string, in lower case and surrounded by single spaces. Any characters other than
+// letters and digits separate words. It returns "" for a string without words.
 func Spaced(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) &&
@@ -71,10 +71,10 @@ func Spaced(s string) string {
 const NotJudged = "no model to judge it, and it does not look like a request"
 
 // Asking returns why a post looks like a request, or "" if it does not. It replaces the model's judgment if there is no
-// model. text is the post as displayed, with queries as "[query]" and, for the first post of a thread, with its
-// heading. A request contains a query or asks in words. A follow-up with a query is more often someone's answer, so it
-// must contain a phrase that does not occur in answers, or mention the bot. If in doubt, Asking returns "": it is
-// better to ignore a request than to answer an announcement.
+// model. text is the post as displayed, with queries as "[query]" and, for the first post in a thread, with its
+// heading. A request contains a query or asks for something in words. A follow-up with a query is more often someone's
+// answer, so it must contain a phrase that does not occur in answers, or mention the bot. If in doubt, Asking returns
+// "": it is better to ignore a request than to answer an announcement.
 func Asking(request bool, text string, query, mentioned bool) string {
 	switch {
 	case request && query:
@@ -93,7 +93,7 @@ func Asking(request bool, text string, query, mentioned bool) string {
 	return ""
 }
 
-// readable removes query marks and web addresses from a post; they do not show whether the post asks something.
+// readable removes query marks and URLs from a post; they do not show whether the post asks something.
 func readable(text string) string {
 	var words []string
 	for _, w := range strings.Fields(strings.ReplaceAll(text, "[query]", " ")) {

@@ -3,25 +3,25 @@ package phrase
 import "strings"
 
 // stopWords are words for "stop" in the languages most common on the forum. Words with other meanings count only if a
-// text begins with them or is very short.
+// post starts with them or is very short.
 const (
 	stopWords = " stop stopp stopper stoppen anhalten arrêt arrête arrêtez arrêter parar detener detente deténgase " +
 		"ferma fermare fermati стоп 停止 "
 	vagueStops = " alto para pare halt "
 )
 
-// politeWords are words that may precede a stop word at the beginning of a text.
+// politeWords are words that may precede a stop word at the start of a post.
 const politeWords = " please kindly could can would will you bitte bitten können könnten sie s il te vous plaît plait " +
 	"por favor per favore пожалуйста hi hello hey hallo bonjour dear the this bot "
 
-// Maximum number of words in a text in which a stop word counts at any position. A longer text must begin with the stop
-// word, since a question about bus stops is not a call to stop.
+// Maximum number of words in a post in which a stop word counts at any position. A longer post must start with the stop
+// word, because a question about bus stops is not a call to stop.
 const (
 	maxStop      = 15
 	maxVagueStop = 8
 )
 
-// SaysStop reports whether a text tells the bot to stop.
+// SaysStop reports whether a post tells the bot to stop.
 func SaysStop(said string) bool {
 	words := strings.Fields(Spaced(said))
 	begins := true

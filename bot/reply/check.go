@@ -12,8 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ReadBack parses an account's reply on a page as the forum's readers will, and returns what is wrong: it must be one
-// comment, mention no one except the asker (if so configured), and contain its query and no links but its own.
+// ReadBack parses an account's reply on a page as tools that read the forum will, and returns what is wrong with it: it
+// must be a single comment, mention no one except the asker (if so configured), and contain its query and no links
+// other than its own.
 func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 	signed := strings.TrimSuffix(wikitext, r.Signature) + "[[User:" + account + "]] 10:00, 5 June 2024 (UTC)"
 	asker := "== H ==\nQ. [[User:Asker]] 09:00, 5 June 2024 (UTC)\n"
@@ -42,8 +43,8 @@ func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 	return faults
 }
 
-// OtherLanguage reports whether a text is certainly not in a language: the text is long enough to tell, and the guess
-// is certain.
+// OtherLanguage reports whether a text is certainly not in the given language: the text is long enough to tell, and the
+// guess is certain.
 func OtherLanguage(s, language string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if base == "" || utf8.RuneCountInString(s) < 80 {

@@ -12,13 +12,13 @@ import (
 )
 
 // headers returns column headers for a result, in the language of the answer's labels: for a value, the name of its
-// property; for an item, the name of its class; for a count, a word in the reply's language; otherwise the words of the
-// variable's name. Variable names are mostly English: in English, they describe an item better than the property that
-// leads to it.
+// property; for an item, the name of its class; for a count, a word in the reply's language; otherwise, the words in
+// the variable's name. Variable names are mostly English: in English, they describe an item better than the property
+// that leads to it.
 func headers(a *agent.Answer, vars []string, language string) []string {
 	out := make([]string, len(vars))
 	q, err := sparql.Parse(a.SPARQL)
-	if err != nil { // a query in the dialect of another graph
+	if err != nil { // a query in a different graph's dialect
 		for i, v := range vars {
 			out[i] = words(v, language)
 		}
@@ -54,7 +54,7 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	return out
 }
 
-// generic lists variable names that carry no meaning.
+// generic lists variable names that are not descriptive.
 var generic = map[string]bool{"item": true, "thing": true, "entity": true, "value": true, "result": true, "object": true,
 	"subject": true, "var": true}
 
@@ -75,7 +75,7 @@ func itemColumns(a *agent.Answer, vars []string) map[string]bool {
 // namer collects what a query reveals about its variables.
 type namer struct {
 	labels          map[string]string
-	values, classes map[string]string // by variable, the names of the property that leads to it and of its class
+	values, classes map[string]string // names of the property that leads to a variable and of its class, by variable
 	items           map[string]bool
 }
 
@@ -98,8 +98,8 @@ func (n *namer) visit(node sparql.Node) bool {
 	return true
 }
 
-// lastProperty returns the ID of the property with which a path ends, or "" if it may end with different properties.
-// For an instance's subclasses, wdt:P31/wdt:P279*, it is P31.
+// lastProperty returns the ID of the property at the end of a path, or "" if the path may end with different
+// properties. For wdt:P31/wdt:P279*, an instance's classes and their superclasses, it is P31.
 func lastProperty(p *sparql.Path) string {
 	switch p.Kind {
 	case sparql.PathTerm:
@@ -151,7 +151,7 @@ func counted(q *sparql.Query, name string) bool {
 }
 
 // words splits a variable's name into words: birthDate and birth_date become "birth date". In German, where nouns are
-// capitalized, the first and the last word are capitalized, and other words are unchanged: "Anzahl Kinder".
+// capitalized, the first and last words are capitalized and all other words are unchanged: "Anzahl Kinder".
 func words(name, language string) string {
 	if stem := strings.TrimSuffix(name, "Label"); stem != "" {
 		name = stem
@@ -181,8 +181,8 @@ func words(name, language string) string {
 	return strings.Join(out, " ")
 }
 
-// tree returns a result with two columns of entities, one of which is the parent of the other, as a tree. Each entity
-// must occur in it once, and it must have more than two levels; for any other result, tree returns nil.
+// tree returns a result as a tree if it has two columns of entities, one of which contains the parents of the other.
+// Each entity must occur in the tree once, and the tree must have more than two levels; otherwise, tree returns nil.
 func tree(r *forum.Reply) []forum.TreeItem {
 	if len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
 		return nil

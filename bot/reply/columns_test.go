@@ -43,7 +43,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// In English, the query's name for an item is better than its class: "person" rather than "human".
+// In English, the query's name for an item is better than the name of its class: "person" rather than "human".
 func TestHeadersInEnglish(t *testing.T) {
 	a := &agent.Answer{SPARQL: `SELECT ?person ?item { ?person wdt:P31 wd:Q5 . ?item wdt:P31 wd:Q5 }`, Labels: map[string]string{"Q5": "human"},
 		Table: &kg.Table{Vars: []string{"person", "item"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q2")}}}}
@@ -149,7 +149,7 @@ func TestSteps(t *testing.T) {
 	if d := cmp.Diff(want, steps(out)); d != "" {
 		t.Error(d)
 	}
-	// Without an answer, the reply shows only those looked-up words that the model used afterward.
+	// If there is no answer, the reply shows only the looked-up entities that the model used afterward.
 	out = &agent.Outcome{Steps: []agent.Step{
 		{Action: "look_up_question", Argument: "{}", Observation: "Jean Urvoy (Q14637437), painter\nBMW (Q26678), company"},
 		{Action: "query", Argument: `{"sparql": "SELECT ?w { ?w wdt:P170 wd:Q14637437 }"}`},

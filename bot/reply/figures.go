@@ -19,15 +19,15 @@ type Figure struct {
 	Row    int
 	Unit   string // symbol or name: "km"
 	Year   string // when it was true
-	Unlike bool   // it certainly does not share a unit with other numbers, because it has none or its unit is ambiguous
+	Unlike bool   // it does not share a unit with other numbers, because it has none or its unit is ambiguous
 }
 
-// maxUnit is the maximum number of characters of a unit that are shown.
+// maxUnit is the maximum number of characters shown of a unit.
 const maxUnit = 20
 
-// AddFigures adds units and years to the numbers of a reply. A unit or year shared by all numbers of a table's column
-// is shown in the column's heading, even if the graph lacks the unit of less than half of them. If at most half of the
-// numbers have a year, a year is shown only if its item has several rows, since a single dated number looks like an
+// AddFigures adds units and years to the numbers in a reply. A unit or year shared by all numbers in a column is shown
+// in the column heading, even if the graph lacks the unit for fewer than half of them. If at most half of the numbers
+// have a year, a year is shown only if its item has several rows, because a single dated number looks like an
 // exception.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
@@ -95,7 +95,7 @@ func common(counts map[string]int, n int) string {
 	return ""
 }
 
-// again reports whether the item of row k has another row.
+// again reports whether another row has the same item as row k.
 func again(rows [][]forum.Cell, k int) bool {
 	for i, row := range rows {
 		if i != k && row[0].ID != "" && row[0].ID == rows[k][0].ID {
@@ -115,14 +115,14 @@ func filled(r *forum.Reply, column int) (n int) {
 	return n
 }
 
-// minWord is the minimum number of letters in a variable's name that may be a word of the question.
+// minWord is the minimum number of letters in a variable name that may be a word in the question.
 const minWord = 4
 
 // AskersWords names columns with the asker's words. It uses the name of a variable if the asker's own queries also
-// contain the variable, if the name is a word of the question or a prefix of one, such as ?land for "welche Länder", or
-// if it has letters that occur only in the asker's language, such as ?año. This helps if a class or a property has no
-// label in that language. Counts are named after what they count if the question contains that word: ?films. Names
-// copied from the English examples, such as ?country, do not count as words of other languages.
+// contain the variable, if the name is a word in the question or a prefix of one, such as ?land for "welche Länder", or
+// if it has non-ASCII letters, such as ?año. This helps if a class or a property has no label in that language. Counts
+// are named after what they count if the question contains that word: ?films. Names copied from the English examples,
+// such as ?country, do not count as words in other languages.
 func AskersWords(r *forum.Reply, question string, queries ...string) {
 	t := forum.Texts(r.Language)
 	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
@@ -161,7 +161,7 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	}
 }
 
-// asked is a word of a question, in lower case and without accents.
+// asked is a word in a question, in lower case, with and without accents.
 type asked struct {
 	word   []rune
 	folded string
@@ -184,7 +184,7 @@ func askedWords(question string) (out []asked) {
 // umlauts replaces the ASCII spellings of German umlauts.
 var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü", "Ae", "Ä", "Oe", "Ö", "Ue", "Ü")
 
-// wordOf returns a variable's name as it is spelled in the question, if a word of the question begins with it: país for
+// wordOf returns a variable's name as it is spelled in the question, if a word in the question starts with it: país for
 // ?pais, Präsident for ?praesident. ok reports whether one does. The last letter may differ in longer words. In German,
 // the umlaut may occur only in the plural.
 func wordOf(name string, question []asked, language string) (spelled string, ok bool) {
@@ -245,7 +245,7 @@ func word(name, language string) bool {
 
 var variable = regexp.MustCompile(`[?$]([\pL\d_]+)`)
 
-// variables returns the names of the variables in queries, without the suffix "Label".
+// variables returns the names of the variables in queries, without the "Label" suffix.
 func variables(queries []string) map[string]bool {
 	out := map[string]bool{}
 	for _, q := range queries {
@@ -256,9 +256,9 @@ func variables(queries []string) map[string]bool {
 	return out
 }
 
-const minOwn = 3 // minimum number of letters in a name of the poster's variables that may be a word
+const minOwn = 3 // minimum number of letters in a name of one of the poster's variables that may be a word
 
-// english lists words from labels, and from variable names that people copy from examples regardless of their own
+// english lists words from labels and from variable names that people copy from examples regardless of their own
 // language.
 var english = wordSet(`age area author award birth birthday book born building capital category cause child children city
 	class coordinate coordinates count country creator date day death died director elevation end event father
@@ -270,7 +270,7 @@ var english = wordSet(`age area author award birth birthday book born building c
 // counts lists variable names for counts that do not say what is counted.
 var counts = wordSet(`number count total amount sum n anzahl zahl nombre número numero cantidad total numer liczba aantal quantità quantidade число количество`)
 
-// shortened lists words in variable names that no one would write above a column.
+// shortened lists words in variable names that no one would use as a column heading.
 var shortened = wordSet(`cnt coord coords desc dob dod img lat loc lon long nb num pic pob pod pop qid val`)
 
 func wordSet(list string) map[string]bool {
@@ -295,7 +295,7 @@ func stem(word string) string {
 	return word
 }
 
-// fold returns a text in lower case without accents and umlauts.
+// fold returns a string in lower case, without accents and umlauts.
 func fold(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsMark(r) {

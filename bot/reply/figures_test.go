@@ -84,7 +84,7 @@ func TestAskersWords(t *testing.T) {
 	}
 }
 
-// If one variable is the asker's word, the other variables are in the same language, unless they are English. Accents
+// If one variable name is the asker's word, the other names are in the same language, unless they are English. Accents
 // come from the question.
 func TestNamesInOneLanguage(t *testing.T) {
 	for _, tt := range []struct{ language, vars, question, want string }{
@@ -107,7 +107,8 @@ func TestNamesInOneLanguage(t *testing.T) {
 	}
 }
 
-// TestAskersWordsElsewhere checks the names of columns that are not shown, and words in a script without spaces.
+// TestAskersWordsElsewhere checks the names of columns that are not shown, and words in a script that does not use
+// spaces.
 func TestAskersWordsElsewhere(t *testing.T) {
 	plural := &forum.Reply{Language: "es", Vars: []string{"persona", "declaraciones"}, Headers: []string{"persona", "cantidad"},
 		Rows: [][]forum.Cell{{{ID: "Q1"}, {Text: "6", Kind: "number"}}}}

@@ -2,13 +2,13 @@ package reply
 
 import "strings"
 
-// Query services other than Wikidata's ([QueryServices]) whose addresses may contain a query: QLever has short links
-// that begin with the name of the data set: qlever.dev/wikidata/7Xyz1a.
+// Query services other than Wikidata's ([QueryServices]) whose URLs may contain a query. QLever has short links that
+// start with the name of the data set: qlever.dev/wikidata/7Xyz1a.
 var qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 
-// LinksQuery reports whether an address is a link to a query. On one of the given hosts, every page except the front
-// page counts, since a short link hides its target. On a query service, the address must contain a query or the short
-// form of one; a link to the service's front page does not count.
+// LinksQuery reports whether a URL is a link to a query. On one of the given hosts, every page except the front page
+// counts, because a short link hides its target. On a query service, the URL must contain a query or the short form of
+// one; a link to the service's front page does not count.
 func LinksQuery(address string, hosts []string) bool {
 	host, path, params := splitAddress(address)
 	if host == "" {
@@ -26,8 +26,8 @@ func LinksQuery(address string, hosts []string) bool {
 	return false
 }
 
-// splitAddress splits a web address: the host in lower case without the port and "www.", the path without surrounding
-// slashes, and whether anything follows a "?" or a "#". For other addresses the host is "".
+// splitAddress splits a web URL: the host in lower case without the port and "www.", the path without surrounding
+// slashes, and whether anything follows a "?" or a "#". For other URLs, the host is "".
 func splitAddress(address string) (host, path string, params bool) {
 	scheme, rest, ok := strings.Cut(address, "//")
 	if s := strings.ToLower(scheme); !ok || s != "https:" && s != "http:" && s != "" {

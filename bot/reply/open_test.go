@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// TestLeftOpen checks that every kind of probe that remains open has a sentence in every language, with its entity's
-// label and with row counts, except a probe that would change the only number.
+// TestLeftOpen checks that every kind of probe that remains open has a sentence in each language, with its entity's
+// label and with row counts, unless the probe would change the result's only number.
 func TestLeftOpen(t *testing.T) {
 	for lang, begin := range map[string]string{"en": "The result would differ with ",
 		"de": "Eine andere Lesart würde das Ergebnis ändern: ", "ja": "次の点を変えると結果も変わります："} {
@@ -41,7 +41,7 @@ func TestLeftOpen(t *testing.T) {
 	}
 }
 
-// A class that replaces another is named so that the asker can choose.
+// A class that replaces another class is named so that the asker can choose.
 func TestReplacedClass(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q6256": "country"}},
 		Steps: []agent.Step{{Action: "look_up_question", Observation: "sovereign state (Q3624078), type of state"}}}
@@ -58,7 +58,7 @@ func TestReplacedClass(t *testing.T) {
 	}
 }
 
-// For a yes-or-no question, another reading has no rows to count.
+// For a yes-or-no question, a different interpretation has no rows to count.
 func TestOtherAnswer(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Ask: true, Boolean: true}}}
 	if got := Point(out, agent.Probe{Kind: "ranks", Come: 1, Gone: 1}); got.Come != 0 || got.Gone != 0 {
@@ -66,8 +66,8 @@ func TestOtherAnswer(t *testing.T) {
 	}
 }
 
-// The class of another reading is named by the variant; if it has no label, its ID is a link. The text on ranks
-// says what the variant changes.
+// A variant provides the name of the class in a different interpretation; if the class has no label, its ID is a link.
+// The text on ranks says what the variant changes.
 func TestNamesOfReadings(t *testing.T) {
 	p := agent.Probe{Kind: "class", About: rdf.Entity + "Q6256", What: "wd:Q3624078 instead of wd:Q6256", Before: 57, Come: 1,
 		Names: map[string]string{"Q6256": "country", "Q3624078": "Staat@de"}}
@@ -122,7 +122,7 @@ func TestEqualRows(t *testing.T) {
 	}
 }
 
-// A number that the answer spells out is not repeated in digits.
+// A number spelled out in the answer is not repeated in digits.
 func TestToldInWords(t *testing.T) {
 	for said, want := range map[string]bool{"Dezesseis países africanos não têm litoral.": true, "Países sem litoral.": false,
 		"Quinze países não têm litoral.": false} {
@@ -161,8 +161,8 @@ func TestEmptyColumns(t *testing.T) {
 	}
 }
 
-// In a grouped result, another reading changes figures: rows with other figures are not counted as added or removed
-// rows.
+// In a grouped result, a different interpretation changes numbers: rows with different numbers are not counted as added
+// or removed rows.
 func TestOtherFigures(t *testing.T) {
 	for query, want := range map[string]int{"SELECT ?d (COUNT(?f) AS ?n) { ?f wdt:P577 ?d } GROUP BY ?d": 0, "SELECT ?d { ?f wdt:P577 ?d }": 9} {
 		out := &agent.Outcome{Answer: &agent.Answer{SPARQL: query}}
@@ -172,7 +172,7 @@ func TestOtherFigures(t *testing.T) {
 	}
 }
 
-// TestNarrowerReadings checks that the sentence about a variant that leaves rows out says what it keeps.
+// TestNarrowerReadings checks that the sentence about a variant that leaves out rows says which rows it keeps.
 func TestNarrowerReadings(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1": "singing"}}}
 	for _, tt := range []struct {

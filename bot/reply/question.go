@@ -13,9 +13,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Question returns the question to the poster, with the count that each of two readings finds: in the model's words,
-// followed by a sentence if they lack the counts, or in our own words if the model wrote nothing and the program knows
-// the second reading. It returns "" if there is nothing to ask.
+// Question returns the question to the poster, with the number of results for each of two interpretations: in the
+// model's words, followed by a sentence if they lack the counts, or in our own words if the model wrote nothing and the
+// program knows the second interpretation. It returns "" if there is nothing to ask.
 func Question(out *agent.Outcome, language string) string {
 	if len(out.Readings) != 2 {
 		return out.Asks
@@ -39,7 +39,7 @@ func Question(out *agent.Outcome, language string) string {
 	return out.Asks + " " + t.Text("asks_counts", "first", first.Count, "second", second.Count)
 }
 
-// numbers returns the set of whole numbers in a text, with or without thousands separators.
+// numbers returns the set of whole numbers in a string, written with or without thousands separators.
 func numbers(s string) map[int]bool {
 	out := map[int]bool{}
 	for _, m := range wholeNumber.FindAllString(s, -1) {
@@ -70,9 +70,9 @@ var asksForNumbers = regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|num
 	`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)
 
 // Language returns the language of a reply to someone whose language is known, or "" if it is not known. This is the
-// known language if there are sentences in it. Otherwise, it is the wiki's first language with sentences, or English,
-// and foreign is true, since a reply is entirely in one language. If no language is known, it is the wiki's first
-// language, or "" if the wiki has none.
+// known language if it has messages. Otherwise, it is the wiki's first language with messages, or English, and foreign
+// is true, because a reply is entirely in one language. If no language is known, it is the wiki's first language, or ""
+// if the wiki has none.
 func Language(known string, wiki []string) (language string, foreign bool) {
 	if known == "" && len(wiki) > 0 {
 		return wiki[0], false
@@ -88,7 +88,7 @@ func Language(known string, wiki []string) (language string, foreign bool) {
 	return known, false
 }
 
-// spoken reports whether there are sentences in a language.
+// spoken reports whether a language has messages.
 func spoken(code string) bool {
 	t := forum.Texts(code)
 	if t == nil {

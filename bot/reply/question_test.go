@@ -18,7 +18,7 @@ func TestAsksForNumbers(t *testing.T) {
 	}
 }
 
-// A reply is entirely in one language: the asker's if the bot has sentences in it, otherwise the wiki's, otherwise
+// A reply is entirely in one language: the asker's if the bot has messages in it, otherwise the wiki's, otherwise
 // English.
 func TestLanguage(t *testing.T) {
 	for _, tt := range []struct {

@@ -1,10 +1,10 @@
-// Package reply turns what the agent found into a reply for people: the part of the result that is shown, the names of
-// its columns, and the steps in plain words.
+// Package reply turns what the agent found into a reply: the part of the result that is shown, the names of its
+// columns, and the steps in plain words.
 //
 //	reply.go    the parts of a reply; readable values
-//	columns.go  words for the columns, and results that are trees
+//	columns.go  column headers, and results that are trees
 //	steps.go    the steps of a run
-//	result.go   a fingerprint of a result, to compare it later
+//	result.go   a fingerprint of a result, for later comparisons
 //	links.go    addresses that are links to queries
 //	address.go  addresses as values
 package reply
@@ -30,19 +30,19 @@ import (
 	"golang.org/x/text/language"
 )
 
-// QueryServices are the hosts of Wikidata's query services, whose pages open the query after the "#".
+// QueryServices lists the hosts of Wikidata's query services, whose pages open the query that follows the "#".
 var QueryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org",
 	"query-legacy-full.wikidata.org", "query-preview.wikidata.org",
 	"commons-query.wikimedia.org", "wcqs-beta.wmflabs.org"}
 
-// noAnswers maps the agent's reasons to the fixed sentences of forum.Reply.NoAnswer.
+// noAnswers maps the agent's reasons to the fixed messages of forum.Reply.NoAnswer.
 var noAnswers = map[agent.Reason]string{
 	agent.NoModel: "no_model", agent.NotFound: "not_found", agent.OutOfActions: "actions", agent.OutOfTime: "time",
 	agent.OutOfTokens: "money", agent.RequestMoney: "money", agent.RunMoney: "money", agent.DayMoney: "money",
 }
 
-// New turns an outcome of the agent into a reply to a person: the first rows of the result, the steps, and when and
-// where the query was run. The marker is the ledger's key. Everything in it except the signature is untrusted text;
+// New turns the agent's outcome into a reply to a user: the first rows of the result, the steps, and when and where the
+// query was run. The marker is the ledger's key. Everything in it except the signature is untrusted text;
 // [forum.Compose] makes it harmless.
 func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
@@ -58,7 +58,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	if a == nil {
 		r.NoAnswer = noAnswers[out.Reason]
-		// "no model is configured, so I have not looked" would be wrong above the steps of a search
+		// "no model is configured, so I have not looked" would be wrong above a search's steps
 		looked := slices.ContainsFunc(r.Steps, func(s forum.Step) bool { return s.Kind != forum.StepNames })
 		if r.NoAnswer == "" || r.NoAnswer == "no_model" && looked {
 			r.NoAnswer = "failed"
@@ -67,7 +67,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
 	r.Assumed, r.LeftOpen, r.Open = ended(a.Assumed, lang), ended(a.Open, lang), open(out)
-	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // in its usual short form: query.wikidata.org
+	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // in the usual short form: query.wikidata.org
 		r.Endpoint = address
 		u, err := url.Parse(a.Endpoint)
 		if err == nil && slices.Contains(QueryServices, u.Hostname()) {
@@ -153,7 +153,7 @@ func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	return out
 }
 
-// visible drops the characters that a cell does not show; the joiners change the letters next to them.
+// visible drops the characters that a cell does not show, except joiners, which change the adjacent letters.
 func visible(r rune) rune {
 	if unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' {
 		return -1
@@ -161,7 +161,7 @@ func visible(r rune) rune {
 	return r
 }
 
-// open returns the changes that variants of the answer's query would make, although the model kept its reading.
+// open returns the changes that variants of the answer's query would make, although the model kept its interpretation.
 func open(out *agent.Outcome) []forum.Open {
 	if out.Probed == nil {
 		return nil
@@ -173,7 +173,7 @@ func open(out *agent.Outcome) []forum.Open {
 	return points
 }
 
-// narrower maps each kind whose variants work in both directions to the kind of its variants that leave things out.
+// narrower maps each kind whose variants can add or remove rows to the kind for the variants that remove rows.
 var narrower = map[string]string{"ranks": "ranks_best", "subclasses": "subclasses_none", "places": "places_one"}
 
 // Point is the change that a variant of an answer's query would make.
@@ -184,7 +184,7 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
 	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Gone > 0 && grouped(out.Answer) {
-		// other numbers, not more rows
+		// different numbers, not more rows
 		o.Come, o.Gone = 0, 0
 	}
 	o.Name, o.ID = nameOf(out, p, rdf.EntityID(p.About))
@@ -194,7 +194,7 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	return o
 }
 
-// grouped reports whether an answer's rows are groups with a figure for each, such as a count.
+// grouped reports whether an answer's rows are groups, each with a number such as a count.
 func grouped(a *agent.Answer) bool {
 	if a == nil {
 		return false
@@ -223,7 +223,7 @@ func nameOf(out *agent.Outcome, p agent.Probe, id string) (label, entity string)
 	return readable(label), id
 }
 
-// readable formats a label in a language other than the requested ones: "Straße (de)" for "Straße@de".
+// readable formats a label that is not in one of the requested languages: "Straße (de)" for "Straße@de".
 func readable(label string) string {
 	name, tag, ok := cutLast(label, "@")
 	if _, err := language.Parse(tag); !ok || name == "" || err != nil || strings.ToLower(tag) != tag {
@@ -239,8 +239,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// several reports whether some items in the first column have several rows because they have several values. With three
-// rows per item or more, the rows are about pairs, and no one expects one row per item.
+// several reports whether some items in the first column have several rows because they have several values. If there
+// are three or more rows per item, the rows are about pairs, and no one expects one row per item.
 func several(table [][]rdf.Term) bool {
 	rows := map[string]int{}
 	for _, row := range table {
@@ -293,8 +293,8 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 	keepColumns(r, keep)
 }
 
-// withoutEmptyColumns drops the columns in which no row of the whole result has a value, and names them. A GROUP_CONCAT
-// of nothing returns an empty string.
+// withoutEmptyColumns drops the columns that have no value in any row of the full result, and records their names. A
+// GROUP_CONCAT over nothing returns an empty string.
 func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 	var keep []int
 	for i, v := range r.Vars {
@@ -307,7 +307,7 @@ func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 		return
 	}
 	for i, name := range r.Headers {
-		of, label := strings.CutSuffix(r.Vars[i], "Label") // a label that nothing in the query binds
+		of, label := strings.CutSuffix(r.Vars[i], "Label") // a label variable that nothing in the query binds
 		if !slices.Contains(keep, i) && !slices.Contains(r.NoValues, name) && !(label && slices.Contains(r.Vars, of)) {
 			r.NoValues, r.NoValueVars = append(r.NoValues, name), append(r.NoValueVars, of)
 		}
@@ -368,7 +368,7 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 }
 
 const (
-	placeDigits = 4 // decimal places of a coordinate: about ten meters
+	placeDigits = 4 // decimal places in a coordinate: about ten meters
 	keptDigits  = 6 // a number with at most this many decimal places is shown unchanged
 )
 
@@ -385,7 +385,7 @@ func calculated(number string) int {
 }
 
 // shortNumber rounds a number with more than kept decimal places, or with an exponent, to the given number of decimal
-// places. A number that would become 0 or is very large is unchanged.
+// places. A number that would become 0 or is very large is left unchanged.
 func shortNumber(number string, kept, digits int) string {
 	_, fraction, _ := strings.Cut(number, ".")
 	exponent := strings.ContainsAny(number, "eE")

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// A column of labels next to their entities is left out; one with more information stays.
+// A column that only repeats the labels of an entity column is omitted; a column with more information is kept.
 func TestLabelColumns(t *testing.T) {
 	rhine, label := rdf.IRI(rdf.Entity+"Q584"), rdf.LangString("Rhine", "en")
 	labels := map[string]string{"Q584": "Rhine", "Q1653": "Danube"}
@@ -59,7 +59,7 @@ func TestLabelColumns(t *testing.T) {
 	}
 }
 
-// A model that is no longer available differs from one that was never configured.
+// A model that has become unavailable is reported differently from one that was never configured.
 func TestWithoutModel(t *testing.T) {
 	looked := agent.Step{Action: "query", Argument: `{"sparql": "SELECT * {}"}`, Rows: 3}
 	names := agent.Step{Action: "look_up_question", Argument: "{}", Observation: "Ivory Coast (Q1008), country in West Africa"}
@@ -87,7 +87,7 @@ func TestPlainArguments(t *testing.T) {
 	}
 }
 
-// Rows that differ only in characters that are not shown look equal: they are shown once.
+// Rows that differ only in invisible characters look the same, so only the first is shown.
 func TestInvisibleDifference(t *testing.T) {
 	text := func(s string) rdf.Term { return rdf.String(s) }
 	rows := [][]rdf.Term{{text("српски")}, {text("српски\u200e")}, {text("srpski jezik")}}

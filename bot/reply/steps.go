@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// stepKinds lists how the presets' tools are shown in a reply. Calls that end a run are not shown as steps. A tool that
-// is not listed is shown by its name.
+// stepKinds maps the presets' tools to the kinds of steps shown in a reply. Calls that end a run are not shown as
+// steps. A tool that is not listed is shown by its name.
 var stepKinds = map[string]string{
 	"look_up_question": forum.StepNames, "look_up": forum.StepNames,
 
@@ -33,11 +33,11 @@ var stepKinds = map[string]string{
 	"stop": "", "finish": "", "answer": "", "cancel": "", "answer_text": "", "cancel_text": "", "Done": "",
 }
 
-// steps returns a run's steps as a reply shows them. They describe the actions, in the forum package's words for the
-// reply's language, and never repeat the model's words.
+// steps returns a run's steps as a reply shows them. They describe the actions in the reply's language, using the forum
+// package's messages, and never quote the model.
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
-	used := map[string]bool{} // what the model continued with, or what an answer consists of
+	used := map[string]bool{} // entities in the answer or, without an answer, in later arguments
 	for _, s := range out.Steps {
 		for _, id := range entityInText.FindAllString(s.Argument, -1) {
 			used[id] = out.Answer == nil
@@ -74,7 +74,7 @@ func steps(out *agent.Outcome) []forum.Step {
 				}
 			}
 			if step.Things = things(strings.Join(heads, " "), s.Observation, out); len(step.Things) == 0 {
-				continue // the program always does this, and it found nothing
+				continue // the program always makes this call, and it found nothing
 			}
 		case forum.StepSearch:
 			step.Text = plain(s.Argument)
@@ -94,7 +94,7 @@ const maxThings = 4
 
 var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
-	// an entity found by a word begins a line: Africa (Q15), continent
+	// a line starts with an entity that was found by name: Africa (Q15), continent
 	headOfLine = regexp.MustCompile(`(?m)^[^\n();]{1,100} \(([QP][1-9]\d{0,10})\)`)
 	// the two ways in which observations name an entity: label (Q1) and Q1 (label)
 	labelBefore = regexp.MustCompile(`([^\n;:,()"]{1,80}) \(([QP][1-9]\d{0,10})\)`)
@@ -128,10 +128,10 @@ func things(in, observation string, out *agent.Outcome) []forum.Cell {
 	return cells
 }
 
-// maxStepQuery is the maximum length in bytes of a step's query that is kept for a link.
+// maxStepQuery is the maximum length in bytes of a step's query for which a link is shown.
 const maxStepQuery = 600
 
-// queryOf returns the query that a call ran, or "" if it is too long or there is none, and whether it is an ASK.
+// queryOf returns the query that a call ran, or "" if it is too long or there is none, and whether it is an ASK query.
 func queryOf(argument string) (query string, ask bool) {
 	text := strings.TrimSpace(plain(argument))
 	q, err := sparql.Parse(text)
@@ -156,7 +156,7 @@ func sameQuery(a, b string) bool {
 }
 
 // plain returns the content of a call in readable form. For a native call in JSON, this is the query or the strings.
-// Texts for the asker are in the reply anyway.
+// Text for the asker is in the reply anyway.
 func plain(argument string) string {
 	var args map[string]any
 	if json.Unmarshal([]byte(argument), &args) != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Yours returns what is wrong with the query that a user posted with a request, as far as its text shows: it cannot be
-// parsed, it has a property itself as a predicate, it compares or shows statements instead of values, or it asks for
-// their wdt: properties. The zero Fault means that nothing was found.
+// Yours returns what is wrong with the query that a user posted with a request, as far as the query text shows: the
+// query cannot be parsed, it has a property itself as a predicate, it compares or sorts statements instead of values,
+// or it uses wdt: properties of statements. It returns the zero Fault if it finds nothing wrong.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
 	var bad *sparql.Error
@@ -28,7 +28,7 @@ func Yours(query string) forum.Fault {
 	case err != nil:
 		return forum.Fault{}
 	}
-	statements := map[string]string{} // by variable, the property that leads to it
+	statements := map[string]string{} // variable to the property that leads to it
 	used := map[string]bool{}         // as the subject of a triple
 	items := map[string]bool{}        // as the subject of a wdt: property, which no statement has
 	wrong := ""
@@ -82,7 +82,7 @@ func Yours(query string) forum.Fault {
 	return forum.Fault{Kind: forum.FaultStatement, ID: wrong}
 }
 
-// itself returns a property that a query has as a predicate under its own address, wd:P31, or "".
+// itself returns a property that a query has as a predicate under its own IRI, such as wd:P31, or "".
 func itself(q *sparql.Query) string {
 	found := ""
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -98,7 +98,7 @@ func itself(q *sparql.Query) string {
 	return found
 }
 
-// truthy reports whether a path begins with a wdt: property.
+// truthy reports whether a path starts with a wdt: property.
 func truthy(p *sparql.Path) bool {
 	for p.Kind != sparql.PathTerm {
 		if len(p.Args) == 0 || p.Kind == sparql.PathInverse {
@@ -114,7 +114,7 @@ var ofValues = map[string]bool{"YEAR": true, "MONTH": true, "DAY": true, "ABS": 
 	"FLOOR": true, "SUM": true, "AVG": true}
 
 // values returns the arguments of an expression that make sense only as values: operands of calculations, and operands
-// compared with a constant. Counting statements, comparing them with each other and asking whether there is one are not
+// compared with a constant. Counting statements, comparing them with each other, and testing whether one exists are not
 // mistakes.
 func values(e *sparql.Expr) []*sparql.Expr {
 	switch {
@@ -128,14 +128,14 @@ func values(e *sparql.Expr) []*sparql.Expr {
 	return nil
 }
 
-// written reports whether an expression is a constant that is not a statement.
+// written reports whether an expression is a constant other than a statement.
 func written(e *sparql.Expr) bool {
 	return e.Kind == sparql.ExprTerm && e.Term.Kind == sparql.Const &&
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
 }
 
-// Instead returns the fault of a query that the answer's query does not have: a string instead of an item, or wdt: for
-// a qualifier. The zero Fault means that there is none.
+// Instead returns a fault in a query that the answer's query does not have: a string instead of an item, or wdt: for a
+// qualifier. It returns the zero Fault if there is none.
 func Instead(query, answer string) forum.Fault {
 	if f := TextForItem(query, answer); f != (forum.Fault{}) {
 		return f
@@ -175,9 +175,9 @@ func properties(query string) map[string]map[string]bool {
 	return out
 }
 
-// TextForItem returns the fault of a query that has a string as the value of a property if the answer's query has an
-// item there: wdt:P30 "Africa" instead of wdt:P30 wd:Q15. The zero Fault means that there is no such property, or that
-// the item is not certain.
+// TextForItem returns the fault in a query that uses a string as the value of a property for which the answer's query
+// uses an item: wdt:P30 "Africa" instead of wdt:P30 wd:Q15. It returns the zero Fault if there is no such property or
+// if the item is ambiguous.
 func TextForItem(query, answer string) forum.Fault {
 	texts, items := constants(query, textOf), constants(answer, itemOf)
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
@@ -202,7 +202,7 @@ func itemOf(t rdf.Term) string {
 	return ""
 }
 
-// constants returns, by property, the constants of one kind that a query uses as values of wdt: and ps: properties.
+// constants returns the constants of one kind that a query uses as values of wdt: and ps: properties, by property.
 func constants(query string, kind func(rdf.Term) string) map[string][]string {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -234,7 +234,8 @@ func constants(query string, kind func(rdf.Term) string) map[string][]string {
 	return out
 }
 
-// Ran returns the fault of a query that was run, given its number of rows. If the run failed otherwise, it returns f.
+// Ran returns the fault of a query that was run: it timed out or returned no rows. If the run failed for another
+// reason, Ran returns f.
 func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 	switch {
 	case slow:
@@ -247,8 +248,8 @@ func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 	return f
 }
 
-// Known returns the zero Fault for a fault that the poster has mentioned, such as a query without rows or one that does
-// not finish, and f for any other.
+// Known returns the zero Fault for a fault that the poster has mentioned, such as a query that returns no rows or does
+// not finish, and f for any other fault.
 func Known(f forum.Fault, post string) forum.Fault {
 	if f.Kind == forum.FaultEmpty && saysEmpty.MatchString(post) ||
 		f.Kind == forum.FaultSlow && saysSlow.MatchString(post) {
@@ -270,7 +271,7 @@ var (
 
 var itemNumber = regexp.MustCompile(`\bQ[1-9]\d*\b`)
 
-// SameItems reports whether two queries name the same items.
+// SameItems reports whether two queries mention the same items.
 func SameItems(a, b string) bool {
 	items := func(query string) []string {
 		ids := itemNumber.FindAllString(query, -1)

@@ -66,7 +66,7 @@ func TestTextForItem(t *testing.T) {
 	}
 }
 
-// A poster who already wrote that the query finds nothing is not told so.
+// Posters who wrote that their query finds nothing are not told so again.
 func TestKnown(t *testing.T) {
 	empty, slow := forum.Fault{Kind: forum.FaultEmpty}, forum.Fault{Kind: forum.FaultSlow}
 	for _, tt := range []struct {

@@ -1,4 +1,4 @@
-// Package several runs the bots of several wikis in one process.
+// Package several runs the bots for several wikis in one process.
 package several
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// Bots are bots on different wikis that share a ledger. The first one is the main bot: its errors are returned. Errors
-// of the other bots are logged, and the remaining bots continue. A bot that is blocked on its wiki is skipped until the
-// program is restarted, which its operator should do after resolving the problem.
+// Bots are bots on different wikis that share a ledger. The first is the main bot, whose errors are returned. Errors
+// from the other bots are logged, and the remaining bots continue. A bot that is blocked on its wiki is skipped until
+// the program is restarted, which its operator should do after resolving the problem.
 type Bots struct {
 	Log  *slog.Logger
 	Bots []*bot.Bot
@@ -28,13 +28,13 @@ func (s *Bots) Round(ctx context.Context) ([]bot.Summary, error) {
 	return s.each(ctx, (*bot.Bot).Round)
 }
 
-// Notice calls [bot.Bot.Notice] of each bot.
+// Notice calls [bot.Bot.Notice] on each bot.
 func (s *Bots) Notice(ctx context.Context) error {
 	_, err := s.each(ctx, (*bot.Bot).Notice)
 	return err
 }
 
-// Publish calls [bot.Bot.Publish] of each bot.
+// Publish calls [bot.Bot.Publish] on each bot.
 func (s *Bots) Publish(ctx context.Context) error {
 	_, err := s.each(ctx, (*bot.Bot).Publish)
 	return err
@@ -63,7 +63,7 @@ func (s *Bots) each(ctx context.Context,
 	return out, first
 }
 
-// inTurn returns the bots that are not skipped, with their indexes in Bots. Each call begins with a different bot.
+// inTurn returns the bots that are not skipped, with their indexes in Bots. Each call starts with a different bot.
 // Otherwise, the first bot would use up resources that all wikis share, such as the replies per hour.
 func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	start := s.turn
@@ -78,7 +78,7 @@ func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	}
 }
 
-// Work calls [bot.Bot.Work] of each bot until one of them has work to do. Each call begins with a different bot.
+// Work calls [bot.Bot.Work] on each bot until one of them has work to do. Each call starts with a different bot.
 func (s *Bots) Work(ctx context.Context) (worked bool, err error) {
 	var errs []error
 	for _, b := range s.inTurn() {

@@ -1,5 +1,5 @@
 // Package title determines what a page's title alone reveals about the page: whether the bot answers on it, and the
-// page's address.
+// page's URL.
 package title
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// OwnTalk reports whether a title is that of an account's talk page, with any of the namespace names that package forum
+// OwnTalk reports whether a title is the title of an account's talk page, using any namespace name that package forum
 // supports.
 func OwnTalk(title, account string) bool {
 	ns, name, _ := strings.Cut(title, ":")
@@ -22,8 +22,8 @@ func OwnTalk(title, account string) bool {
 	return false
 }
 
-// Listed reports whether a list of pages includes a page. An entry in the list is "talk" for all talk pages, the number
-// of a namespace, a title, or the beginning of one followed by "*".
+// Listed reports whether a list of pages includes a page. An entry in the list is "talk" for all talk pages, a
+// namespace number, a title, or a title prefix followed by "*".
 func Listed(list []string, title string, namespace int) bool {
 	for _, want := range list {
 		prefix, any := strings.CutSuffix(want, "*")
@@ -43,7 +43,7 @@ func Listed(list []string, title string, namespace int) bool {
 	return false
 }
 
-// Archived returns a reason if a page's title shows that the page is an archive, and "" otherwise.
+// Archived returns a reason to skip the page if its title shows that it is an archive, and "" otherwise.
 func Archived(title string) string {
 	for _, part := range strings.Split(title, "/")[1:] {
 		if strings.HasPrefix(strings.ToLower(part), "archiv") {
@@ -53,9 +53,9 @@ func Archived(title string) string {
 	return ""
 }
 
-// Link returns the address of a section or comment of a page, on the wiki with the given address of api.php: /wiki/PAGE
-// if api.php is in /w/, as on Wikimedia's wikis, and otherwise index.php in the folder of api.php. Without an address
-// it returns "".
+// Link returns the URL of a section or comment on a page of the wiki whose api.php has the given URL. The URL's path is
+// /wiki/PAGE if api.php is in /w/, as on Wikimedia's wikis, and otherwise index.php in the same folder as api.php. If
+// api is empty, Link returns "".
 func Link(api, title, anchor string) string {
 	if api == "" {
 		return ""

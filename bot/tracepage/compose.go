@@ -16,18 +16,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// Limits of a page. The page is for people; the trajectory contains the whole run.
+// Limits on a page. The page is for human readers; the trajectory contains the whole run.
 const (
 	maxPage  = 100_000 // bytes
 	maxSeen  = 2500    // characters of an action's observation
 	maxAsked = 1500    // of an action's argument, and of the question
 	maxSaid  = 1000    // of a thought, in characters
 	maxName  = 60
-	// space that is reserved for the end of a page
+	// bytes reserved for the end of a page
 	reserve = 500
 )
 
-// marker returns the comment that identifies the page of an entry.
+// marker returns the HTML comment that identifies an entry's page.
 func marker(key string) string { return "<!-- spinachbot-steps:" + key + " -->" }
 
 // composer writes a page.
@@ -37,8 +37,8 @@ type composer struct {
 	hide []string
 }
 
-// compose returns the steps of an entry's reply as wikitext without headings. All text by others is escaped, so that it
-// remains text and notifies nobody. The strings in hide do not appear in the result.
+// compose returns the steps of an entry's reply as wikitext without headings. All text written by others is escaped, so
+// it stays plain text and notifies no one. The strings in hide do not appear in the result.
 func compose(e *bot.Entry, hide []string) string {
 	c := &composer{t: forum.Texts(e.Draft.Reply.Language), hide: hide}
 	reply := c.t.Text("trace_reply")
@@ -61,7 +61,7 @@ func compose(e *bot.Entry, hide []string) string {
 	return strings.TrimRight(c.b.String(), "\n")
 }
 
-// gone returns the text of a page whose steps have been removed.
+// gone returns the text for a page whose steps have been removed.
 func gone(e *bot.Entry, at time.Time) string {
 	language := ""
 	if e.Draft != nil {
@@ -99,7 +99,7 @@ func (c *composer) block(title, s string, limit int) {
 	c.b.WriteString("\n")
 }
 
-// pre writes multi-line text unchanged, cut to a number of characters.
+// pre writes multi-line text preformatted, truncated to limit characters.
 func (c *composer) pre(s string, limit int) {
 	s = strings.Trim(c.shown(s), "\n")
 	if strings.TrimSpace(s) == "" {
@@ -123,9 +123,9 @@ func (c *composer) shown(s string) string {
 	return s
 }
 
-// escape writes every character that could be markup anywhere as a numeric entity, which is text for both of
-// MediaWiki's parsers, in <pre> as well as elsewhere. Control characters and characters that change the text direction
-// are omitted.
+// escape replaces every character that could be markup in any context with a numeric entity, which both of MediaWiki's
+// parsers treat as text, in <pre> and elsewhere. Control characters and characters that change the text direction are
+// omitted.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -1,9 +1,9 @@
-// Package tracepage puts the steps behind a reply on a page of the wiki, below a subpage of the bot's user page. The
+// Package tracepage publishes the steps behind a reply on a wiki page, below a subpage of the bot's user page. The
 // steps come from the ledger and show the model's thoughts, actions and observations. The reply, which links to the
-// page, is posted first, regardless of whether the page can be created.
+// page, is posted first, whether or not the page can be created.
 //
-// A page is created at most once. The wiki does not create a page that already exists, so only one of two edits of
-// unknown outcome can have an effect. It also does not create a page that was deleted after the first attempt began, so
+// A page is created at most once. The wiki does not create a page that already exists, so of two edits with unknown
+// outcomes, only one can take effect. It also does not create a page that was deleted after the first attempt began, so
 // a page that an administrator deleted stays deleted.
 package tracepage
 
@@ -24,7 +24,7 @@ import (
 const (
 	maxTries = 5                  // attempts to create a page
 	atOnce   = 20                 // pages
-	within   = 7 * 24 * time.Hour // how long after its reply a page may be created
+	within   = 7 * 24 * time.Hour // maximum time between a reply and the creation of its page
 )
 
 // Writer writes a subpage of the account's user page. [bot.Bot] does.
@@ -44,7 +44,7 @@ type Ledger interface {
 	Update(ctx context.Context, e *bot.Entry) error
 }
 
-// Pages are the pages below one page of a wiki.
+// Pages manages the pages below one wiki page.
 type Pages struct {
 	Log    *slog.Logger
 	Writer Writer
@@ -53,25 +53,24 @@ type Pages struct {
 	Now    func() time.Time
 
 	Account string        // the bot's user name
-	Parent  string        // title: the page of an entry is Parent/KEY
-	Keep    time.Duration // retention period since a page was created; forever if negative
-	Hide    []string      // strings that must not be on a page, such as secrets
+	Parent  string        // title; an entry's page is Parent/KEY
+	Keep    time.Duration // retention period from a page's creation; forever if negative
+	Hide    []string      // strings that must not appear on a page, such as secrets
 }
 
-// Write creates the pages of replies that were posted recently. Only one process at a time may call it or
-// [Pages.Retire].
+// Write creates the pages for recently posted replies. Only one process at a time may call it or [Pages.Retire].
 func (p *Pages) Write(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
 }
 
-// Retire removes the steps from pages that are no longer kept: old pages, pages of replies that were withdrawn, and
-// pages of posts whose words were erased. It does not delete pages, since the bot has no permission to do so. [List]
-// shows which pages an administrator can delete.
+// Retire removes the steps from pages that are no longer kept: old pages, pages of withdrawn replies, and pages for
+// posts whose words were erased. It does not delete pages, because the bot is not permitted to. [List] shows which
+// pages an administrator can delete.
 func (p *Pages) Retire(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}}, p.over, p.empty)
 }
 
-// each calls a function for every entry whose page is due, a few at a time.
+// each calls do for entries whose page is due, a few per call.
 func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) bool,
 	do func(context.Context, *bot.Entry) (bool, error)) error {
 	entries, err := p.Ledger.Entries(ctx, f)
@@ -94,7 +93,7 @@ func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) boo
 	var errs []error
 	for _, e := range entries[:min(len(entries), atOnce)] {
 		more, err := do(ctx, e)
-		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // changed by someone else: retry next time
+		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // changed concurrently; retried next time
 			err = nil
 		}
 		if err != nil {
@@ -115,7 +114,7 @@ func (p *Pages) toMake(e *bot.Entry) bool {
 		(t == nil || t.Made.IsZero() && t.Not == "" && t.Tries < maxTries)
 }
 
-// over reports whether the steps of a page must be removed.
+// over reports whether the steps of an entry's page must be removed.
 func (p *Pages) over(e *bot.Entry) bool {
 	t := e.Trace
 	if t == nil || t.Made.IsZero() || !t.Gone.IsZero() || t.Not != "" || t.Title != p.title(e) {
@@ -167,8 +166,8 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	return more, errors.Join(err, p.Ledger.Update(context.WithoutCancel(ctx), e))
 }
 
-// empty removes the steps from an entry's page. Text that other users wrote below their own headings stays. Calling it
-// twice writes the same text.
+// empty removes the steps from an entry's page. Text that other users wrote below their own headings is kept. A second
+// call writes the same text.
 func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	t, sent := e.Trace, false
 	_, err = p.Writer.WriteOwn(ctx, t.Title, func(rev *bot.Revision) (*bot.Edit, error) {
@@ -202,15 +201,15 @@ type Page struct {
 	Why   string    `json:"why,omitempty"`
 }
 
-// The states of a page.
+// Page states.
 const (
 	Waits = "waits" // the page must be created
 	There = "there" // the page is on the wiki
-	Empty = "empty" // its steps were removed; they are in its history until an administrator deletes it
+	Empty = "empty" // its steps were removed, but remain in its history until an administrator deletes it
 	Not   = "not"   // the page was not created, or other users have taken it over
 )
 
-// List returns the pages to which replies link, oldest first.
+// List returns the pages that replies link to, oldest first.
 func List(entries []*bot.Entry) []Page {
 	var out []Page
 	for _, e := range entries {

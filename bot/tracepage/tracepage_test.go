@@ -24,7 +24,7 @@ const (
 	secret = "hunter2-hunter2"
 )
 
-// wiki stores pages. Like MediaWiki, it does not create a page that exists or that was deleted after an edit began.
+// wiki stores pages. Like MediaWiki, it does not create a page that exists or that was deleted after the edit began.
 type wiki struct {
 	now     time.Time
 	pages   map[string]string
@@ -32,8 +32,8 @@ type wiki struct {
 	rev     int64
 	made    int        // total number of pages created
 	sent    int        // number of saves sent
-	lost    bool       // the next save succeeds, and its answer is lost
-	refuse  error      // the answer to every save
+	lost    bool       // the next save succeeds, but its response is lost
+	refuse  error      // the result of every save
 	pending []bot.Edit // saves that arrive later
 	late    bool
 	kill    bool // the program crashes after the next save
@@ -190,7 +190,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// Everything that the model, the graph and the poster wrote remains text: it cannot link, notify, transclude,
+// Everything that the model, the graph, and the poster wrote stays plain text: it cannot link, notify, transclude,
 // categorize, sign, or end the block that contains it.
 func TestNothingIsMarkup(t *testing.T) {
 	for _, payload := range []string{"[[User:Olga]]", "{{ping|Olga}}", "{{delete}}", "[[Category:Cats]]", "~~~~", "</pre>{{x}}",
@@ -226,7 +226,7 @@ func TestNothingIsMarkup(t *testing.T) {
 	}
 }
 
-// The page of a run of any length has a bounded size and says what was omitted.
+// However long a run is, its page has a bounded size and states what was omitted.
 func TestSize(t *testing.T) {
 	w := newWorld(t)
 	w.change(func(e *bot.Entry) {
@@ -251,8 +251,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// Regardless of the outcome of an edit, the page is created at most once, and exactly once if the outcome can be
-// determined.
+// Whatever the outcome of an edit, the page is created at most once, and exactly once if the outcome can be determined.
 func TestAtMostOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do    func(w *world)
@@ -327,7 +326,7 @@ func TestGated(t *testing.T) {
 }
 
 // The steps are removed when their retention period ends, when the reply is withdrawn, and when the post's words are
-// erased. Text that other people wrote stays.
+// erased. Text that other users wrote is kept.
 func TestRetire(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do   func(w *world)
@@ -375,7 +374,7 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// Only replies that link to a page have such a page, which is a subpage of the page in the settings.
+// Only replies that link to a page with their steps have one. It is a subpage of the page in the settings.
 func TestOnlyWhatIsLinked(t *testing.T) {
 	for name, do := range map[string]func(e *bot.Entry){
 		"no link":         func(e *bot.Entry) { e.Draft.Reply.TracePage = "" },
@@ -392,7 +391,7 @@ func TestOnlyWhatIsLinked(t *testing.T) {
 	}
 }
 
-// The parent page of these pages is a subpage of the account's user page.
+// The parent of these pages is a subpage of the account's user page.
 func TestParent(t *testing.T) {
 	for title, ok := range map[string]bool{parent: true, "Benutzer:SpinachBot/Wege": true, "User:Olga/x": false, "Forum": false,
 		"User:SpinachBot": false, "User:SpinachBot/run": false} {

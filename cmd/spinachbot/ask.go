@@ -146,7 +146,7 @@ func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config
 	return pool, byMeaning(lg, a.e, cfg, pool, st, st, wrap)
 }
 
-// asked returns the options and the question that the flags and arguments specify.
+// asked returns the options and the question specified by the flags and arguments.
 func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, question string, err error) {
 	if err := a.review.check(a); err != nil {
 		return opts, "", usageError{err}
@@ -163,7 +163,7 @@ func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, q
 	return opts, question, a.review.findGold(a, &question)
 }
 
-// earlier reads the earlier turns of --history.
+// earlier reads the earlier turns from the --history file.
 func (a *asking) earlier() ([]agent.Turn, error) {
 	if a.history == "" {
 		return nil, nil
@@ -180,7 +180,7 @@ func (a *asking) question(args []string) (string, error) {
 	question := strings.TrimSpace(strings.Join(args, " "))
 	if a.goOn != "" {
 		if question != "" || a.history != "" {
-			return "", errors.New("--continue takes the question and the history from the trajectory")
+			return "", errors.New("--continue reads the question and the history from the trajectory")
 		}
 		return "", nil
 	}
@@ -197,7 +197,7 @@ func (a *asking) question(args []string) (string, error) {
 	return question, nil
 }
 
-// ask asks the question and shows the steps as they happen, and then the ending.
+// ask asks the question and shows the steps as they happen, then the ending.
 func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question, dir string) int {
 	if a.review.on {
 		return a.review.ask(ctx, a, service, q, dir)
@@ -221,7 +221,7 @@ func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question
 	return exitOK
 }
 
-// start begins a run or continues one that was cut off.
+// start starts a run or continues one that was cut off.
 func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Question, dir string) (*ask.Run, error) {
 	if a.goOn == "" {
 		return service.Start(ctx, q)
@@ -241,8 +241,8 @@ func (a *asking) continued(dir string) (string, error) {
 	return ask.Newest(dir, a.goOn)
 }
 
-// noAnswerStatus returns the exit status of a run without an answer. It also prints the name of a service that failed
-// to standard error.
+// noAnswerStatus returns the exit status of a run without an answer. If a service failed, it also prints the service's
+// name to standard error.
 func noAnswerStatus(e *env, end agent.Ending) int {
 	if !end.ServiceFailed() {
 		return exitNoAnswer
@@ -252,7 +252,7 @@ func noAnswerStatus(e *env, end agent.Ending) int {
 	return exitService
 }
 
-// openGraphs opens the graphs that --kg names.
+// openGraphs opens the graphs named by --kg.
 func openGraphs(ctx context.Context, lg *slog.Logger, e *env, names string, cfg *config.Config,
 	budgets remote.BudgetStore,
 	wrap wrapper) (agent.Sources, error) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A model service that is not running is reported at once, with its own exit status and advice.
+// A model service that is not running is reported immediately, with a separate exit status and advice.
 func TestAskModelUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
@@ -25,7 +25,7 @@ func TestAskModelUnreachable(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a question with status 130, as shells expect, and prints no advice about a failure.
+// Ctrl-C ends a question with status 130, as shells expect, and prints no advice about failures.
 func TestAskInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

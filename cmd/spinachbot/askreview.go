@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
-// reviewFlags let a person decide on each of the model's turns before it is executed.
+// reviewFlags let the user decide on each of the model's turns before it is executed.
 type reviewFlags struct {
 	on       bool
 	gold     string
@@ -38,18 +38,18 @@ func (f *reviewFlags) declare(c *cmdline) {
 func (f *reviewFlags) check(a *asking) error {
 	switch {
 	case !f.on && (f.gold != "" || *f.by != ""):
-		return errors.New("--gold and --by need --review")
+		return errors.New("--gold and --by require --review")
 	case !f.on:
 		return nil
 	case a.json:
 		return errors.New("--review and --json cannot be used together")
 	case a.preset.policy != "":
-		return errors.New("--review and --policy cannot be used together: a person decides on every turn")
+		return errors.New("--review and --policy cannot be used together: you decide on every turn")
 	}
 	return nil
 }
 
-// findGold looks up the question in --gold's file, by its ID or its words.
+// findGold looks up the question in the --gold file, by ID or wording.
 func (f *reviewFlags) findGold(a *asking, question *string) error {
 	if f.gold == "" || *question == "" { // the question of a continued run is not known yet
 		return nil
@@ -89,7 +89,7 @@ func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) 
 	opts.Reviewer, opts.Stream = t, false
 }
 
-// named returns the gold answer, with the names of the items in its result if the graph has names for them.
+// named returns the gold answer with the names of the items in its result, as far as the graph has names for them.
 func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	g := f.terminal.Gold
 	ids := g.IDs()
@@ -98,14 +98,14 @@ func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	}
 	labels, err := f.label.Labels(ctx, ids, []string{cmp.Or(language, "en"), "mul", "en"})
 	if err != nil {
-		return g // IDs without names are also correct
+		return g // IDs without names are fine, too
 	}
 	return g.Named(labels)
 }
 
-// ask starts or continues a run in which the person decides on every turn.
+// ask starts or continues a run in which the user decides on every turn.
 func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, q agent.Question, dir string) int {
-	service.Limits.Time = 0 // people take their time
+	service.Limits.Time = 0 // the user may take any amount of time
 	name, open := "", service.Open
 	service.Open = func(id string) (ask.Trajectory, error) {
 		t, err := open(id)
@@ -163,7 +163,7 @@ func reviewed(screen *console.Screen, name string) {
 	}
 }
 
-// eventsOf reads the events of a trajectory, as far as they can be read.
+// eventsOf returns the events of a trajectory, as far as they can be read.
 func eventsOf(name string) []event.Event {
 	f, err := os.Open(name)
 	if err != nil {

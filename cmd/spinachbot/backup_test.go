@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestBackupAndRestore backs up the demo's folder, restores it from the archive, and continues with it.
+// TestBackupAndRestore backs up the demo's folder, restores it, and continues to use it.
 func TestBackupAndRestore(t *testing.T) {
 	dir := t.TempDir()
 	data, to, file := filepath.Join(dir, "data"), filepath.Join(dir, "restored"), filepath.Join(dir, "b.tar.gz")
@@ -22,7 +22,7 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 	}
 	run(exitFailed, "there is no folder", "backup", "--data-dir", filepath.Join(dir, "none"), file)
-	run(exitUsage, "name one file", "backup", "--data-dir", data)
+	run(exitUsage, "specify one file", "backup", "--data-dir", data)
 	run(exitOK, "files", "backup", "--data-dir", data, file)
 	run(exitFailed, "already exists", "backup", "--data-dir", data, file)
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {

@@ -41,10 +41,10 @@ them again.`, config.Data)
 	})
 }
 
-// oneFile returns the command's one argument.
+// oneFile returns the command's only argument.
 func (c *cmdline) oneFile(rest []string) (string, bool) {
 	if len(rest) != 1 {
-		misuse(c.e, "%s: name one file", c.cmd.Name())
+		misuse(c.e, "%s: specify one file", c.cmd.Name())
 		return "", false
 	}
 	return rest[0], true
@@ -52,7 +52,7 @@ func (c *cmdline) oneFile(rest []string) (string, bool) {
 
 func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *backup.Manifest, err error) {
 	if _, err := os.Stat(cfg.DataDir); err != nil {
-		return nil, fmt.Errorf("there is no folder %s; name another one with --data-dir", cfg.DataDir)
+		return nil, fmt.Errorf("there is no folder %s; specify a different one with --data-dir", cfg.DataDir)
 	}
 	src := backup.Source{Dir: cfg.DataDir, Version: version(), Skip: []string{"lock", "index", sessions, picturesFolder},
 		Copy: store.CopyFile}
@@ -70,7 +70,7 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 		return m, errors.Join(err, out.Flush())
 	}
 	if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s already exists: name a new file", name)
+		return nil, fmt.Errorf("%s already exists: specify a new file", name)
 	}
 	const partPrefix = ".spinachbot-backup-"
 	if err := backup.RemoveStale(filepath.Dir(name), partPrefix, e.now()); err != nil {

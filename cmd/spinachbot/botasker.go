@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// botAsker asks the agent for the bot: with the solved questions of the harvest and the approved notes, as the settings
-// specify. Both are read again after a change, since the bot runs for months.
+// botAsker asks the agent on behalf of the bot, with the harvest's solved questions and the approved notes, as
+// configured. Both are reread after a change, since the bot runs for months.
 type botAsker struct {
 	e       *env
 	lg      *slog.Logger
@@ -35,11 +35,11 @@ type botAsker struct {
 	read [3]time.Time // modification times of the files that pool was read from
 }
 
-// mostNotes is the maximum number of approved notes that the bot's model is shown, the same as GRASP's.
+// mostNotes is the maximum number of approved notes shown to the bot's model, the same as in GRASP.
 const mostNotes = 16
 
-// Ask implements ask.Asker. If examples or notes cannot be read, the request is answered without them, and the log has
-// a warning.
+// Ask implements ask.Asker. If examples or notes cannot be read, the request is answered without them and a warning is
+// logged.
 func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
 	limits agent.Limits) (*agent.Outcome, error) {
 	sources, opts := b.sources, agent.Options{Preset: b.preset, Faithful: true}
@@ -66,7 +66,8 @@ func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 	return b.engine(sources, opts).Ask(ctx, q, rec, limits)
 }
 
-// itself returns the question and its discussion as benchmark items, so that no copy of them is shown to the model.
+// itself returns the question and its discussion as benchmark items, to keep copies of them from being shown to the
+// model.
 func itself(q agent.Question) []dataset.Item {
 	items := []dataset.Item{{ID: q.ID, Question: q.Text}}
 	if q.Thread != nil {
@@ -78,7 +79,7 @@ func itself(q agent.Question) []dataset.Item {
 	return items
 }
 
-// solved returns the solved questions of the harvest. There are none before the first harvest.
+// solved returns the harvest's solved questions. There are none before the first harvest.
 func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

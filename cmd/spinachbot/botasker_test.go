@@ -34,8 +34,8 @@ type ignored struct{}
 
 func (ignored) Record(context.Context, agent.Event) error { return nil }
 
-// TestBotExamplesAndNotes: the bot's model sees approved notes and, if the settings allow it, solved questions of the
-// harvest, but never the harvested copy of the same thread, however the question was reworded.
+// TestBotExamplesAndNotes: the bot's model sees approved notes and, if the settings allow it, the harvest's solved
+// questions, but never the harvested copy of the same thread, however the question is reworded.
 func TestBotExamplesAndNotes(t *testing.T) {
 	data := t.TempDir()
 	candidate := func(id, heading, post, query string) string {
@@ -114,7 +114,7 @@ func TestBotExamplesAndNotes(t *testing.T) {
 	if err := os.Chtimes(filepath.Join(folder, dataset.CandidatesFile), time.Time{}, time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	see("?fresh") // a harvest is noticed while the bot runs
+	see("?fresh") // a new harvest is noticed while the bot runs
 	write(filepath.Join(folder, dataset.CandidatesFile), "garbage")
 	see("rivers flow into Lake Geneva") // it answers without them
 }

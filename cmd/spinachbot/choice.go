@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// choice is a flag whose value is one of a few words.
+// choice is a flag whose value is one of a fixed set of words.
 type choice struct {
 	value *string
 	words []string
@@ -30,7 +30,8 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-// choice declares a flag whose value is one of the words. A word may have a description after a tab, for completions.
+// choice declares a flag whose value is one of the words. A word may be followed by a tab and a description, for shell
+// completion.
 func (c *cmdline) choice(name, value, usage string, words ...string) *string {
 	p := new(string)
 	c.choiceVar(p, name, value, usage, words...)
@@ -49,9 +50,9 @@ func (c *cmdline) choiceVar(p *string, name, value, usage string, words ...strin
 	c.complete(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete sets the values of a flag that the shell offers.
+// complete sets the values that the shell offers for a flag.
 func (c *cmdline) complete(flag string, f cobra.CompletionFunc) {
 	if err := c.cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
-		panic(err) // the flag does not exist, or has completions: a mistake in the code
+		panic(err) // programming error: the flag does not exist or already has completions
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// exitStatus is a nonzero exit status of a command that has already printed its messages.
+// exitStatus is the nonzero exit status of a command that has already printed its messages.
 type exitStatus int
 
 func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
@@ -40,7 +40,7 @@ func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
 	return g
 }
 
-// setUpRoot adds the parts that all commands share: help, flag errors, --version.
+// setUpRoot adds what all commands share: help, flag errors, --version.
 func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -50,7 +50,7 @@ func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { groupHelp(cmd, e.stdout) })
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return status(flagError(e, cmd, err)) })
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", Short: "show the help of a command", Hidden: true,
+		Use: "help [COMMAND]", Short: "show help for a command", Hidden: true,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
@@ -71,7 +71,7 @@ func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	return root
 }
 
-// verbFirst moves the subcommand of a group in front of its flags: `sparql --json check` is `sparql check --json`.
+// verbFirst moves a group's subcommand before its flags: `sparql --json check` becomes `sparql check --json`.
 func verbFirst(root *cobra.Command, args []string) []string {
 	if len(args) < 3 || !strings.HasPrefix(args[1], "-") {
 		return args
@@ -89,7 +89,7 @@ func verbFirst(root *cobra.Command, args []string) []string {
 	return args
 }
 
-// commandName returns the name of a command without the program's, such as "eval run".
+// commandName returns the name of a command without the program name, such as "eval run".
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
@@ -111,7 +111,7 @@ func unknownCommand(e *env, cmd *cobra.Command, word string) int {
 	return misuse(e, "%sthere is no command %q; %s", name, word, hint)
 }
 
-// orList joins words to "a, b or c".
+// orList joins words in the form "a, b or c".
 func orList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -127,7 +127,7 @@ func (c *cmdline) noArguments(args []string) (ok bool) {
 	return len(args) == 0
 }
 
-// nearest returns "; did you mean X?" if one of the words is close to the given one. If none is, it returns a semicolon
+// nearest returns "; did you mean X?" if one of the words is close to the given word. Otherwise, it returns a semicolon
 // followed by otherwise, or "" if otherwise is empty.
 func nearest(word string, words []string, otherwise string) string {
 	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
@@ -167,7 +167,7 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
 }
 
-// wholeWord finds the single-dash argument of which only the end was reported, such as "elp" for -help.
+// wholeWord finds the single-dash argument of which only the tail was reported, such as "elp" for -help.
 func wholeWord(args []string, end string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
@@ -177,8 +177,8 @@ func wholeWord(args []string, end string) string {
 	return "-" + end
 }
 
-// shortFlag reports a word with one dash. Flags used to have one dash, as in Go, so -json gets an error with the right
-// spelling instead of being read as four flags.
+// shortFlag reports an argument with a single dash. Flags used to have a single dash, as in Go, so -json causes an
+// error with the right spelling instead of being parsed as four flags.
 func shortFlag(cmd *cobra.Command, word string) string {
 	long, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	if cmd.Flags().Lookup(long) != nil {
@@ -220,7 +220,7 @@ func helpColumns(w io.Writer) int {
 	return helpWidth
 }
 
-// groupHelp lists the commands of a group.
+// groupHelp prints the commands in a group.
 func groupHelp(cmd *cobra.Command, w io.Writer) {
 	fmt.Fprintf(w, "usage: %s COMMAND [flags] [arguments]\n\n", cmd.CommandPath())
 	text := cmd.Long
@@ -252,7 +252,7 @@ func paragraph(w io.Writer, text string) {
 	}
 }
 
-// item prints a term followed by its description, with the description's lines aligned.
+// item prints a term followed by its description, whose lines are aligned.
 func item(w io.Writer, term, text string) {
 	indent := console.Cells(term) + 1
 	for i, l := range console.Wrap(text, helpColumns(w)-indent) {
@@ -263,7 +263,7 @@ func item(w io.Writer, term, text string) {
 	}
 }
 
-// valueName is the annotation of a flag with the name of its value, the backquoted word in its declaration.
+// valueName is the annotation that contains the name of a flag's value, the backquoted word in its declaration.
 const valueName = "value"
 
 func valueOf(f *pflag.Flag) string {
@@ -273,7 +273,7 @@ func valueOf(f *pflag.Flag) string {
 	return "value"
 }
 
-// command sets what c does. run prints all messages and returns an exit status.
+// command sets the function that runs c. run prints all messages and returns an exit status.
 func (c *cmdline) command(run func(ctx context.Context, args []string) int) *cobra.Command {
 	c.fs.VisitAll(func(f *pflag.Flag) {
 		name, text := pflag.UnquoteUsage(f)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// systemClock implements politehttp.Clock with the machine's clock. Everything below cmd gets its time from here.
+// systemClock implements politehttp.Clock using the system clock. All packages below cmd get the time from it.
 type systemClock struct{}
 
 // Now returns the time.

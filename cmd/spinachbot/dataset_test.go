@@ -89,7 +89,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 			t.Errorf("verify %s: %d %s %s", what, code, out, errs)
 		}
 	}
-	// Any graph in the registry can be used; here it is the library, which has none of the items.
+	// Any graph in the registry can be used; this one is the library, which has none of the items.
 	graph := "graphs: {library: {endpoint: \"" + libraryServer(t) + "\", statements: wikibase}}"
 	kgFile := filepath.Join(dir, "graphs.yaml")
 	if err := os.WriteFile(kgFile, []byte(graph), 0o600); err != nil {
@@ -103,7 +103,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 		!strings.Contains(errs, `there is no graph "nope"`) {
 		t.Errorf("verify on no graph: %d %s", code, errs)
 	}
-	// A query that no longer returns anything causes exit status 1.
+	// A query that no longer returns any rows causes exit status 1.
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	}
 }
 
-// An interrupted verification continues where it stopped, and its report is the same as that of an uninterrupted one.
+// An interrupted verification continues where it stopped, and its report is the same as for an uninterrupted one.
 func TestDatasetVerifyResumes(t *testing.T) {
 	dir := annotated(t)
 	name := filepath.Join(dir, "report.jsonl")
@@ -214,8 +214,7 @@ func TestDatasetSplitAndCard(t *testing.T) {
 	}
 }
 
-// Candidates that annotators excluded do not become training data. A harvest that nobody has annotated excludes
-// nothing.
+// Candidates excluded by annotators do not become training data. A harvest that no one has annotated excludes nothing.
 func TestReadExcluded(t *testing.T) {
 	dir := annotated(t)
 	candidates, err := dataset.ReadCandidatesDir(dir)
@@ -253,10 +252,10 @@ func TestDatasetMisuse(t *testing.T) {
 	}{
 		{[]string{"dataset"}, exitUsage, "annotate"},
 		{[]string{"dataset", "dance"}, exitUsage, `there is no command "dance"`},
-		{[]string{"dataset", "annotate"}, exitUsage, "name the folder of a harvest"},
-		{[]string{"dataset", "annotate", "--addr", "0.0.0.0:8090", dir}, exitUsage, "loopback only"},
-		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "loopback only"},
-		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "loopback only"},
+		{[]string{"dataset", "annotate"}, exitUsage, "specify the folder of a harvest"},
+		{[]string{"dataset", "annotate", "--addr", "0.0.0.0:8090", dir}, exitUsage, "only on loopback"},
+		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "only on loopback"},
+		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "only on loopback"},
 		{[]string{"dataset", "annotate", "--addr", "8090", dir}, exitUsage, "not an address"},
 		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage,
 			`there is no graph "moon"`},
@@ -281,7 +280,7 @@ func TestDatasetMisuse(t *testing.T) {
 	}
 }
 
-// The page is served until the program is told to stop. The program then shuts down cleanly.
+// The page is served until the program is told to stop; the program then shuts down cleanly.
 func TestDatasetAnnotate(t *testing.T) {
 	dir := annotated(t)
 	ctx, cancel := context.WithCancel(t.Context())

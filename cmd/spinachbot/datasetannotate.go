@@ -29,7 +29,7 @@ import (
 	web "github.com/spinachbot/spinachbot/internal/web/annotate"
 )
 
-// annotationsFile is the database of annotations in a harvest's folder.
+// annotationsFile is the name of the annotation database in a harvest's folder.
 const annotationsFile = "annotations.db"
 
 func datasetAnnotateCommand(e *env) *cobra.Command {
@@ -46,7 +46,7 @@ name. docs/annotating.md explains the work.`,
 	c.graphFlag(&graphName, graphs.Main, graphUsage+", on which queries are tried")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset annotate: name the folder of a harvest: spinachbot dataset annotate DIR")
+			return misuse(e, "dataset annotate: specify the folder of a harvest: spinachbot dataset annotate DIR")
 		}
 		if err := wantLoopback(*addr); err != nil {
 			return misuse(e, "dataset annotate: %v", err)
@@ -83,8 +83,7 @@ name. docs/annotating.md explains the work.`,
 	})
 }
 
-// annotating opens the resources that the annotators' page requires for a harvest's folder. The caller closes the
-// store.
+// annotating opens what the annotators' page requires to serve a harvest's folder. The caller closes the store.
 func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config, graphName, dir string) (web.Options,
 	*store.Store, error) {
 	candidates := &candidateFile{dir: dir}
@@ -106,14 +105,14 @@ func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config
 	}, st, nil
 }
 
-// wantLoopback rejects addresses that other machines can reach.
+// wantLoopback rejects addresses reachable from other machines.
 func wantLoopback(addr string) error {
 	if err := console.CheckAddress(addr, "127.0.0.1:8090"); err != nil {
 		return err
 	}
 	host, _, _ := net.SplitHostPort(addr)
 	if !config.Loopback(host) {
-		return fmt.Errorf("--addr %s is reachable from other machines; the page has no passwords and listens on loopback only, such as 127.0.0.1:8090 (use ssh -L to reach it from elsewhere)", addr)
+		return fmt.Errorf("--addr %s is reachable from other machines; the page has no passwords and listens only on loopback addresses, such as 127.0.0.1:8090 (use ssh -L to reach it from elsewhere)", addr)
 	}
 	return nil
 }
@@ -123,7 +122,7 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 	return serveUntil(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}, listener)
 }
 
-// datasetGraph returns the graph that --kg names, and its name for messages.
+// datasetGraph returns the graph named by --kg, and its name for messages.
 func datasetGraph(lg *slog.Logger, e *env, name string, cfg *config.Config,
 	budgets remote.BudgetStore) (web.Graph, string, error) {
 	if name == graphs.Embedded {
@@ -175,15 +174,15 @@ func (f *candidateFile) read() ([]dataset.Candidate, error) {
 func (f *candidateFile) changed() bool {
 	info, err := os.Stat(filepath.Join(f.dir, dataset.CandidatesFile))
 	if err != nil {
-		return false // partly replaced, or missing: keep what was read
+		return false // partly replaced or missing; keep what was read before
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen == nil || !info.ModTime().Equal(f.seen.ModTime()) || info.Size() != f.seen.Size()
 }
 
-// readGolds reads the items that the annotators kept: the validated items and, if included is set, also items that one
-// annotator kept and nobody disputes.
+// readGolds reads the items that the annotators kept: the validated items and, unless validated is set, items that one
+// annotator kept and no one disputed.
 func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold,
 	error) {
 	candidates, cases, err := readCases(ctx, dir, st)
@@ -207,7 +206,7 @@ func readGolds(ctx context.Context, dir string, st annotate.Store, validated boo
 	return candidates, golds, nil
 }
 
-// readCases reads the candidates of a folder, and the annotators' work on each.
+// readCases reads the candidates in a folder, along with the annotators' work on each.
 func readCases(ctx context.Context, dir string, st annotate.Store) ([]dataset.Candidate, []annotate.Case, error) {
 	candidates, err := dataset.ReadCandidatesDir(dir)
 	if err != nil {
@@ -228,7 +227,7 @@ func readCases(ctx context.Context, dir string, st annotate.Store) ([]dataset.Ca
 	return candidates, cases, nil
 }
 
-// readExcluded returns the IDs of the candidates that annotators excluded, or none if nobody has annotated.
+// readExcluded returns the IDs of the candidates that annotators excluded, or none if there are no annotations.
 func readExcluded(ctx context.Context, dir string) (map[string]bool, error) {
 	if _, err := os.Stat(filepath.Join(dir, annotationsFile)); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -249,7 +248,7 @@ func readExcluded(ctx context.Context, dir string) (map[string]bool, error) {
 	return out, nil
 }
 
-// openAnnotations opens the annotations of a harvest folder, which must exist.
+// openAnnotations opens the annotations in a harvest folder, which must exist.
 func openAnnotations(ctx context.Context, dir string) (*store.Store, error) {
 	name := filepath.Join(dir, annotationsFile)
 	if _, err := os.Stat(dir); err != nil {

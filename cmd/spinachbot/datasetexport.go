@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/release"
 )
 
-// goldFlags are the flags of commands that work on items kept by annotators.
+// goldFlags are the flags of commands that process items kept by annotators.
 type goldFlags struct{ state, format, name *string }
 
 func newGoldFlags(c *cmdline, format bool) *goldFlags {
@@ -33,8 +33,8 @@ func newGoldFlags(c *cmdline, format bool) *goldFlags {
 	return g
 }
 
-// read opens the folder's annotations and returns the kept items. It is an error if there are none, because an empty
-// benchmark must be a mistake.
+// read opens the folder's annotations and returns the kept items. If there are none, it returns an error, because an
+// empty benchmark must be a mistake.
 func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, []release.Gold, error) {
 	st, err := openAnnotations(ctx, dir)
 	if err != nil {
@@ -45,7 +45,7 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 	if err == nil && len(golds) == 0 {
 		err = fmt.Errorf("nothing in %s is %s yet", dir, *g.state)
 		if *g.state == "validated" {
-			err = fmt.Errorf("%w; --state included adds what only one person kept", err)
+			err = fmt.Errorf("%w; --state included adds what only one annotator kept", err)
 		}
 	}
 	return candidates, golds, err
@@ -62,7 +62,7 @@ stored answers.`)
 	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset export: name the folder of a harvest: spinachbot dataset export DIR")
+			return misuse(e, "dataset export: specify the folder of a harvest: spinachbot dataset export DIR")
 		}
 		_, golds, err := flags.read(ctx, rest[0])
 		if err != nil {
@@ -110,7 +110,7 @@ unless they connect two groups of near-duplicates.`)
 	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset split: name the folder of a harvest: spinachbot dataset split DIR")
+			return misuse(e, "dataset split: specify the folder of a harvest: spinachbot dataset split DIR")
 		}
 		part, err := parsePart(*dev)
 		if err != nil {
@@ -177,7 +177,7 @@ func parsePart(s string) (release.Part, error) {
 	} else if share, err := strconv.ParseFloat(s, 64); err == nil && share >= 0 && share < 1 {
 		return release.Part{Share: share}, nil
 	}
-	return release.Part{}, fmt.Errorf("--dev takes a number of items (100), or a share of them (0.5, 50%%), not %q", s)
+	return release.Part{}, fmt.Errorf("--dev takes a number of items (100) or a fraction of them (0.5, 50%%), not %q", s)
 }
 
 func datasetCardCommand(e *env) *cobra.Command {
@@ -191,7 +191,7 @@ requires.`)
 	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset card: name the folder of a harvest: spinachbot dataset card DIR")
+			return misuse(e, "dataset card: specify the folder of a harvest: spinachbot dataset card DIR")
 		}
 		d := &release.Description{Name: *name, Made: e.now(), Command: "spinachbot dataset card"}
 		if err := describe(ctx, rest[0], flags, d); err != nil {
@@ -211,7 +211,7 @@ requires.`)
 	})
 }
 
-// describe collects the data for a card.
+// describe collects the data for a dataset card.
 func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Description) error {
 	var err error
 	if d.Candidates, d.Golds, err = flags.read(ctx, dir); err != nil {
@@ -237,7 +237,7 @@ func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Desc
 	}
 	d.Annotators = len(people)
 	for i, a := range annotate.Agreements(annotate.FirstVerdicts(events)) {
-		// without names, because a card is public
+		// no names, because a card is public
 		line := fmt.Sprintf("Pair %d: %d candidates in common, observed agreement %.0f %%", i+1, a.N, 100*a.Observed)
 		if a.Kappa != nil {
 			line += fmt.Sprintf(", Cohen's kappa %.2f", *a.Kappa)

@@ -36,7 +36,7 @@ and after these format, unique_entities, unique_shapes, results, unparsed, quest
 conversations and popularity. notebook.projections is null without results; conversations and popularity are null when
 nothing is known about them.`
 
-// datasetStatsCommand returns the command "dataset stats". It makes no requests: everything comes from files.
+// datasetStatsCommand returns the "dataset stats" command. It makes no requests: everything comes from files.
 func datasetStatsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE",
 		"measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
@@ -48,7 +48,7 @@ func datasetStatsCommand(e *env) *cobra.Command {
 	c.fs.Var(&results, "results", "`file` with results for queries that have none: JSON lines {\"sparql\":…,\"result\":…}, or outputs that contain rows; may be given again")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset stats: name one FILE, or - for standard input; got %d", len(rest))
+			return misuse(e, "dataset stats: specify one FILE, or - for standard input; got %d", len(rest))
 		}
 		report, err := datasetReport(e, rest[0], *pageViews, results)
 		if err == nil {
@@ -102,7 +102,7 @@ func datasetReport(e *env, name, pageViews string, results []string) (*stats.Rep
 	return stats.Compute(items, format, views), nil
 }
 
-// readItems reads a benchmark file, the candidates of a harvest's folder, or standard input.
+// readItems reads items from a benchmark file, the candidates in a harvest's folder, or standard input.
 func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 	in := e.stdin
 	if name != "-" {
@@ -111,7 +111,7 @@ func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 		}
 		f, err := os.Open(name)
 		if errors.Is(err, os.ErrNotExist) && filepath.Base(name) == dataset.CandidatesFile {
-			err = fmt.Errorf("%s does not contain %s; name a benchmark file or the folder of a harvest", filepath.Dir(name),
+			err = fmt.Errorf("%s does not contain %s; specify a benchmark file or the folder of a harvest", filepath.Dir(name),
 				dataset.CandidatesFile)
 		}
 		if err != nil {
@@ -127,7 +127,7 @@ func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 	return items, format, nil
 }
 
-// bindingsOf extracts the rows from a result that is a complete SPARQL JSON document.
+// bindingsOf extracts the rows if a result is a complete SPARQL JSON document.
 func bindingsOf(result json.RawMessage) json.RawMessage {
 	if !bytes.HasPrefix(bytes.TrimSpace(result), []byte("{")) {
 		return bytes.TrimSpace(result)

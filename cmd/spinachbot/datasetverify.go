@@ -42,7 +42,8 @@ file.`,
 	reportFile := c.fs.String("report", "", "`file` for the lines of --json; a file of an interrupted run is continued")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset verify: name the folder of a harvest or a benchmark file: spinachbot dataset verify DIR")
+			return misuse(e, "dataset verify: specify the folder of a harvest or a benchmark file: "+
+				"spinachbot dataset verify DIR")
 		}
 		cfg, ok := c.load()
 		if !ok {
@@ -71,7 +72,7 @@ file.`,
 		}
 		if err := release.Verify(ctx, graph, e.now, checks, v.report); err != nil {
 			if !errors.Is(err, context.Canceled) {
-				err = fmt.Errorf("%w\n%d of %d items are verified; the rest were not tried", err, v.sum.Items, v.total)
+				err = fmt.Errorf("%w\n%d of %d items have been verified; the rest were not tried", err, v.sum.Items, v.total)
 			}
 			return fail(e, err)
 		}
@@ -115,7 +116,7 @@ func verifyChecks(ctx context.Context, e *env, path string, flags *goldFlags) ([
 type verification struct {
 	w      io.Writer
 	json   *json.Encoder
-	file   *json.Encoder // writes to the file that --report names; nil if there is none
+	file   *json.Encoder // writes to the --report file; nil if there is none
 	asJSON bool
 	total  int
 	sum    release.Summary
@@ -128,15 +129,14 @@ func lines(w io.Writer) *json.Encoder {
 	return out
 }
 
-// reportLine is a line of a report: an item, or the summary.
+// reportLine is a line in a report: an item or the summary.
 type reportLine struct {
 	release.Drift
 	Summary json.RawMessage `json:"summary"`
 }
 
 // resume opens an existing report, counts its lines, and returns the remaining checks. A line that was cut off is
-// removed. A report that has a summary is complete and is not changed. A report about other items is not changed
-// either.
+// removed. It leaves the file unchanged if the report has a summary, and is thus complete, or is about other items.
 func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -144,7 +144,7 @@ func (v *verification) resume(name string, checks []release.Check) (*os.File, []
 	}
 	rest, err := v.resumeFrom(f, checks)
 	if err != nil {
-		_ = f.Close() // the error is more useful
+		_ = f.Close() // the original error is more useful
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, rest, nil
@@ -160,18 +160,19 @@ func (v *verification) resumeFrom(f *os.File, checks []release.Check) ([]release
 		var d reportLine
 		if !strings.HasSuffix(line, "\n") {
 			if !strings.HasPrefix(line, `{"id":`) && !strings.HasPrefix(`{"id":`, line) {
-				return nil, errors.New("this is not a report of dataset verify; name another file")
+				return nil, errors.New("this is not a report of dataset verify; specify a different file")
 			}
 			break
 		}
 		if err := json.Unmarshal([]byte(line), &d); err != nil {
-			return nil, fmt.Errorf("this is not a report of dataset verify (%w); name another file", err)
+			return nil, fmt.Errorf("this is not a report of dataset verify (%w); specify a different file", err)
 		}
 		if d.Summary != nil {
-			return nil, errors.New("this report is complete; name another file")
+			return nil, errors.New("this report is complete; specify a different file")
 		}
 		if len(checks) == 0 || checks[0].ID != d.ID {
-			return nil, fmt.Errorf("this report is about %s, but other items must be verified now; name another file", d.ID)
+			return nil, fmt.Errorf("this report is about %s, but other items must be verified now; specify a different file",
+				d.ID)
 		}
 		v.sum.Add(d.Drift)
 		checks = checks[1:]

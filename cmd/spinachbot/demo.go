@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// demoSince is a time before every seeded request, so that the bot answers all of them when the demo first starts.
+// demoSince is earlier than every seeded request, so that the bot answers all of them when the demo first starts.
 var demoSince = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func demoCommand(e *env) *cobra.Command {
@@ -70,7 +70,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	if d.cfg.Origin("DATA_DIR") == "default" {
 		dir, err := os.MkdirTemp("", "spinachbot-demo-")
 		if err != nil {
-			return fmt.Errorf("a temporary folder cannot be created; set DATA_DIR: %w", err)
+			return fmt.Errorf("cannot create a temporary folder; set DATA_DIR: %w", err)
 		}
 		defer os.RemoveAll(dir)
 		d.cfg.DataDir = dir
@@ -101,7 +101,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	}()
 
 	own := d.point(sb)
-	own.DatabaseURL = "" // a demo has its own ledger
+	own.DatabaseURL = "" // the demo has its own ledger
 	st, err := openLedger(ctx, own)
 	if err != nil {
 		return err
@@ -136,12 +136,12 @@ func forumAndLedger(dir string) error {
 		return err == nil
 	}
 	if has(ledgerFile) && !has(wikiName) {
-		return fmt.Errorf("DATA_DIR %s has a ledger (%s) but no forum (%s): choose another DATA_DIR, or remove the ledger to start afresh", dir, ledgerFile, wikiName)
+		return fmt.Errorf("DATA_DIR %s has a ledger (%s) but no forum (%s): choose a different DATA_DIR, or remove the ledger to start over", dir, ledgerFile, wikiName)
 	}
 	return nil
 }
 
-// point makes the settings refer to the sandbox. The scripted model is used unless another one is configured.
+// point returns settings that point to the sandbox. They use the scripted model unless another model is configured.
 func (d *demo) point(sb *sandboxServer) *config.Config {
 	cfg := *d.cfg
 	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)
@@ -151,7 +151,7 @@ func (d *demo) point(sb *sandboxServer) *config.Config {
 	return &cfg
 }
 
-// notice tells visitors of the forum page who answers.
+// notice returns the notice that tells visitors to the forum page who answers.
 func (d *demo) notice() string {
 	if d.cfg.HasModel() {
 		return "The bot reads this page every few seconds and answers new requests with the language model " +

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// invoke runs the program in this process, with only the given environment.
+// invoke runs the program in this process with only the given environment.
 func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,11 +26,12 @@ func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr stri
 	return out.String(), errs.String(), code
 }
 
-// The expected outcome of the seeded threads: the number of our replies, and whether they contain a query.
+// seeded contains the expected outcome of each seeded thread: the number of our replies and whether they contain a
+// query.
 var seeded = map[string]struct {
 	replies int
 	query   bool
-	shown   string // how the result is shown: as words, as a table or as a tree
+	shown   string // how the result is shown: as text, a table, or a tree
 }{
 	"Countries that pay with the CFA franc":         {0, false, ""}, // a human answered with a query
 	"Vice presidents who became president [SOLVED]": {0, false, ""}, // resolved
@@ -212,7 +213,7 @@ func TestDemoRefusesALedgerWithoutItsForum(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + dir}, "demo", "--once"); code != exitFailed ||
-		!strings.Contains(errs, "another DATA_DIR") {
+		!strings.Contains(errs, "different DATA_DIR") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
@@ -249,13 +250,14 @@ func TestRunWantsItsSettings(t *testing.T) {
 	}
 }
 
-// withoutRun removes the last line of ask's output, which names the time and the endpoint of the run.
+// withoutRun removes the last line of ask's output, which shows the time and the endpoint of the run.
 func withoutRun(out string) string {
 	out = strings.TrimSpace(out)
 	return out[:max(0, strings.LastIndexByte(out, '\n'))]
 }
 
-// Everything that the model saw and said is kept (invariant 5), including the judgment of whether a post is a request.
+// Everything that the model reads and writes is kept (invariant 5), including its judgment of whether a post is a
+// request.
 func TestTriageIsOnRecord(t *testing.T) {
 	data := t.TempDir()
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {

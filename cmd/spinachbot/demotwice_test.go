@@ -77,7 +77,7 @@ func ours(page, heading string) []forum.Comment {
 	return out
 }
 
-// appendRevision saves new text for the demo's forum page, as its wiki would write it.
+// appendRevision saves a new revision of the demo's forum page in the format that its wiki writes.
 func appendRevision(t *testing.T, data, text string) {
 	t.Helper()
 	file := filepath.Join(data, wikiName)
@@ -107,7 +107,7 @@ func appendRevision(t *testing.T, data, text string) {
 	}
 }
 
-// A reply on a wiki in WIKIS is undone there, not on the main wiki. Without WIKIS nothing is undone.
+// A reply on a wiki in WIKIS is undone there, not on the main wiki. Without WIKIS, nothing is undone.
 func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
@@ -155,7 +155,7 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	settings := []string{"DATA_DIR=" + data, "WIKI_API=" + main.URL + "/w/api.php", "WIKI_USER=" + sandboxLogin,
 		"WIKI_PASSWORD=wrong", "POSTING=on", "OPERATOR=" + sandboxOperator}
 	_, errs, code = invoke(t, settings, "ledger", "undo", "--yes", key)
-	if code == exitOK || !strings.Contains(errs, `on the wiki "other", which WIKIS does not list`) {
+	if code == exitOK || !strings.Contains(errs, `on the wiki "other", which is not in WIKIS`) {
 		t.Errorf("without WIKIS: exit %d: %s", code, errs)
 	}
 	out, errs, code := invoke(t, append(settings, "WIKIS="+wikis, "OTHER_PASSWORD=pass"), "ledger", "undo", "--yes", key)
@@ -165,8 +165,8 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// KEEP_REMOVED also applies to a bot that is started anew for each round: words that are neither on the page nor in its
-// archive are removed from the ledger and the trajectories.
+// KEEP_REMOVED also applies to a bot that is restarted for each round: text that is neither on the page nor in its
+// archive is removed from the ledger and the trajectories.
 func TestKeepRemovedOnce(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {
@@ -208,8 +208,7 @@ func TestKeepRemovedOnce(t *testing.T) {
 	}
 }
 
-// The demo's replies are undone by a command, after confirmation. The page is as it was before, and nothing is posted
-// again.
+// A command undoes the demo's replies after confirmation. The page is the same as before, and nothing is posted again.
 func TestLedgerUndo(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	demo := func() string {

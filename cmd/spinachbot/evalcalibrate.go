@@ -25,7 +25,7 @@ With --out the weights are written to a file. The program uses those that it was
 (agent/confidence/weights.json). With --measure nothing is fitted: the weights in a file, or with the word builtin the
 program's own, are measured on the runs.`
 
-// builtinWeights is the value of --measure for the program's own weights.
+// builtinWeights is the --measure value for the program's own weights.
 const builtinWeights = "builtin"
 
 func evalCalibrateCommand(e *env) *cobra.Command {
@@ -41,7 +41,7 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 	return c.command(func(ctx context.Context, rest []string) int {
 		switch {
 		case len(rest) == 0:
-			return misuse(e, "eval calibrate: name the folders of runs: spinachbot eval calibrate DIR...")
+			return misuse(e, "eval calibrate: specify the folders of runs: spinachbot eval calibrate DIR...")
 		case *folds < 2:
 			return misuse(e, "eval calibrate: --folds must be 2 or more")
 		case *measure != "" && *out != "":
@@ -79,7 +79,7 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 				return fail(e, err)
 			}
 			if err := dataset.WriteFiles(*force, dataset.File{Name: *out, Content: b.Bytes()}); err != nil {
-				return fail(e, fmt.Errorf("the weights cannot be written: %w", err))
+				return fail(e, fmt.Errorf("cannot write the weights: %w", err))
 			}
 		}
 		if *asJSON {
@@ -101,7 +101,7 @@ func measureWeights(e *env, lessons *evalrun.Lessons, name string, asJSON bool) 
 	if name != builtinWeights {
 		f, err := os.Open(name)
 		if err != nil {
-			return fail(e, fmt.Errorf("eval calibrate: the weights cannot be read: %w", err))
+			return fail(e, fmt.Errorf("eval calibrate: cannot read the weights: %w", err))
 		}
 		defer f.Close()
 		if m, err = confidence.Read(f); err != nil {

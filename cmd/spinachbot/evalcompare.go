@@ -26,7 +26,7 @@ func evalCompareCommand(e *env) *cobra.Command {
 	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap; the same seed produces the same intervals")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) < 2 {
-			return misuse(e, "eval compare: name the folders of two or more runs: spinachbot eval compare DIR DIR...")
+			return misuse(e, "eval compare: specify the folders of two or more runs: spinachbot eval compare DIR DIR...")
 		}
 		if *items < 0 {
 			return misuse(e, "eval compare: --items must be 0 or more")
@@ -57,7 +57,7 @@ func evalCompareCommand(e *env) *cobra.Command {
 	})
 }
 
-// loadRuns reads the folders of runs and scores their items.
+// loadRuns reads the run folders and scores their items.
 func loadRuns(ctx context.Context, dirs []string) ([]*evalrun.RunData, error) {
 	var out []*evalrun.RunData
 	for _, dir := range dirs {

@@ -39,7 +39,7 @@ func evalReportCommand(e *env) *cobra.Command {
 	return c.command(func(ctx context.Context, rest []string) int {
 		switch {
 		case len(rest) == 0:
-			return misuse(e, "eval report: name the folder of a run, or several: spinachbot eval report DIR...")
+			return misuse(e, "eval report: specify the folder of a run, or several: spinachbot eval report DIR...")
 		case *bundle != "" && (*markdown || *latex || *out != ""):
 			return misuse(e, "eval report: --bundle writes pages into a folder; leave out --out, --markdown and --latex")
 		case *markdown && *latex:

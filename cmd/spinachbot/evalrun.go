@@ -92,7 +92,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		err := f.check(rest)
 		c.fs.Visit(func(given *pflag.Flag) {
 			if given.Name == "usd-limit" && f.usd == 0 && err == nil {
-				err = errors.New("--usd-limit 0 would not allow any calls to a model; leave it out for no limit")
+				err = errors.New("--usd-limit 0 would not allow any calls to a model; omit it for no limit")
 			}
 		})
 		if err != nil {
@@ -137,7 +137,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		} else if err != nil {
 			return fail(e, err)
 		}
-		defer func() { _ = release() }() // the operating system releases it anyway
+		defer func() { _ = release() }() // the operating system releases the lock anyway
 		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, opts: opts, items: items, chosen: chosen,
 			hash: hash}
 		defer s.close()
@@ -145,13 +145,13 @@ func evalRunCommand(e *env) *cobra.Command {
 	})
 }
 
-// check finds mistakes in the flags.
+// check reports mistakes in the flags.
 func (f *evalRunFlags) check(rest []string) error {
 	switch {
 	case len(rest) != 1:
-		return errors.New("name one benchmark file: spinachbot eval run --out DIR FILE")
+		return errors.New("specify one benchmark file: spinachbot eval run --out DIR FILE")
 	case f.out == "":
-		return errors.New("name the folder for the run with --out")
+		return errors.New("specify the folder for the run with --out")
 	case f.jobs < 1 || f.tries < 1:
 		return errors.New("--jobs and --tries must be 1 or more")
 	case f.itemTime < 0:
@@ -159,7 +159,7 @@ func (f *evalRunFlags) check(rest []string) error {
 	case f.limit < 0 || !(f.usd >= 0):
 		return errors.New("--limit and --usd-limit must be positive")
 	case !(f.untilF1 >= 0 && f.untilF1 <= 1):
-		return fmt.Errorf("--until-f1 %g: want a figure from 0 to 1, such as 0.67", f.untilF1)
+		return fmt.Errorf("--until-f1 %g: want a number from 0 to 1, such as 0.67", f.untilF1)
 	case f.record != "" && f.recorded != "":
 		return errors.New("--record and --recorded cannot be used together")
 	}
@@ -179,10 +179,10 @@ func (f *evalRunFlags) check(rest []string) error {
 	return nil
 }
 
-// hasMain reports whether --kg includes the graph of SPARQL_ENDPOINT.
+// hasMain reports whether --kg includes the graph at SPARQL_ENDPOINT.
 func (f *evalRunFlags) hasMain() bool { return slices.Contains(strings.Split(f.kg, ","), graphs.Main) }
 
-// formNames are the values that --also accepts.
+// formNames returns the values that --also accepts.
 func formNames() (out []string) {
 	for _, f := range evalrun.Forms {
 		out = append(out, string(f))
@@ -190,7 +190,7 @@ func formNames() (out []string) {
 	return out
 }
 
-// alsoIn returns the forms that --also names.
+// alsoIn returns the forms named by --also.
 func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
 	for _, name := range f.forms {
 		out = append(out, evalrun.Form(name))
@@ -225,7 +225,7 @@ func (f *evalRunFlags) choose(items []dataset.Item) (map[string]bool, error) {
 	return chosen, nil
 }
 
-// readBenchmark reads a benchmark file and the hash of its content.
+// readBenchmark reads a benchmark file and returns its items and a hash of its content.
 func readBenchmark(e *env, path string) ([]dataset.Item, string, error) {
 	data, err := readInput(e, path)
 	if err != nil {
@@ -243,7 +243,7 @@ func hashOf(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:16])
 }
 
-// hashFile returns a hash of a file's content, for the settings of a run.
+// hashFile returns a hash of a file's content, for the run's settings.
 func hashFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {

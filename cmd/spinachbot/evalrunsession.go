@@ -35,7 +35,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// evalSession is one process's work on a run. It is created from the run's settings.
+// evalSession is one process's part of a run. It is created from the run's settings.
 type evalSession struct {
 	e      *env
 	lg     *slog.Logger
@@ -57,10 +57,10 @@ type evalSession struct {
 	sources  agent.Sources
 	script   *llm.Script
 	model    agent.Model                  // configured or scripted; nil if there is none
-	recorded map[string]agent.RecordedRun // by question, with runs of white space collapsed
+	recorded map[string]agent.RecordedRun // by question, with whitespace collapsed
 	replay   *evalrun.Recording           // a finished run
 	closers  []func() error
-	book     *lesson.Book // including the lessons to try
+	book     *lesson.Book // including the lessons being tried
 }
 
 func (s *evalSession) close() {
@@ -76,7 +76,7 @@ func (s *evalSession) run(ctx context.Context) int {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
 	if s.replay == nil && s.recorded == nil && s.script == nil && !s.cfg.HasModel() {
-		return misuse(s.e, "eval run: %v; or name a file with --script or --recorded", errNoModel)
+		return misuse(s.e, "eval run: %v; or specify a file with --script or --recorded", errNoModel)
 	}
 	if err := s.describe(); err != nil {
 		return fail(s.e, err)
@@ -105,7 +105,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
-	if s.replay == nil { // the recording has what was shown
+	if s.replay == nil { // the recording contains what was shown
 		missed(s.e, s.opts.Preset, pool)
 	}
 	if s.opts.Examples = s.flags.examples.force; pool != nil {
@@ -143,7 +143,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	case err != nil:
 		return fail(s.e, err)
 	case len(sum.FailedIDs) > 0:
-		status := fail(s.e, fmt.Errorf("%d items failed because of a service; run the same command again to ask them again",
+		status := fail(s.e, fmt.Errorf("%d items failed because of a service; run the same command again to retry them",
 			len(sum.FailedIDs)))
 		if len(sum.FailedIDs) == sum.Items {
 			return exitService
@@ -153,8 +153,8 @@ func (s *evalSession) run(ctx context.Context) int {
 	return exitOK
 }
 
-// share returns how the items are shared with other processes, or nil if they are not, and the time that NOW() returns,
-// which the first process decides.
+// share returns how the items are shared with other processes, or nil if they are not, and the time for NOW() to
+// return, which the first process determines.
 func (s *evalSession) share(ctx context.Context, asOf time.Time) (*evalrun.Shared, time.Time, error) {
 	if !s.flags.workers {
 		return nil, asOf, nil
@@ -241,7 +241,7 @@ func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 	return out, nil
 }
 
-// describe lists the settings that affect the run's results.
+// describe records the settings that affect the run's results.
 func (s *evalSession) describe() error {
 	if err := s.openLessons(); err != nil {
 		return fmt.Errorf("eval run: --lessons: %w", err)
@@ -325,7 +325,7 @@ func (s *evalSession) describe() error {
 	return nil
 }
 
-// describeParts adds the settings for worked dialogues, branching searches, and the time limit of an item.
+// describeParts adds the settings for worked dialogues, branching searches, and the time limit per item.
 func (s *evalSession) describeParts() {
 	if d := s.flags.itemTime; d > 0 {
 		s.settings["limits"] += fmt.Sprintf(", %s for all attempts at it", d)
@@ -351,7 +351,7 @@ func (s *evalSession) configured() bool {
 	return s.script == nil && s.recorded == nil && s.replay == nil
 }
 
-// openLessons opens the lessons, including those that --lessons names.
+// openLessons opens the lessons, including those named by --lessons.
 func (s *evalSession) openLessons() (err error) {
 	ids := strings.FieldsFunc(s.flags.lessons, func(r rune) bool { return r == ',' || r == ' ' })
 	if s.book, err = openLessons(s.e, s.cfg.DataDir).Try(ids); err != nil {
@@ -360,14 +360,14 @@ func (s *evalSession) openLessons() (err error) {
 	return s.flags.examples.learned(s.book)
 }
 
-// describeNotes adds the notes that may be shown to the settings.
+// describeNotes adds to the settings the notes that may be shown.
 func (s *evalSession) describeNotes() error {
 	if s.opts.Preset.Notes.N == 0 {
 		return nil
 	}
 	names := strings.Split(strings.ReplaceAll(s.flags.kg, graphs.Embedded, graphs.Main), ",")
 	if len(s.flags.data) > 0 {
-		names = []string{graphs.Main, graphs.Data} // only the files, which are read later, determine which one
+		names = []string{graphs.Main, graphs.Data} // which of them depends on files that are read later
 	}
 	var all []string
 	for _, name := range names {
@@ -383,7 +383,7 @@ func (s *evalSession) describeNotes() error {
 	return nil
 }
 
-// openStore opens the accounts: always the run's, and the day's if a paid model or a public endpoint is used.
+// openStore opens the spending accounts: the run's always, and the day's if a paid model or a public endpoint is used.
 func (s *evalSession) openStore(ctx context.Context) (err error) {
 	var days llm.DayStore = llm.NewMemoryDays()
 	if s.local() {
@@ -413,8 +413,8 @@ func (s *evalSession) local() bool {
 		s.recorded != nil)
 }
 
-// openGraph opens the graph. In a graph in memory, NOW() is the run's own time and RAND() a constant, so that a run can
-// be repeated.
+// openGraph opens the graph. In an in-memory graph, NOW() returns the run's own time and RAND() a constant, so that a
+// run can be repeated.
 func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	opts := embedded.Options{Name: "built-in slice of Wikidata", Now: func() time.Time { return asOf },
 		Random:  func() uint64 { return 0x9E3779B97F4A7C15 },
@@ -446,7 +446,7 @@ func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	return nil
 }
 
-// budgets tracks what endpoints allow, in the store if there is one.
+// budgets returns the store that tracks endpoint budgets: the session's store if there is one.
 func (s *evalSession) budgets() remote.BudgetStore {
 	if s.store == nil {
 		return remote.NewMemoryStore()
@@ -470,7 +470,7 @@ func (s *evalSession) openModel(ctx context.Context) error {
 		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel,
 			llm.Secret{}, 0
 	case s.recorded != nil, s.replay != nil:
-		return nil // questions that are not in the recording have no model
+		return nil // there is no model for questions that are not in the recording
 	}
 	if s.store != nil && s.script == nil {
 		settings.Pauses = s.store
@@ -490,8 +490,8 @@ func (s *evalSession) asker(p evalrun.Parts) ask.Asker {
 	return agent.New(p.Log, p.Model, p.Sources, p.Now, opts)
 }
 
-// modelFor returns the model for one attempt at an item: the recorded one if the recording has the question, otherwise
-// the scripted or configured one.
+// modelFor returns the model for one attempt at an item: the recorded model if the recording has the question, and
+// otherwise the scripted or configured model.
 func (s *evalSession) modelFor(it dataset.Item) agent.Model {
 	if run, ok := s.recorded[text.Fold(it.Question)]; ok {
 		return agent.NewRecordedModel(run)

@@ -43,7 +43,7 @@ type scoreFlags struct {
 	limit                       time.Duration
 }
 
-// metrics returns the metrics that --metric names.
+// metrics returns the metrics named by --metric.
 func (f *scoreFlags) metrics() []score.Metric {
 	if f.metric == "all" {
 		return score.Metrics()
@@ -51,7 +51,7 @@ func (f *scoreFlags) metrics() []score.Metric {
 	return []score.Metric{score.Metric(f.metric)}
 }
 
-// measures are the values that --metric accepts.
+// measures returns the values that --metric accepts.
 func measures() []string {
 	words := []string{"all"}
 	for _, m := range score.Metrics() {
@@ -129,14 +129,14 @@ func evalScoreCommand(e *env) *cobra.Command {
 
 // advice explains how to provide the data that eval score requires for a file.
 var advice = map[scorefile.Need]string{
-	scorefile.NeedGold:    "say --gold FILE",
+	scorefile.NeedGold:    "specify --gold FILE",
 	scorefile.NeedRows:    "add --results FILE, --kg NAME or --data FILE to get them",
-	scorefile.NeedOutputs: "name the file of the outputs, and this one with --gold; eval run makes outputs",
+	scorefile.NeedOutputs: "specify the file of the outputs, and this one with --gold; eval run makes outputs",
 	scorefile.NeedGRASP:   "use --metric grasp, or its outputs with --gold and --kg or --results",
 	scorefile.NeedKBQA:    "use --metric kbqa",
 }
 
-// read passes the files that the flags name to the scorer.
+// read passes the files named by the flags to the scorer.
 func (f *scoreFlags) read(s *scorefile.Scorer) error {
 	for _, name := range f.results {
 		if err := s.ReadResults(name); err != nil {
@@ -157,7 +157,7 @@ func (f *scoreFlags) read(s *scorefile.Scorer) error {
 	return nil
 }
 
-// graph opens the graph that the flags name; it returns nil if they name none.
+// graph opens the graph specified by the flags, or returns nil if they do not specify one.
 func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger) (g scorefile.Graph,
 	done func(), err error) {
 	done = func() {}
@@ -212,7 +212,7 @@ func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Me
 		odd += len(d.Odd)
 	}
 	if odd > 0 {
-		return fail(e, fmt.Errorf("eval score: %d items cannot be read and are in no mean; the first: %s", odd,
+		return fail(e, fmt.Errorf("eval score: %d items cannot be read and are not included in any mean; the first: %s", odd,
 			firstOdd(docs)))
 	}
 	return exitOK

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// meaningServer serves a model that gives up immediately, and an embedding model that can distinguish cities from
-// people. embedded counts the strings sent to it; down makes it fail.
+// meaningServer serves a model that gives up immediately and an embedding model that distinguishes cities from people.
+// embedded counts the strings sent to the embedding model; down makes it fail.
 type meaningServer struct {
 	embedded atomic.Int32
 	down     atomic.Bool
@@ -43,9 +43,9 @@ func (m *meaningServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"data": data, "usage": map[string]int{"prompt_tokens": 1}})
 }
 
-// TestExamplesByMeaning checks that an embedding model, if set, ranks the solved questions, and that their vectors are
-// kept for the next start. A failure of the model is reported once, and the questions are then ranked by words. Items
-// with broken queries are named.
+// TestExamplesByMeaning checks that an embedding model, if configured, ranks the solved questions, and that the vectors
+// are kept for the next start. If the model fails, that is reported once, and the questions are ranked by word matches
+// instead. Items with broken queries are listed.
 func TestExamplesByMeaning(t *testing.T) {
 	m := &meaningServer{}
 	s := httptest.NewServer(m)
@@ -94,7 +94,7 @@ func TestNoExamples(t *testing.T) {
 	defer s.Close()
 	_, errs, _ := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + s.URL + "/v1", "OPENAI_MODEL=m"}, "ask",
 		"--kg", "embedded", "--preset", "grasp-similar", "Which is the largest town?")
-	if strings.Count(errs, "name a file with --examples") != 1 || strings.Contains(errs, "WARN") {
+	if strings.Count(errs, "specify a file with --examples") != 1 || strings.Contains(errs, "WARN") {
 		t.Errorf("%s", errs)
 	}
 }

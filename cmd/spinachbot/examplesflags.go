@@ -27,7 +27,7 @@ import (
 type exampleFlags struct {
 	paths   fileList
 	force   int
-	lessons []dataset.Item // solved questions from the forum that a person approved
+	lessons []dataset.Item // solved questions from the forum, approved by an operator
 }
 
 func (f *exampleFlags) declare(c *cmdline) {
@@ -38,13 +38,13 @@ func (f *exampleFlags) declare(c *cmdline) {
 // forumLessons is the source of solved questions that were learned from the forum.
 const forumLessons = "corrections on the forum"
 
-// learned adds the solved questions learned as lessons.
+// learned adds the solved questions that were learned as lessons.
 func (f *exampleFlags) learned(book *lesson.Book) (err error) {
 	f.lessons, err = book.Examples()
 	return err
 }
 
-// check finds mistakes in the flags. have reports whether there are solved questions even without --examples.
+// check reports mistakes in the flags. If have is set, there are solved questions even without --examples.
 func (f *exampleFlags) check(have bool) error {
 	switch {
 	case f.force < 0:
@@ -55,7 +55,7 @@ func (f *exampleFlags) check(have bool) error {
 	return nil
 }
 
-// read reads the solved questions, except those that held excludes. It returns nil if none were named.
+// read reads the solved questions, except those excluded by held. It returns nil if none were specified.
 func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
 	if len(f.paths)+len(f.lessons) == 0 {
 		return nil, nil
@@ -88,7 +88,7 @@ func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *
 	return left, nil
 }
 
-// listed returns the first few IDs as text.
+// listed returns the first few IDs as a comma-separated string.
 func listed(ids []string) string {
 	const most = 10
 	out := text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
@@ -101,12 +101,12 @@ func listed(ids []string) string {
 // missed warns if a preset shows solved questions but there are none.
 func missed(e *env, p *preset.Preset, pool *examples.Pool) {
 	if pool == nil && (p.Examples.N > 0 && p.Examples.Force != "" || p.Generate.Examples > 0) {
-		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, but there are none: name a file with --examples\n",
+		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, but there are none: specify a file with --examples\n",
 			p.Name)
 	}
 }
 
-// addExamples adds the examples found at a path. In an annotated harvest's folder, the items that annotators kept come
+// addExamples adds the examples found at a path. For an annotated harvest folder, the items that annotators kept come
 // first.
 func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
 	if _, err := os.Stat(filepath.Join(path, annotationsFile)); err != nil {
@@ -128,7 +128,8 @@ func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
 	return pool.Harvest(path, items)
 }
 
-// own returns the flags. If no file was named, these are the candidates of the scheduled harvest, if there is one.
+// own returns a copy of the flags. If no file was specified, it adds the scheduled harvest's candidates, if there are
+// any.
 func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	out := *f
 	folder := filepath.Join(dataDir, harvestFolder)
@@ -138,11 +139,11 @@ func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	return &out
 }
 
-// hasEmbeddings reports whether OPENAI_EMBEDDING_MODEL is set, as for searches.
+// hasEmbeddings reports whether OPENAI_EMBEDDING_MODEL, which is also used for searches, is set.
 func hasEmbeddings(cfg *config.Config) bool { return cfg.Origin("OPENAI_EMBEDDING_MODEL") != "default" }
 
-// byMeaning makes pool, which may be nil, rank questions by meaning if an embedding model is set. Vectors are stored in
-// keep, unless wrap records or replays every exchange.
+// byMeaning makes pool, which may be nil, rank questions by meaning if an embedding model is configured. It stores
+// vectors in keep, unless wrap records or replays every exchange.
 func byMeaning(lg *slog.Logger, e *env, cfg *config.Config, pool *examples.Pool, days llm.DayStore,
 	keep examples.Vectors, wrap wrapper) error {
 	if pool == nil || !hasEmbeddings(cfg) {
@@ -161,7 +162,7 @@ func byMeaning(lg *slog.Logger, e *env, cfg *config.Config, pool *examples.Pool,
 	return nil
 }
 
-// fingerprint identifies the solved questions in the settings of a run.
+// fingerprint returns a string that identifies the solved questions in a run's settings.
 func (f *exampleFlags) fingerprint() (string, error) {
 	var out []string
 	for _, path := range f.paths {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A missing file ends every command with the same status, and so does a file with unreadable content.
+// All commands exit with the same status for a missing file and with the same status for a file with invalid content.
 func TestFileStatuses(t *testing.T) {
 	t.Chdir(mistakeFolder(t))
 	if err := os.Mkdir("annotated", 0o700); err != nil {
@@ -63,7 +63,7 @@ func TestFileStatuses(t *testing.T) {
 	}
 }
 
-// If nothing listens at the wiki's address, the command reports it at once, and ends with the status of a failed
+// If nothing listens at the wiki's address, the command reports that immediately and exits with the status for a failed
 // service.
 func TestNoWiki(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -42,7 +42,7 @@ type forumFlags struct {
 	opts                  forum.Options
 }
 
-// forumParseCommand returns the command "forum parse", which reads only files and does not use a wiki.
+// forumParseCommand returns the "forum parse" command, which only reads files and does not contact a wiki.
 func forumParseCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "parse [flags] FILE", "print a talk page as threads and comments, in JSON", forumDoc)
 	var f forumFlags
@@ -129,10 +129,10 @@ func readPage(file string, stdin io.Reader, limit int) (text []byte, name string
 		return nil, "", fmt.Errorf("read page: %w", err)
 	}
 	if len(text) > limit {
-		return nil, "", fmt.Errorf("read page: %s is longer than %d MB; give one page of a wiki", file, limit>>20)
+		return nil, "", fmt.Errorf("read page: %s is longer than %d MB; specify a single wiki page", file, limit>>20)
 	}
 	if i := bytes.IndexByte(text, 0); i >= 0 {
-		return nil, "", fmt.Errorf("read page: %s is not text: it has a zero byte at offset %d", file, i)
+		return nil, "", fmt.Errorf("read page: %s is not text: it contains a zero byte at offset %d", file, i)
 	}
 	if !utf8.Valid(text) {
 		return nil, "", fmt.Errorf("read page: %s is not UTF-8 text", file)

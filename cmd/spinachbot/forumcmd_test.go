@@ -7,7 +7,7 @@ import (
 
 func TestReadPageRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ in, want string }{
-		"binary":    {"\x7fELF\x02\x00\x00", "not text: it has a zero byte at offset 5"},
+		"binary":    {"\x7fELF\x02\x00\x00", "not text: it contains a zero byte at offset 5"},
 		"Latin-1":   {"== Stra\xdfe ==", "not UTF-8"},
 		"too long":  {strings.Repeat("x", 2<<20+1), "longer than 2 MB"},
 		"the limit": {strings.Repeat("x", 2<<20), ""},

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// mistakeFiles are the files in the folder in which the mistakes are made.
+// mistakeFiles are the files in the folder in which the commands are run.
 var mistakeFiles = map[string]string{
 	"empty.json":     "",
 	"binary.bin":     "\x7fELF\x02\x01\x00\x00\xff\xfe",
@@ -40,7 +40,7 @@ var mistakeFiles = map[string]string{
 	"folder/file.nt": "",
 }
 
-// mistakes are command lines that fail. A word beginning with @ sets an environment variable.
+// mistakes are command lines that fail. A word starting with @ sets an environment variable.
 const mistakes = `
 
 evla
@@ -224,9 +224,9 @@ index search --index nosuch --limit 0 berlin
 index search --index nosuch --type lexeme berlin
 `
 
-// TestGolden compares the help of all commands, and the messages for mistakes, with testdata/golden/cli.txt. A person
-// reviews that file when it changes: every message must state what is wrong and what to do next. go test -run Golden
-// -update writes it.
+// TestGolden compares the help for all commands and the messages for mistakes with testdata/golden/cli.txt. Changes to
+// that file must be reviewed by a human: every message must state what is wrong and what to do next. To update the
+// file, run go test -run Golden -update.
 func TestGolden(t *testing.T) {
 	golden, err := filepath.Abs("testdata/golden/cli.txt")
 	if err != nil {
@@ -328,7 +328,7 @@ func goldenCall(t *testing.T, environ, args []string) (int, string, string) {
 	return code, out.String(), errs.String()
 }
 
-// commandPaths lists all commands, the root first.
+// commandPaths lists all commands, starting with the root.
 func commandPaths(cmd *cobra.Command) [][]string {
 	paths := [][]string{strings.Fields(commandName(cmd))}
 	for _, sub := range cmd.Commands() {

@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// harvestFolder is the folder in DATA_DIR for the files of a scheduled harvest.
+// harvestFolder is the folder in DATA_DIR that holds a scheduled harvest's files.
 const harvestFolder = "harvest"
 
 const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last query of
@@ -74,7 +74,7 @@ func harvestCommand(e *env) *cobra.Command {
 		case !c.noArguments(rest):
 			return exitUsage
 		case *f.out == "":
-			return misuse(e, "harvest: name the folder for the files with --out DIR")
+			return misuse(e, "harvest: specify the folder for the files with --out DIR")
 		}
 		cfg, ok := c.load()
 		if !ok {
@@ -88,13 +88,13 @@ func harvestCommand(e *env) *cobra.Command {
 	})
 }
 
-// harvest runs the command under the folder's lock.
+// harvest runs the command while holding the folder's lock.
 func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *config.Config, opts harvest.Options) int {
 	if err := ownFolder(opts.Dir); err != nil {
 		return fail(e, err)
 	}
 	show := &harvestProgress{screen: e.screen()}
-	lg := c.logger(slog.LevelInfo) // someone is waiting, so report when the wiki or the endpoint requests a pause
+	lg := c.logger(slog.LevelInfo) // a user is waiting, so report when the wiki or the endpoint requests a pause
 	unlock, err := store.Lock(opts.Dir)
 	if err != nil {
 		return fail(e, err)
@@ -153,8 +153,8 @@ func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 	return o, nil
 }
 
-// harvestParts wires a harvest that runs separately from the bot, with its own clients and with budgets in its own
-// database.
+// harvestParts assembles a harvest that runs separately from the bot, with separate clients and with budgets in a
+// separate database.
 func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time,
 	suggest bool) (harvest.Parts, error) {
 	wiki, err := newReader(lg, cfg, st)
@@ -163,7 +163,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	}
 	var budgets remote.BudgetStore = st
 	if isLoopback(cfg.SPARQLEndpoint) {
-		budgets = remote.NewMemoryStore() // a server on this machine does not need a budget
+		budgets = remote.NewMemoryStore() // a local server does not need a budget
 	}
 	graph, err := newGraph(lg, cfg, budgets, nil)
 	if err != nil {
@@ -179,7 +179,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 }
 
 // htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte of wikitext; if it
-// is not cached, Parsoid needs a minute for it.
+// is not cached, Parsoid takes a minute to render it.
 const htmlTimeout = 3 * time.Minute
 
 // newReader returns a read-only client for the configured wiki, logged in as the configured account, if there is one.
@@ -196,18 +196,18 @@ func newReader(lg *slog.Logger, cfg *config.Config, pauses politehttp.Pauses) (*
 		systemClock{})
 }
 
-// scheduledHarvest runs the harvest of HARVEST_SCHEDULE alongside the bot. It uses the bot's clients and budgets, so
-// that each server still gets one request at a time.
+// scheduledHarvest runs the harvest scheduled by HARVEST_SCHEDULE alongside the bot. It uses the bot's clients and
+// budgets, so that each server still receives one request at a time.
 type scheduledHarvest struct {
 	lg    *slog.Logger
 	cfg   *config.Config
 	wiki  *mediawiki.Client
 	graph *wikidata.Client
-	model *llm.Client // nil: none
+	model *llm.Client // nil if there is none
 	now   func() time.Time
 }
 
-// run harvests once into DATA_DIR/harvest.
+// run runs one harvest and writes to DATA_DIR/harvest.
 func (s *scheduledHarvest) run(ctx context.Context) error {
 	dir := filepath.Join(s.cfg.DataDir, harvestFolder)
 	unlock, err := store.Lock(dir)
@@ -242,7 +242,7 @@ func (s *scheduledHarvest) run(ctx context.Context) error {
 	return nil
 }
 
-// bots are the accounts whose queries are not candidates.
+// bots returns the accounts whose queries are not candidates.
 func bots(cfg *config.Config) []string {
 	out := []string{programName}
 	if own := account(cfg.WikiUser); own != "" && !strings.EqualFold(own, programName) {
@@ -251,18 +251,18 @@ func bots(cfg *config.Config) []string {
 	return out
 }
 
-// ownFolder rejects a folder that contains candidates not made by one of our harvests, since they would be replaced.
+// ownFolder rejects a folder that contains candidates not written by a harvest, since they would be replaced.
 func ownFolder(dir string) error {
 	_, err := os.Stat(filepath.Join(dir, dataset.CandidatesFile))
 	if err == nil {
 		_, err = os.Stat(filepath.Join(dir, dataset.HarvestDB))
 		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("harvest: %s has a %s, but no %s to continue from; name another folder", dir,
+			return fmt.Errorf("harvest: %s has a %s, but no %s to continue from; specify a different folder", dir,
 				dataset.CandidatesFile, dataset.HarvestDB)
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil // if the folder cannot be created, store.Lock returns the reason
+		return nil // if the folder cannot be created, store.Lock reports why
 	}
 	return err
 }

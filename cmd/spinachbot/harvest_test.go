@@ -31,7 +31,7 @@ Is there water? [[User:Cid|Cid]] ([[User talk:Cid|talk]]) 10:00, 5 June 2019 (UT
 :See SHORTENER/abc. [[User:Bob|Bob]] ([[User talk:Bob|talk]]) 11:00, 5 June 2019 (UTC)
 `
 
-// harvestWorld serves a sandbox with an archive and a link shortener, and returns the settings to reach them.
+// harvestWorld starts a sandbox with an archive and a link shortener and returns the settings for using them.
 func harvestWorld(t *testing.T) []string {
 	t.Helper()
 	short := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func TestHarvestCommand(t *testing.T) {
 	_ = unlock()
 }
 
-// The endpoint bans us. What was read is kept, and the exit status shows that the harvest is not finished.
+// The endpoint bans us. What has been read is kept, and the exit status shows that the harvest is not finished.
 func TestHarvestEndpointDown(t *testing.T) {
 	angry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "You have been banned until tomorrow", http.StatusForbidden)
@@ -122,7 +122,7 @@ func TestHarvestEndpointDown(t *testing.T) {
 	}
 }
 
-// A usage error creates no folder.
+// A usage error does not create a folder.
 func TestHarvestMisuse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
 	for _, args := range [][]string{{"--from", "2021-02", "--to", "2020-12"}, {"--from", "2021-13"}, {"--source", "pdf"},
@@ -136,8 +136,8 @@ func TestHarvestMisuse(t *testing.T) {
 	}
 }
 
-// If everything runs on one machine, CONTACT need not be set. Then an external shortener is not called, and its links
-// wait.
+// If everything runs on one machine, CONTACT need not be set. In that case, external shorteners are not called, and
+// their links wait.
 func TestHarvestWithoutContact(t *testing.T) {
 	environ, dir := harvestWorld(t), t.TempDir()
 	environ[2] += ",w.wiki"
@@ -155,7 +155,7 @@ func TestHarvestWithoutContact(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // nothing may leave this machine
+		cancel() // no request may leave this machine
 		if _, err := s.Target(ctx, "https://w.wiki/abc"); err == nil || errors.Is(err, harvest.ErrNoTarget) ||
 			want == "CONTACT" != strings.Contains(err.Error(), "CONTACT") {
 			t.Errorf("%q: %v", setting, err)

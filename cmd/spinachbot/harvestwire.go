@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// wireHarvest creates the parts of a harvest. model may be nil.
+// wireHarvest assembles the parts of a harvest. model may be nil.
 func wireHarvest(lg *slog.Logger, cfg *config.Config, wiki *mediawiki.Client, graph *wikidata.Client, model *llm.Client,
 	st *store.Store, now func() time.Time) (harvest.Parts, error) {
 	p := harvest.Parts{Log: lg, Wiki: adapter.Archive{Client: wiki}, Labels: graph, Store: st, Jobs: st, Now: now,
@@ -50,9 +50,9 @@ func harvestOptions(cfg *config.Config, dir string) harvest.Options {
 	}
 }
 
-// endpoint describes a query service by its address. Wikidata's services, and those on this machine, take queries as
-// they are. QLever requires its own dialect and has the whole graph. Any other service is expected to speak standard
-// SPARQL and to have the whole graph.
+// endpoint describes a query service, given its URL. Wikidata's services and local services accept queries unchanged.
+// QLever requires its own dialect and has the whole graph. Any other service is expected to speak standard SPARQL and
+// to have the whole graph.
 func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 	e := harvest.Endpoint{Name: politehttp.ShownURL(address), Graph: g}
 	u, err := url.Parse(address)
@@ -75,8 +75,8 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	for _, h := range hosts {
 		local = local && isLoopback("http://"+h)
 	}
-	// If everything else is on this machine, CONTACT need not be set, and external shorteners are not called: their links
-	// wait.
+	// If everything else is on this machine, CONTACT need not be set, and external shorteners are not called, so their
+	// links wait.
 	mute := !local && cfg.Contact == "" && isLoopback(cfg.WikiAPI) && isLoopback(cfg.SPARQLEndpoint)
 	if mute {
 		hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return !isLoopback("http://" + h) })
@@ -97,11 +97,11 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	return s, nil
 }
 
-// harvestProgress shows the progress of a harvest: on a terminal as one line that is overwritten, otherwise as one line
-// per page.
+// harvestProgress shows the progress of a harvest: on a terminal, as a single line that is overwritten; otherwise, as
+// one line per page.
 type harvestProgress struct {
 	screen *console.Screen
-	pages  int // number of pages in the last printed line
+	pages  int // page count in the last printed line
 }
 
 func (p *harvestProgress) show(x harvest.Progress) {

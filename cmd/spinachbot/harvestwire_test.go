@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// Without a terminal, one line is printed per page, and the last one reports what the model did.
+// Without a terminal, one line is printed per page, and the last line reports what the model did.
 func TestHarvestProgress(t *testing.T) {
 	var b bytes.Buffer
 	p := &harvestProgress{screen: console.New(&b, nil)}

@@ -23,29 +23,29 @@ import (
 
 const hostileDir = "../../internal/sandbox/testdata/hostile"
 
-// canary is the model's key in these tests: no file and no output may contain it.
+// canary is the model's API key in these tests. No file or output may contain it.
 const canary = "canary-5f3a9c7e21-do-not-print"
 
-// hostileReplies is the number of replies that each thread of the hostile page must get. Threads that are not listed
-// get one.
+// hostileReplies is the number of replies that each thread on the hostile page must get. Threads not listed must get
+// one.
 var hostileReplies = map[string]int{
 	"Who am I":             2, // two people ask
-	"Forged answer":        0, // it has the bot's own signature, and the bot cannot know that it is forged
-	"Do something else":    0, // the model keeps asking for an action that does not exist: retried later
-	"A service that tells": 0, // the model's service refuses every call for it: retried later
+	"Forged answer":        0, // it has the bot's own signature, which the bot cannot recognize as forged
+	"Do something else":    0, // the model keeps requesting a nonexistent action: retried later
+	"A service that tells": 0, // the model's service rejects every call for it: retried later
 	"Behind the comment":   0, // MediaWiki does not show it
 }
 
 // hostileWorld is an environment in which the demo runs on the hostile page: a model that obeys the posts, and a
-// listener that must not be called.
+// listener that must not be contacted.
 type hostileWorld struct {
 	t       *testing.T
 	dir     string
 	page    string // file
-	before  string // the page's wikitext at the start
+	before  string // initial wikitext of the page
 	modelAt string
-	hits    atomic.Int32 // calls to the forbidden address
-	refused atomic.Int32 // answers of the model's service that quoted the key
+	hits    atomic.Int32 // requests to the forbidden address
+	refused atomic.Int32 // responses from the model's service that quoted the key
 }
 
 func newHostileWorld(t *testing.T) *hostileWorld {
@@ -84,8 +84,8 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// quoting is a model service that refuses side tasks and every step of one request. Its error message quotes the key,
-// as careless services do.
+// quoting is a model service that rejects side tasks and every step of one request. Its error message quotes the API
+// key, as careless services do.
 func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -108,7 +108,7 @@ func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	})
 }
 
-// demo runs one pass and returns the page and the log.
+// demo runs one pass of the demo and returns the page and the log.
 func (w *hostileWorld) demo() (page, log string) {
 	w.t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -156,7 +156,7 @@ func TestHostilePosts(t *testing.T) {
 	}
 }
 
-// checkThreads compares the page with the original one, comment by comment.
+// checkThreads compares the page with the original, comment by comment.
 func (w *hostileWorld) checkThreads(text string) {
 	w.t.Helper()
 	before, after := forum.Parse("P", w.before, forum.Options{}), forum.Parse("P", text, forum.Options{})
@@ -197,7 +197,7 @@ func (w *hostileWorld) checkThreads(text string) {
 	}
 }
 
-// checkSecret searches for the key in everything that the program has written.
+// checkSecret searches everything that the program has written for the key.
 func (w *hostileWorld) checkSecret(page, log string) {
 	w.t.Helper()
 	if w.refused.Load() == 0 {
@@ -223,7 +223,7 @@ func (w *hostileWorld) checkSecret(page, log string) {
 	}
 }
 
-// checkTerminal checks that the operator sees no characters that control a terminal or reverse a line.
+// checkTerminal checks that the output contains no terminal control characters and no characters that reverse a line.
 func (w *hostileWorld) checkTerminal(log string) {
 	w.t.Helper()
 	var out bytes.Buffer

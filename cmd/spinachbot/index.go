@@ -54,7 +54,7 @@ func indexCommand(e *env) *cobra.Command {
 		indexSearchCommand(e))
 }
 
-// indexBuild is the command index build.
+// indexBuild implements the "index build" command.
 type indexBuild struct {
 	tool.Build
 	kg, endpoint string
@@ -101,7 +101,7 @@ func indexBuildCommand(e *env) *cobra.Command {
 	})
 }
 
-// wrong returns what is wrong with the flags, or "".
+// wrong returns what is wrong with the flags, or "" if nothing is.
 func (b *indexBuild) wrong() string {
 	sources := 0
 	for _, on := range []bool{b.kg != "", b.endpoint != "", len(b.data) > 0, b.Entities+b.Properties != ""} {
@@ -111,11 +111,11 @@ func (b *indexBuild) wrong() string {
 	}
 	switch {
 	case b.Out == "" && b.into == "":
-		return "name the folder for the index with --out DIR"
+		return "specify the folder for the index with --out DIR"
 	case b.into != "" && (b.Out != "" || b.embed):
 		return "--into fills an OpenSearch, which has no folder and no vectors; leave out --out and --embed"
 	case sources != 1:
-		return "name one source: --kg, --data, --endpoint, or tables with --entities and --properties"
+		return "specify one source: --kg, --data, --endpoint, or tables with --entities and --properties"
 	case b.limit < 0 || b.page < 1:
 		return "--limit and --page must be positive"
 	}
@@ -138,7 +138,7 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 		if err := b.connect(ctx, e, cfg, lg, st); err != nil {
 			return err
 		}
-	} else if err := b.connect(ctx, e, cfg, lg, nil); err != nil { // no service with a budget is asked
+	} else if err := b.connect(ctx, e, cfg, lg, nil); err != nil { // no service with a budget is queried
 		return err
 	}
 	b.Now, b.Lock = e.now(), store.Lock
@@ -175,7 +175,7 @@ func (b *indexBuild) openInto(e *env, cfg *config.Config, lg *slog.Logger) error
 	return nil
 }
 
-// connect opens the source and the embedding model. st stores the budgets of services that have one.
+// connect opens the source and the embedding model. st stores the budgets for services that have one.
 func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger, st *store.Store) error {
 	g := build.Graph{Languages: commas(strings.ToLower(b.languages)), Page: b.page, Limit: b.limit,
 		Describe: build.WikidataNames()}
@@ -260,7 +260,7 @@ func indexSearchCommand(e *env) *cobra.Command {
 		s.Query.Type = lookup.Type(*kind)
 		switch {
 		case (*dir == "") == (*name == ""):
-			return misuse(e, "index search: name the folder of the index with --index DIR, or a graph of KG_FILE that has one with --kg; index build makes one")
+			return misuse(e, "index search: specify the folder of the index with --index DIR, or a graph of KG_FILE that has one with --kg; index build makes one")
 		case len(args) == 0 && !*verify, len(args) > 0 && strings.TrimSpace(strings.Join(args, "")) == "":
 			return misuse(e, "index search: what should be searched for? give a QUERY, or - for standard input")
 		case s.Query.Limit < 1 || s.Query.Offset < 0 || s.Query.Limit+s.Query.Offset > lookup.MaxHits:
@@ -295,7 +295,7 @@ func indexSearchCommand(e *env) *cobra.Command {
 	})
 }
 
-// openIndex opens an index by its folder or its graph, with the embedding model of the settings, if there is one.
+// openIndex opens the index in a folder or the index of a graph, with the configured embedding model, if there is one.
 func openIndex(dir, name string, cfg *config.Config, lg *slog.Logger, e *env) (lookup.Searcher, error) {
 	if name != "" {
 		o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)
@@ -307,7 +307,7 @@ func openIndex(dir, name string, cfg *config.Config, lg *slog.Logger, e *env) (l
 			return nil, usageError{err}
 		}
 		if !entry.Indexed() {
-			return nil, usageError{fmt.Errorf("the graph %s has no index; its keys index and opensearch in KG_FILE name one", name)}
+			return nil, usageError{fmt.Errorf("the graph %s has no index; set its index or opensearch key in KG_FILE", name)}
 		}
 		return o.Index(entry)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/opensearch/played"
 )
 
-// TestOpenSearch checks that an entry in KG_FILE leads to an index in OpenSearch and to searches in it, with a login
-// from the environment.
+// TestOpenSearch checks that an entry in KG_FILE is used to build and search an OpenSearch index, with a login from the
+// environment.
 func TestOpenSearch(t *testing.T) {
 	t.Chdir(t.TempDir())
 	server := played.New()
@@ -43,10 +43,10 @@ func TestOpenSearch(t *testing.T) {
 		{environ, "index search --kg company capital german", 0, []string{"1. Berlin"}},
 		{environ, "kg show company", 0, []string{"opensearch:", "login: $SEARCH_LOGIN"}},
 		{environ, "index search --kg company --verify", 2, []string{"OpenSearch checks its own data"}},
-		{environ, "index search --kg embedded a", 2, []string{"comes with the program"}},
+		{environ, "index search --kg embedded a", 2, []string{"is built in"}},
 		{environ, "index search --kg company --index x a", 2, []string{"--index DIR, or a graph"}},
 		{environ, "index build --into company --out x --entities t.tsv", 2, []string{"leave out --out"}},
-		{environ, "index build --into wikidata --entities t.tsv", 2, []string{"has no key opensearch"}},
+		{environ, "index build --into wikidata --entities t.tsv", 2, []string{"has no opensearch key"}},
 		{environ[:1], "index search --kg company berl", 1,
 			[]string{"requires user:password in the environment variable SEARCH_LOGIN"}},
 		{[]string{"KG_FILE=graphs.yaml", "SEARCH_LOGIN=reader:wrong"}, "index search --kg company berl", 1, []string{"status 401"}},
@@ -68,7 +68,7 @@ func TestOpenSearch(t *testing.T) {
 	}
 	address.Close()
 	if out, errs, code := invoke(t, environ, "kg", "check", "company"); code != 1 ||
-		!strings.Contains(out, "its index: OpenSearch does not answer") {
+		!strings.Contains(out, "its index: OpenSearch does not respond") {
 		t.Errorf("OpenSearch is gone: exit %d: %s%s", code, out, errs)
 	}
 	if out, errs, code := invoke(t, environ, "index", "search", "--kg", "company", "a"); code != 4 {
@@ -76,8 +76,7 @@ func TestOpenSearch(t *testing.T) {
 	}
 }
 
-// TestVoIDKey checks that a graph's own description is read from a file, from an address, and from its standard
-// location.
+// TestVoIDKey checks that a graph's own description is read from a file, from a URL, and from its standard location.
 func TestVoIDKey(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const description = `@prefix void: <http://rdfs.org/ns/void#> .

@@ -23,13 +23,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
-// graphUsage is the help of --kg.
+// graphUsage is the help text for --kg.
 const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT), embedded (the built-in slice), or one that kg list names"
 
-// graphsUsage is the help of --kg for commands in which a question may use several graphs.
+// graphsUsage is the help text for --kg in commands in which a question may use several graphs.
 const graphsUsage = graphUsage + "; several, separated by commas, for presets that can use them"
 
-// graphFlag declares --kg. Its value is checked after the settings, which name more graphs, have been read.
+// graphFlag declares --kg. Its value is checked after the settings, which may define more graphs, have been read.
 func (c *cmdline) graphFlag(p *string, value, usage string) {
 	c.fs.StringVar(p, "kg", value, usage)
 	c.complete("kg", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -51,7 +51,7 @@ func titles(r *registry.Registry) (out []cobra.Completion) {
 	return out
 }
 
-// newGraphs returns the opener for the configured graphs. The error for an invalid KG_FILE is a *badSettings.
+// newGraphs returns the opener for the configured graphs. If KG_FILE is invalid, the error is a *badSettings.
 func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (*graphs.Opener,
 	error) {
 	reg, err := graphs.ReadFile(cfg.KGFile)
@@ -71,8 +71,8 @@ func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budge
 		Builtin:   func() (*embedded.Graph, error) { return builtinGraph(e.now) }}, nil
 }
 
-// embedder returns the model named by OPENAI_EMBEDDING_MODEL, or nil if that is not set: searches then compare stems
-// and cost nothing.
+// embedder returns the model named by OPENAI_EMBEDDING_MODEL, or nil if that is not set, in which case searches compare
+// stems and cost nothing.
 func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (lookup.Embedder,
 	error) {
 	if !hasEmbeddings(cfg) {
@@ -89,7 +89,7 @@ func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budget
 	return model.Embedder(cfg.OpenAIEmbeddingModel), nil
 }
 
-// knownGraphs checks that the graphs that --kg names exist.
+// knownGraphs checks that the graphs named by --kg exist.
 func knownGraphs(cfg *config.Config, names string) error {
 	reg, err := graphs.ReadFile(cfg.KGFile)
 	if err != nil {
@@ -101,7 +101,7 @@ func knownGraphs(cfg *config.Config, names string) error {
 	return nil
 }
 
-// badSettings is a mistake in the settings or in a file that they name.
+// badSettings is a mistake in the settings or in a file that they refer to.
 type badSettings struct{ err error }
 
 func (b *badSettings) Error() string {
@@ -109,7 +109,7 @@ func (b *badSettings) Error() string {
 }
 func (b *badSettings) Unwrap() error { return b.err }
 
-// graphsFailed ends a command that cannot open its graphs.
+// graphsFailed reports that a command cannot open its graphs and returns its exit status.
 func graphsFailed(e *env, command string, err error) int {
 	var bad *badSettings
 	if errors.As(err, &bad) {
@@ -232,7 +232,7 @@ The exit status is 1 when an endpoint does not answer, or its data do not fit th
 			}
 		}
 		if failed > 0 {
-			return fail(e, fmt.Errorf("kg check: %d of %d graphs do not work as their entries describe", failed, len(args)))
+			return fail(e, fmt.Errorf("kg check: %d of %d graphs do not behave as their entries describe", failed, len(args)))
 		}
 		return exitOK
 	})

@@ -34,7 +34,7 @@ func libraryServer(t *testing.T) (address string) {
 	return srv.URL + "/sparql"
 }
 
-// TestKG adds, lists, checks, shows and asks a graph, without editing its entry by hand.
+// TestKG adds, lists, checks, shows, and queries a graph without editing its entry by hand.
 func TestKG(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)
@@ -62,7 +62,7 @@ func TestKG(t *testing.T) {
 		{"kg shape --kg library v:House", 0, []string{"publishing house (v:House)", "v:seat"}},
 		{"kg check", 0, []string{"no endpoint was queried"}},
 		{"kg check nope", 2, []string{`there is no graph "nope"`, "embedded, wikidata", "library"}},
-		{"kg show embedded", 2, []string{"comes with the program"}},
+		{"kg show embedded", 2, []string{"is built in"}},
 		{"index build --out ix --kg nope", 2, []string{`there is no graph "nope"`}},
 		{"index build --out ix --kg embedded", 0, []string{"entities"}},
 		{"index build --out iy --kg embedded --languages en,klingon,xx", 2, []string{`no language has the code "klingon", "xx"`}},
@@ -75,7 +75,7 @@ func TestKG(t *testing.T) {
 		{"kg add " + gone + " --name gone", 4, []string{"connection refused"}},
 		{"kg add " + csv.URL + " --name csv", 1, []string{"does not answer as a query service",
 			"text/csv instead of SPARQL results in JSON"}},
-		{"eval score --kg library,library x.json", 2, []string{"named twice"}},
+		{"eval score --kg library,library x.json", 2, []string{"listed twice"}},
 	}
 	if err := os.WriteFile("x.json", []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestKG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	damaged[len(damaged)/3] ^= 1 // in a section, not in the directory
+	damaged[len(damaged)/3] ^= 1 // in a section rather than the directory
 	if err := os.WriteFile("damaged.idx", damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestKG(t *testing.T) {
 	}
 }
 
-// TestWrongKGFile checks that every command that opens graphs reports all mistakes at once, and that the bot continues.
+// TestWrongKGFile checks that every command that opens graphs reports all mistakes at once and that the bot continues.
 func TestWrongKGFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	before := "graphs:\n  a:\n    endpont: http://x/\n  B:\n    endpoint: http://x/?token=geheim\n"

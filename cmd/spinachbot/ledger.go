@@ -21,10 +21,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ledgerFile is the database's name in DATA_DIR.
+// ledgerFile is the name of the database file in DATA_DIR.
 const ledgerFile = "spinachbot.db"
 
-// openLedger opens the database of the settings: DATABASE_URL, or a file in DATA_DIR.
+// openLedger opens the configured database: DATABASE_URL or a file in DATA_DIR.
 func openLedger(ctx context.Context, cfg *config.Config) (*store.Store, error) {
 	if cfg.DatabaseURL != "" {
 		st, err := store.OpenShared(ctx, cfg.DatabaseURL.Reveal())
@@ -42,7 +42,7 @@ func hasLedger(cfg *config.Config) bool {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(cfg.DataDir, ledgerFile))
-	return !errors.Is(err, fs.ErrNotExist) // a file that cannot be read exists, too
+	return !errors.Is(err, fs.ErrNotExist) // an unreadable file also exists
 }
 
 func ledgerCommand(e *env) *cobra.Command {
@@ -95,7 +95,7 @@ func ledgerApproveCommand(e *env) *cobra.Command {
 	})
 }
 
-// rejection returns the reason that is recorded for a rejection, with the operator's name.
+// rejection returns the reason to record for a rejection, with the operator's name.
 func rejection(why, by string) string {
 	if why == "" {
 		return "rejected by " + by
@@ -121,7 +121,7 @@ func ledgerRetryCommand(e *env) *cobra.Command {
 	})
 }
 
-// change sets up a command that changes each of the given entries.
+// change sets up a command that makes a change to each of the given entries.
 func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string) (*bot.Entry, error)) *cobra.Command {
 	c.cmd.ValidArgsFunction = c.completeEntries(verb.On()...)
 	return c.command(func(ctx context.Context, args []string) int {
@@ -135,7 +135,7 @@ func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string)
 	})
 }
 
-// orRetry adds to the error of a change a hint that ledger retry reopens the entry, if the entry is closed.
+// orRetry adds a hint to the error from a change if the entry is closed: ledger retry reopens it.
 func (l *ledger) orRetry(ctx context.Context, verb bot.Act, id string, err error) error {
 	if err == nil || verb == bot.ActRetry {
 		return err
@@ -144,10 +144,10 @@ func (l *ledger) orRetry(ctx context.Context, verb bot.Act, id string, err error
 	if missing != nil || en.State.Open() || !slices.Contains(bot.ActRetry.On(), en.State) {
 		return err
 	}
-	return fmt.Errorf("%w; to have it answered again, run spinachbot ledger retry %s", err, en.Key)
+	return fmt.Errorf("%w; to answer it again, run: spinachbot ledger retry %s", err, en.Key)
 }
 
-// each calls do for all IDs, even after one has failed, and returns all errors.
+// each calls do for all IDs, even after an error, and returns all errors.
 func each(ids []string, do func(id string) error) error {
 	var errs []error
 	for _, id := range ids {
@@ -163,7 +163,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 		return exitUsage
 	}
 	if !hasLedger(cfg) {
-		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot creates it in its first round; name another folder with --data-dir", cfg.DataDir))
+		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot creates it in its first round; specify a different folder with --data-dir", cfg.DataDir))
 	}
 	st, err := openLedger(ctx, cfg)
 	if err != nil {
@@ -178,7 +178,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	return exitOK
 }
 
-// wikiAPIs returns the addresses of all wikis by name, including those in WIKIS if that file can be read.
+// wikiAPIs returns the API URLs of all wikis by name, including those in WIKIS if that file can be read.
 func wikiAPIs(e *env, cfg *config.Config) map[string]string {
 	more, err := wikisToRead(cfg)
 	if err != nil {
@@ -200,7 +200,7 @@ type ledger struct {
 	json bool
 }
 
-// find reads the entries with these IDs, all of them or none.
+// find returns the entries with these IDs. If one is not found, it returns an error and no entries.
 func (l *ledger) find(ctx context.Context, ids []string) ([]*bot.Entry, error) {
 	var out []*bot.Entry
 	err := each(ids, func(id string) error {
@@ -290,7 +290,7 @@ func stateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// completeStates offers states for completion, even after a comma.
+// completeStates completes state names, even after a comma.
 func completeStates(_ *cobra.Command, _ []string, given string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := given[:strings.LastIndexByte(given, ',')+1]
 	var out []cobra.Completion
@@ -322,15 +322,15 @@ func byFlag(c *cmdline) *string {
 	return c.fs.String("by", "", "your `name`, for the record (default: OPERATOR or the system's user)")
 }
 
-// operator returns the name under which a change is recorded.
+// operator returns the name to record for a change.
 func (l *ledger) operator(by string) string { return operatorName(l.e, l.cfg, by) }
 
 func operatorName(e *env, cfg *config.Config, by string) string {
 	return cmp.Or(by, cfg.Operator, e.variable("USER"), "operator")
 }
 
-// completeEntries offers for completion the IDs of the ledger's entries in the given states, with state, author and
-// heading as their description.
+// completeEntries completes the IDs of ledger entries in the given states. Each is described by its state, author, and
+// heading.
 func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cfg, ok := c.loadQuietly()
@@ -345,7 +345,7 @@ func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer st.Close()
-		entries, _ := bot.List(cmd.Context(), st, states...) // without a ledger there is nothing to complete
+		entries, _ := bot.List(cmd.Context(), st, states...) // without a ledger, there is nothing to complete
 		var out []cobra.Completion
 		for _, en := range entries {
 			if !slices.Contains(args, en.Key) {

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// drafted creates a data folder whose ledger has three entries: two proposed, one skipped.
+// drafted creates a data folder whose ledger has three entries: two proposed and one skipped.
 func drafted(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -54,7 +54,7 @@ func drafted(t *testing.T) (dir string) {
 	return dir
 }
 
-// ledgerCall runs a ledger command with input.
+// ledgerCall runs a ledger command with the given input.
 func ledgerCall(t *testing.T, dir, input string, environ []string, args ...string) (int, string, string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -157,7 +157,7 @@ func TestLedgerReview(t *testing.T) {
 	}
 }
 
-// An entry that cannot be edited is refused before the editor opens.
+// An entry that cannot be edited is rejected before the editor opens.
 func TestLedgerEditPosted(t *testing.T) {
 	dir := drafted(t)
 	code, _, errs := ledgerCall(t, dir, "", []string{"EDITOR=no-such-editor"}, "edit", "sb-3")
@@ -166,7 +166,7 @@ func TestLedgerEditPosted(t *testing.T) {
 	}
 }
 
-// onRead runs a function before its first read, to simulate another program that acts while the operator is thinking.
+// onRead runs a function before its first read to simulate another program that acts while the operator is thinking.
 type onRead struct {
 	io.Reader
 	first func()
@@ -180,7 +180,7 @@ func (r *onRead) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Only text that was shown is approved: a reply that has changed in the meantime is shown again first.
+// Only text that was shown is approved: a reply that has changed in the meantime is first shown again.
 func TestLedgerReviewChanged(t *testing.T) {
 	dir := drafted(t)
 	var out, errs bytes.Buffer
@@ -214,7 +214,7 @@ func TestLedgerEdit(t *testing.T) {
 	if code, _, errs := ledgerCall(t, dir, "Two [[bridges]].\n", nil, "edit", "--text", "-", "sb-1"); code != exitOK {
 		t.Fatalf("from standard input: %d %s", code, errs)
 	}
-	// as text, not in the wikitext
+	// as plain text, not in the wikitext
 	if _, out, _ := ledgerCall(t, dir, "", nil, "show", "--wikitext", "sb-1"); strings.Count(out, "[[bridges]]") != 1 {
 		t.Errorf("%s", out)
 	}

@@ -19,7 +19,7 @@ func TestLedgerReviewSeveral(t *testing.T) {
 		!strings.Contains(out, "1 approved, 0 rejected, 1 left") {
 		t.Errorf("the second: %d %s\n%s", code, errs, out)
 	}
-	for _, want := range []string{"  1  0.", "  2  0.", "/wiki/"} { // confidence, and links to the threads
+	for _, want := range []string{"  1  0.", "  2  0.", "/wiki/"} { // confidence and links to the threads
 		if !strings.Contains(out, want) {
 			t.Errorf("the list lacks %q:\n%s", want, out)
 		}
@@ -31,7 +31,7 @@ func TestLedgerReviewSeveral(t *testing.T) {
 	}
 }
 
-// The review of a held reply shows why the checks held it. So do the list of several replies and the digest.
+// The review, the list of several replies, and the digest all show why the checks held a reply.
 func TestHeldReplySaysWhy(t *testing.T) {
 	dir := drafted(t)
 	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))
@@ -107,8 +107,8 @@ func TestRunSetup(t *testing.T) {
 	}
 }
 
-// Every command that shows links uses the right wiki for requests on another wiki in WIKIS; the wiki's password is not
-// needed.
+// Every command that shows links links to the right wiki for requests on another wiki in WIKIS, without needing that
+// wiki's password.
 func TestLedgerLinksOtherWikis(t *testing.T) {
 	dir := drafted(t)
 	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))
@@ -144,7 +144,7 @@ func TestLedgerLinksOtherWikis(t *testing.T) {
 	}
 }
 
-// A rejection is recorded with the operator's name, like an approval.
+// Like an approval, a rejection is recorded with the operator's name.
 func TestRejectNames(t *testing.T) {
 	dir := drafted(t)
 	for _, tt := range []struct {
@@ -161,7 +161,7 @@ func TestRejectNames(t *testing.T) {
 	}
 }
 
-// The error for an action that a closed entry does not allow explains how to reopen the entry.
+// The error for an action that is not allowed on a closed entry explains how to reopen the entry.
 func TestClosedEntryNamesRetry(t *testing.T) {
 	dir := drafted(t)
 	if code, _, errs := ledgerCall(t, dir, "", nil, "reject", "sb-1"); code != exitOK {
@@ -169,7 +169,7 @@ func TestClosedEntryNamesRetry(t *testing.T) {
 	}
 	for _, args := range [][]string{{"approve", "sb-1"}, {"reject", "sb-1"}, {"approve", "sb-3"}} {
 		code, _, errs := ledgerCall(t, dir, "", nil, args...)
-		if code != exitFailed || !strings.Contains(errs, ", run spinachbot ledger retry "+args[1]) {
+		if code != exitFailed || !strings.Contains(errs, ", run: spinachbot ledger retry "+args[1]) {
 			t.Errorf("%v: %d %s", args, code, errs)
 		}
 	}
@@ -178,7 +178,7 @@ func TestClosedEntryNamesRetry(t *testing.T) {
 	}
 }
 
-// config check also reads the file that WIKIS names, so that errors in it do not surface only when the bot starts.
+// config check also reads the WIKIS file, so that errors in it are found before the bot starts.
 func TestConfigCheckReadsWikis(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "wikis.yaml")
@@ -201,7 +201,7 @@ func TestConfigCheckReadsWikis(t *testing.T) {
 	}
 }
 
-// Runs that failed because of a service reveal nothing about the graph, so no notes are derived from them.
+// Runs that failed because of a service say nothing about the graph, so no notes are derived from them.
 func TestRunsWithoutAWord(t *testing.T) {
 	ended := func(reason event.Reason) *transcript.Run {
 		return &transcript.Run{End: &event.Event{Reason: string(reason)}}

@@ -53,7 +53,7 @@ func ledgerDigestCommand(e *env) *cobra.Command {
 	})
 }
 
-// spentLately describes the total cost of the last days, with the limit per day. Days begin at midnight UTC; the first
+// spentLately describes the total cost of the last few days and the daily limit. Days start at midnight UTC; the first
 // day counts in full.
 func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now time.Time, days int) (string, error) {
 	usd := 0.0
@@ -71,7 +71,7 @@ func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now t
 	return s, nil
 }
 
-// setupPages writes drafts of the pages that an operator creates before the bot may run.
+// setupPages writes drafts of the pages that an operator must create before the bot may run.
 func setupPages(e *env, cfg *config.Config, dir string) int {
 	host := func(address string) string {
 		u, err := url.Parse(address)

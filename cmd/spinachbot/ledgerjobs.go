@@ -65,8 +65,8 @@ worker has it.`, config.Data)
 	})
 }
 
-// harvestJobs lists the pages of the harvest in a folder. If there is no harvest, it returns nothing, or an error if
-// must is set.
+// harvestJobs lists the pages of the harvest in a folder. If there is no harvest, it returns nil, or an error if must
+// is set.
 func harvestJobs(ctx context.Context, dir string, must bool, wanted []durable.State) ([]durable.Job, error) {
 	path := filepath.Join(dir, dataset.HarvestDB)
 	if _, err := os.Stat(path); err != nil {

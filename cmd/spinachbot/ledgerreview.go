@@ -37,13 +37,13 @@ func ledgerReviewCommand(e *env) *cobra.Command {
 	})
 }
 
-// review is one review session.
+// review is a review session.
 type review struct {
 	*ledger
 	by                       string
 	in                       *bufio.Reader
 	approved, rejected, left int
-	rest                     []*bot.Entry // the remaining entries, beginning with the one shown
+	rest                     []*bot.Entry // the remaining entries, starting with the one shown
 }
 
 func (r *review) run(ctx context.Context, ids []string) error {
@@ -73,13 +73,13 @@ func (r *review) run(ctx context.Context, ids []string) error {
 			r.left += len(r.rest)
 			break
 		}
-		entries = append(entries[:i+1:i+1], r.rest[1:]...) // without the entries that were approved together
+		entries = append(entries[:i+1:i+1], r.rest[1:]...) // excluding the entries that were approved together
 	}
 	fmt.Fprintf(r.Out, "%d approved, %d rejected, %d left\n", r.approved, r.rejected, r.left)
 	return nil
 }
 
-// decide asks what to do with an entry until the reply is valid. on is false if the review is over.
+// decide asks what to do with an entry until the input is valid. on is false if the review is over.
 func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bool, err error) {
 	for {
 		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, several, quit? ")
@@ -120,7 +120,7 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 			return false, ctx.Err()
 		case errors.Is(err, io.EOF):
 			return false, nil
-		case err != nil: // such as a state that forbids it: print the error and ask again
+		case err != nil: // for example, a state that does not allow it: print the error and ask again
 			fmt.Fprintln(r.e.stderr, "spinachbot:", text.Clean(err.Error()))
 		case done:
 			*count++
@@ -129,8 +129,8 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 	}
 }
 
-// approve approves the reply that was shown. If the bot or another operator has changed the reply in the meantime, it
-// is shown again.
+// approve approves the reply that was shown. If the bot or another operator has changed the reply in the meantime,
+// approve shows it again instead.
 func (r *review) approve(ctx context.Context, shown *bot.Entry) error {
 	name := "none"
 	if shown.Draft != nil {
@@ -176,7 +176,7 @@ func (r *review) edit(ctx context.Context, en *bot.Entry) error {
 	return err
 }
 
-// ask prompts and reads a line. Ctrl-C stops waiting.
+// ask prints a prompt and reads a line. Ctrl-C stops waiting.
 func (r *review) ask(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(r.Out, prompt)
 	type line struct {
@@ -235,7 +235,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	if err != nil {
 		return err
 	}
-	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // reported before anything is typed
+	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // reported before the user types anything
 		return fmt.Errorf("edit %s: it is %s; only a waiting draft can be edited", en.Key, en.State)
 	}
 	var text string
@@ -260,8 +260,8 @@ func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*
 	return bot.ReviseShown(ctx, l.st, l.e.now(), en.Key, en.Draft.Name(), given, by)
 }
 
-// inEditor lets an editor change the text of a draft. The query and its rows are shown below a line and cannot be
-// changed.
+// inEditor opens the text of a draft in an editor and returns the new text. The query and its rows are shown below a
+// line and cannot be changed.
 func (l *ledger) inEditor(ctx context.Context, editor string, en *bot.Entry) (string, error) {
 	below := `Change only the text above this line. Wiki markup in it is shown on the page, not used.
 For another query, leave and use: spinachbot ledger retry ` + en.Key + `
@@ -269,13 +269,13 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 ` + text.Clean(en.Heading) + "\n\n" + text.Clean(en.Question) + "\n\n" + text.Clean(en.Draft.Reply.Query) + "\n"
 	s, err := console.Edit(ctx, editor, en.Draft.Reply.Short, below, l.e.stdin, l.e.stdout, l.e.stderr)
 	if errors.Is(err, console.ErrBelow) {
-		return "", fmt.Errorf("%w. For another query use spinachbot ledger retry %s", err, en.Key)
+		return "", fmt.Errorf("%w. For a different query, run: spinachbot ledger retry %s", err, en.Key)
 	}
 	return s, err
 }
 
-// several lists the remaining entries and approves those whose numbers are typed. shown is true if the entry under
-// review is one of them; the others are removed from the remaining entries.
+// several lists the remaining entries and approves the entries whose numbers are typed. shown is true if the entry
+// under review was approved; the other approved entries are removed from the remaining entries.
 func (r *review) several(ctx context.Context) (shown bool, err error) {
 	for i, en := range r.rest {
 		confidence := "  - "

@@ -57,7 +57,7 @@ func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by str
 		fmt.Fprintf(l.e.stderr, "Remove %s from the wiki? [y/N] ", which)
 		said, _ := bufio.NewReader(l.e.stdin).ReadString('\n') // no answer means no
 		if s := strings.ToLower(strings.TrimSpace(said)); s != "y" && s != "yes" {
-			return errors.New("nothing was undone; answer y, or use --yes")
+			return errors.New("nothing was undone; answer y or use --yes")
 		}
 	}
 	bots := map[string]*bot.Bot{} // by wiki
@@ -96,7 +96,7 @@ func (l *ledger) undoer(lg *slog.Logger, wiki string) (*bot.Bot, error) {
 			return nil, err
 		}
 		if cfg = others[wiki]; cfg == nil {
-			return nil, fmt.Errorf("it is on the wiki %q, which WIKIS does not list: add it there, or edit the page", wiki)
+			return nil, fmt.Errorf("it is on the wiki %q, which is not in WIKIS: add it there or edit the page", wiki)
 		}
 	}
 	client, err := newWiki(lg, cfg, "", l.st)

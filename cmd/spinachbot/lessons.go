@@ -42,7 +42,7 @@ func openLessons(e *env, dataDir string) *lesson.Book {
 	return lesson.Open(filepath.Join(dataDir, lessonsFile), e.now)
 }
 
-// withNotes adds to each graph its approved notes.
+// withNotes adds each graph's approved notes.
 func withNotes(book *lesson.Book, sources agent.Sources) (agent.Sources, error) {
 	out := slices.Clone(sources)
 	for i := range out {
@@ -219,7 +219,7 @@ func lessonsExportCommand(e *env) *cobra.Command {
 			return err
 		}
 		if len(items) == 0 {
-			return errors.New("no candidate is approved; lessons list shows them")
+			return errors.New("no candidates are approved; lessons list shows them")
 		}
 		f, err := os.OpenFile(args[0], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 		if err != nil {
@@ -251,7 +251,7 @@ func lessonsMeasureCommand(e *env) *cobra.Command {
 	return onLessons(c, 1, -1, "lessons measure: which notes? spinachbot lessons measure --without RUN --with RUN ID...",
 		func(ctx context.Context, b *lesson.Book, ids []string) error {
 			if *without == "" || *with == "" {
-				return usageError{errors.New("name the two runs with --without and --with")}
+				return usageError{errors.New("specify the two runs with --without and --with")}
 			}
 			effect, err := evalrun.Effect(ctx, *without, *with, e.now())
 			if err != nil {
@@ -297,11 +297,11 @@ person approves them.`, config.Data, config.Model,
 	})
 }
 
-// maxTask is the maximum length in bytes of the text for the note-taker: the maximum length of a question, plus room
-// for 16 notes.
+// maxTask is the maximum length in bytes of the note-taker's input: the maximum length of a question plus room for 16
+// notes.
 const maxTask = 15_500
 
-// learnLessons reads runs and returns how many notes were added.
+// learnLessons learns notes from runs and returns how many were added.
 func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Config, graph string, paths []string,
 	limit int) (int, error) {
 	runs, err := transcript.ReadRuns(paths)
@@ -362,13 +362,13 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	return len(after) - len(before), err
 }
 
-// saysNothing reports whether a run reveals nothing about the graph, because the graph failed or there was no model.
+// saysNothing reports whether a run says nothing about the graph because the graph failed or there was no model.
 func saysNothing(r *transcript.Run) bool {
 	return r.End != nil && (r.End.Reason == string(event.NoModel) || r.End.Reason == string(event.GraphFailed))
 }
 
-// worstFirst sorts runs by how correct their answers are, if that is known. Among the other runs, those without an
-// answer come first.
+// worstFirst sorts runs by the correctness of their answers, if known, starting with the worst. Among the other runs,
+// unanswered runs come first.
 func worstFirst(runs []transcript.FileRun, judged evalrun.Judged) []transcript.FileRun {
 	score := func(r transcript.FileRun) float64 {
 		if _, f1, ok := judged.Known(r.Path); ok {

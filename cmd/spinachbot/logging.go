@@ -7,8 +7,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// logger writes messages at the given level and above to standard error, or all messages with -v. Unless it includes
-// [slog.LevelInfo], failures that are retried are only counted, and the program prints their number at its end.
+// logger returns a logger that writes messages at the given level and above to standard error, or all messages with -v.
+// If the logger does not write [slog.LevelInfo], retried failures are only counted, and the program prints their number
+// before it exits.
 func (c *cmdline) logger(level slog.Level) *slog.Logger {
 	if c.verbose != nil && *c.verbose {
 		level = slog.LevelDebug
@@ -20,7 +21,7 @@ func (c *cmdline) logger(level slog.Level) *slog.Logger {
 	return slog.New(logid.Handler(console.CountRetries(text, level, &c.e.retries)))
 }
 
-// unset formats a time that is not set, such as an empty ANSWER_SINCE, as words.
+// unset formats an unset time, such as an empty ANSWER_SINCE, as text.
 func unset(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindTime && a.Value.Time().IsZero() {
 		return slog.String(a.Key, "not set")

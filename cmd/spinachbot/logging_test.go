@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// A time that is not set, such as an empty ANSWER_SINCE, is not written as the year 1.
+// An unset time, such as an empty ANSWER_SINCE, is not logged as the year 1.
 func TestUnsetTime(t *testing.T) {
 	var b bytes.Buffer
 	c := &cmdline{e: &env{stderr: &b}}

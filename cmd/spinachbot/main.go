@@ -1,12 +1,12 @@
-// Command spinachbot answers requests for SPARQL queries on a wiki page, and contains the tools for that task; see
+// Command spinachbot answers requests for SPARQL queries on a wiki page and contains the tools for that task; see
 // `spinachbot -h`.
 //
-// main.go has the signals, exit statuses and the tree of commands, cli.go the code that all commands share, settings.go
-// the code that reads settings, and wire.go the code that turns settings into concrete parts. Each command has its own
-// file.
+// main.go contains signal handling, exit statuses, and the command tree; cli.go contains the code shared by all
+// commands; settings.go reads the settings; and wire.go creates the parts of the program from the settings. Each
+// command has its own file.
 //
-// The package has more than 6,000 lines: it contains the flags, help and wiring of all commands, and each server, page
-// and kind of bot adds some. The wiring of run and serve would be the first part to move into separate packages.
+// The package has more than 6,000 lines: it contains the flags, help, and wiring of all commands, and each server,
+// page, and kind of bot adds more. The wiring of run and serve would be the first part to move into separate packages.
 package main
 
 import (
@@ -39,12 +39,13 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitUsage       = 2 // wrong usage or settings
-	exitNoAnswer    = 3 // ask ended without an answer
+	exitNoAnswer    = 3 // ask finished without an answer
 	exitService     = 4 // a service failed permanently
 	exitInterrupted = 130
 )
 
-// env contains everything that a command gets from outside the program. No other code reads it directly.
+// env contains everything that a command gets from outside the program. No other code reads from the environment
+// directly.
 type env struct {
 	stdin   io.Reader
 	stdout  io.Writer
@@ -53,7 +54,7 @@ type env struct {
 	now     func() time.Time
 	args    []string // as given, for messages
 	retries console.Retries
-	secrets *politehttp.Scrubber // of the settings; nil before they are read
+	secrets *politehttp.Scrubber // removes the secret settings; nil before the settings are read
 }
 
 // newEnv returns the process's own environment.
@@ -80,12 +81,12 @@ func (e *env) variable(name string) string {
 	return ""
 }
 
-// editor returns the command of the user's editor, or "" if none is set.
+// editor returns the command that starts the user's editor, or "" if none is set.
 func (e *env) editor() string {
 	return cmp.Or(strings.TrimSpace(e.variable("VISUAL")), strings.TrimSpace(e.variable("EDITOR")))
 }
 
-// screen returns standard error as a screen. Everything written to standard error goes through it.
+// screen returns a screen for standard error. Everything written to standard error goes through it.
 func (e *env) screen() *console.Screen {
 	s := console.New(e.stderr, e.environ)
 	e.stderr = s
@@ -134,8 +135,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run executes a command and returns the exit status. It turns a panic into an error message, so that the user never
-// sees only a stack trace.
+// run executes a command and returns the exit status. It turns a panic into an error message, so that users never see a
+// bare stack trace.
 func run(ctx context.Context, e *env, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -174,7 +175,8 @@ func execute(ctx context.Context, e *env, args []string) int {
 	return misuse(e, "%v", err)
 }
 
-// fail prints an error with the program's name and returns the exit status for it, which is the same in every command.
+// fail prints an error, prefixed with the program's name, and returns its exit status, which is the same for every
+// command.
 func fail(e *env, err error) int {
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(e.stderr, "spinachbot: interrupted")
@@ -197,7 +199,7 @@ type usageError struct{ error }
 func (u usageError) Unwrap() error { return u.error }
 
 // unopened reports whether a file or folder is missing, is of the wrong kind, or may not be opened or created, which
-// means that an argument or a setting names the wrong one. Errors in a file's content are not included.
+// means that an argument or a setting specifies the wrong one. It does not cover errors in a file's content.
 func unopened(err error) bool {
 	for _, why := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR} {
 		if errors.Is(err, why) {
@@ -207,7 +209,7 @@ func unopened(err error) bool {
 	return false
 }
 
-// serviceFailed reports whether the wiki or the query service failed even after its client's pauses and retries.
+// serviceFailed reports whether the wiki or the query service failed despite its client's pauses and retries.
 func serviceFailed(err error) bool {
 	kind, wiki := mediawiki.KindOf(err)
 	return wiki && kind == mediawiki.Transient || kg.KindOf(err) == kg.Down || errors.Is(err, harvest.ErrEndpointDown) ||

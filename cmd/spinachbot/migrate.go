@@ -43,7 +43,7 @@ func migrate(ctx context.Context, cfg *config.Config) (m store.Moved, err error)
 	file := *cfg
 	file.DatabaseURL = ""
 	if !hasLedger(&file) {
-		return m, fmt.Errorf("there is no ledger in %s; name another folder with --data-dir", cfg.DataDir)
+		return m, fmt.Errorf("there is no ledger in %s; specify a different folder with --data-dir", cfg.DataDir)
 	}
 	unlock, err := store.Lock(cfg.DataDir)
 	if err != nil {

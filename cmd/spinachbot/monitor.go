@@ -22,21 +22,21 @@ func profilesFlag(c *cmdline) *string {
 	return c.fs.String("pprof", "", "loopback `address`, such as 127.0.0.1:6060, at which go tool pprof finds profiles; nobody else can reach it")
 }
 
-// profiles serves profiles at a loopback address until ctx is done. It has its own listener, so that a proxy in front
-// of the program's other pages cannot make it public.
+// profiles serves profiles at a loopback address until ctx is done. It uses a separate listener, so that a proxy in
+// front of the program's other pages cannot expose it.
 func profiles(ctx context.Context, lg *slog.Logger, address string) error {
 	if address == "" {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(address)
 	if err == nil && !guard.Loopback(host) {
-		return usageError{fmt.Errorf("--pprof %s: profiles show the program's memory; use an address of this machine only, such as 127.0.0.1:6060",
+		return usageError{fmt.Errorf("--pprof %s: profiles show the program's memory; use a loopback address, such as 127.0.0.1:6060",
 			address)}
 	}
 	return aside(ctx, lg, "--pprof", address, guard.Guard(health.Profiles(), guard.Options{Log: lg}))
 }
 
-// aside runs a server alongside a command's work until ctx is done.
+// aside runs a server in the background until ctx is done.
 func aside(ctx context.Context, lg *slog.Logger, flag, address string, h http.Handler) error {
 	if err := console.CheckAddress(address, "127.0.0.1:6060"); err != nil {
 		return usageError{fmt.Errorf("%s: %w", flag, err)}
@@ -56,8 +56,8 @@ func aside(ctx context.Context, lg *slog.Logger, flag, address string, h http.Ha
 	return nil
 }
 
-// watched serves a bot's counters and health until ctx is done. On an address that other machines can reach, any host
-// name is accepted, since probes use IP addresses.
+// watched serves a bot's counters and health until ctx is done. If the address is reachable from other machines, any
+// host name is accepted, since probes use IP addresses.
 func watched(ctx context.Context, lg *slog.Logger, address string, counts *metrics.Metrics, ready health.Check) error {
 	if address == "" {
 		return nil
@@ -81,7 +81,7 @@ func ledgerReady(st *store.Store, now func() time.Time) health.Check {
 	}
 }
 
-// countLedger adds figures from the ledger to the counters.
+// countLedger adds gauges computed from the ledger to the metrics.
 func countLedger(counts *metrics.Metrics, st *store.Store, now func() time.Time) {
 	counts.Gauges("ledger_entries", "Entries of the ledger, by state.", "state",
 		func(ctx context.Context) (map[string]float64, error) {
@@ -117,7 +117,7 @@ func of(b bool) float64 {
 	return 0
 }
 
-// ledgerCounts adds each entry to the sums.
+// ledgerCounts adds the value of each ledger entry to the sum for its label.
 func ledgerCounts(ctx context.Context, st *store.Store, sums map[string]float64,
 	value func(*bot.Entry) (label string, n float64)) (map[string]float64, error) {
 	entries, err := st.Entries(ctx, bot.Filter{})
@@ -128,10 +128,10 @@ func ledgerCounts(ctx context.Context, st *store.Store, sums map[string]float64,
 	return sums, err
 }
 
-// counting counts the requests to a service.
+// counting returns a wrapper that counts requests to a service.
 func counting(counts *metrics.Metrics, service string) wrapper {
 	return func(rt http.RoundTripper) http.RoundTripper { return counts.Transport(service, rt) }
 }
 
-// newRequestID returns an ID for a request in the log.
+// newRequestID returns an ID that identifies a request in the log.
 func newRequestID() string { return strconv.FormatUint(randomUint64(), 36) }

@@ -25,8 +25,8 @@ func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, context.DeadlineExceeded
 }
 
-// scraped returns the metrics that Prometheus sees after one event of each kind, with a posted reply, a waiting draft
-// and a request that must be solved.
+// scraped returns the metrics that Prometheus sees after one event of each kind, with a posted reply, a waiting draft,
+// and an unsolved request.
 func scraped(t *testing.T) string {
 	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))
@@ -97,7 +97,7 @@ func TestMetricsAreThere(t *testing.T) {
 	}
 }
 
-// TestProfilesStayHere checks that profiles are served only on a loopback listener, and only under loopback names.
+// TestProfilesStayHere checks that profiles are served only on a loopback listener and only for loopback host names.
 func TestProfilesStayHere(t *testing.T) {
 	lg := slog.New(slog.DiscardHandler)
 	for _, address := range []string{"0.0.0.0:0", ":0", "192.0.2.1:6060", "bot.example.org:6060"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// A command whose output was lost fails, even if it printed only a little.
+// A command fails if its output was lost, even if the output was short.
 func TestDiskFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

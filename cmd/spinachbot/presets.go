@@ -22,16 +22,16 @@ import (
 type presetFlags struct {
 	name, file, policy, tree, kind string
 	runs                           int
-	presets                        fileList // more presets, for the tries of a vote
+	presets                        fileList // presets for the tries of a vote
 }
 
-// listPresets is the value of --preset that explains the presets.
+// listPresets is the --preset value that prints an explanation of the presets.
 const listPresets = "list"
 
-// answerPreset is the description, in the help, of the default for a command that answers as the bot does.
+// answerPreset describes, in help texts, the default preset of a command that answers as the bot does.
 const answerPreset = "the setting ANSWER_PRESET, best unless it is set"
 
-// declare declares the flags. usual describes the preset that is used when none is named.
+// declare declares the flags. usual describes the preset that is used if none is specified.
 func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	usage := "`system` to work like: " + orList(preset.Names())
 	if len(more) > 0 {
@@ -48,7 +48,7 @@ func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	c.fs.Var(&f.presets, "presets", "`presets` of these tries, separated by commas, used in turn; the first is also --preset")
 }
 
-// options returns the agent's options that the flags choose. usual is the preset that is used when none is named.
+// options returns the agent options specified by the flags. usual is the preset that is used if none is specified.
 func (f *presetFlags) options(usual string) (agent.Options, error) {
 	variants, err := f.variants()
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *presetFlags) options(usual string) (agent.Options, error) {
 	return agent.Options{Preset: p, Policy: policy, Runs: f.runs, Variants: variants}, nil
 }
 
-// one returns the preset of the run or, if there are several tries, of the first try.
+// one returns the preset for the run or, if there are several tries, for the first try.
 func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset, error) {
 	switch {
 	case f.file != "":
@@ -107,7 +107,7 @@ func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset
 // maxRuns is the maximum number of tries for a question.
 const maxRuns = 20
 
-// variants returns the presets of a vote's tries, or nil if they all use the same one.
+// variants returns the presets for a vote's tries, or nil if all tries use the same preset.
 func (f *presetFlags) variants() ([]step.Variant, error) {
 	if f.runs < 0 || f.runs > maxRuns {
 		return nil, usageError{fmt.Errorf("--runs %d: want 1 to %d", f.runs, maxRuns)}
@@ -127,13 +127,13 @@ func (f *presetFlags) variants() ([]step.Variant, error) {
 	case f.file != "":
 		return nil, usageError{errors.New("--presets and --preset-file cannot be used together")}
 	case f.name != "" && f.name != out[0].Preset.Name:
-		return nil, usageError{fmt.Errorf("--preset %s differs from the first of --presets %s; leave --preset out", f.name,
+		return nil, usageError{fmt.Errorf("--preset %s differs from the first of --presets %s; omit --preset", f.name,
 			out[0].Preset.Name)}
 	}
 	return out, nil
 }
 
-// tries describes the tries of a vote in the settings of a run; "" if there is only one.
+// tries returns a description of a vote's tries for the run's settings, or "" if there is only one try.
 func (f *presetFlags) tries(o agent.Options) string {
 	if !search.ManyTries(o.Policy) {
 		return ""
@@ -145,7 +145,8 @@ func (f *presetFlags) tries(o agent.Options) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", o.Runs, strings.Join(names, ",")))
 }
 
-// fingerprint identifies the preset in the settings of a run; for a file it includes a hash of the content.
+// fingerprint returns a string that identifies the preset in a run's settings. For a preset file, it includes a hash of
+// the content.
 func (f *presetFlags) fingerprint(p *preset.Preset) (string, error) {
 	if f.file == "" {
 		return p.Name, nil

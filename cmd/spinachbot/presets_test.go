@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A preset file that names a policy that does not exist is a usage error, found before any question is asked.
+// A preset file that specifies a nonexistent policy is a usage error, reported before any question is asked.
 func TestPresetFileUnknownPolicy(t *testing.T) {
 	dir, from := t.TempDir(), "../../agent/preset/spinach"
 	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
@@ -28,8 +28,7 @@ func TestPresetFileUnknownPolicy(t *testing.T) {
 	}
 }
 
-// The preset that answers comes from a file, from the first of several presets, from --preset, or otherwise from the
-// setting.
+// The preset comes from a file, from the first of several presets, from --preset, or else from the setting.
 func TestPresetUsed(t *testing.T) {
 	for _, c := range []struct {
 		flags       presetFlags

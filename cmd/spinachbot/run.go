@@ -1,4 +1,4 @@
-// More than 500 lines: this file wires `run`, in the order in which its parts are created.
+// More than 500 lines: this file wires `run` in the order in which its parts are created.
 
 package main
 
@@ -112,7 +112,7 @@ POSTING is off until you enable it.`,
 	})
 }
 
-// policy returns the bot's policy from the settings.
+// policy returns the bot's policy, as configured.
 func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	return bot.Config{
 		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage,
@@ -145,14 +145,14 @@ type running struct {
 	others  []otherWiki
 }
 
-// otherWiki is a wiki from the file that WIKIS names.
+// otherWiki is a wiki from the WIKIS file.
 type otherWiki struct {
 	name  string
 	cfg   *config.Config
 	parts *botParts
 }
 
-// wire creates the parts of the bots of all wikis.
+// wire creates the parts of the bots for all wikis.
 func (r *running) wire(ctx context.Context) (err error) {
 	if r.parts, err = wireParts(ctx, r.lg, r.cfg, r.st, r.e, modelSettings(r.cfg), r.counts); err != nil {
 		return err
@@ -173,13 +173,13 @@ func (r *running) wire(ctx context.Context) (err error) {
 	return nil
 }
 
-// moreWikis reads the file that WIKIS names.
+// moreWikis reads the WIKIS file.
 func moreWikis(e *env, cfg *config.Config) ([]string, map[string]*config.Config, error) {
 	return readWikis(cfg, e.variable)
 }
 
-// wikisToRead reads the same file for commands that only read the wikis and do not need any of the secrets that the
-// file names.
+// wikisToRead reads the same file for commands that only read the wikis and do not need the secrets to which the file
+// refers.
 func wikisToRead(cfg *config.Config) (map[string]*config.Config, error) {
 	_, all, err := readWikis(cfg, func(string) string { return "not needed for reading" })
 	return all, err
@@ -196,7 +196,7 @@ func readWikis(cfg *config.Config, getenv func(string) string) ([]string, map[st
 	return cfg.ReadWikis(cfg.Wikis, data, getenv)
 }
 
-// bots creates a bot for every wiki, with the policy of the main one.
+// bots creates a bot for every wiki, with the main bot's policy.
 func (r *running) bots(st bot.Store, pol bot.Config) (*several.Bots, error) {
 	b, err := r.parts.bot(st, pol)
 	if err != nil {
@@ -216,8 +216,8 @@ func (r *running) bots(st bot.Store, pol bot.Config) (*several.Bots, error) {
 	return all, nil
 }
 
-// drainTime is how long work in progress may continue after the program is asked to stop. Together with the time for
-// recording the end, it is less than the 30 seconds that service managers wait.
+// drainTime is how long work in progress may continue after the program is asked to stop. Including the time to record
+// the ending, it is less than the 30 seconds that service managers wait.
 const drainTime = 20 * time.Second
 
 func (r *running) run(ctx context.Context) (err error) {
@@ -273,7 +273,7 @@ func (r *running) removedPosts(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// removedToday does the work of removedPosts once a day in a process that runs a single round.
+// removedToday runs removedPosts at most once a day, for processes that run a single round.
 func (r *running) removedToday(ctx context.Context) error {
 	const key = "removed posts checked"
 	if r.cfg.KeepRemoved < 0 {
@@ -289,8 +289,8 @@ func (r *running) removedToday(ctx context.Context) error {
 	return r.st.Put(ctx, key, []byte(day))
 }
 
-// deleteOld deletes old trajectories, now and daily, until the returned function is called. Every process has its own
-// trajectories.
+// deleteOld deletes old trajectories now, and then daily until the returned function is called. Each process has its
+// own trajectories.
 func (r *running) deleteOld(ctx context.Context) (stop func()) {
 	if r.cfg.KeepTrajectories < 0 {
 		return func() {}
@@ -335,7 +335,7 @@ func (r *running) digest(ctx context.Context, b *several.Bots) error {
 	})
 }
 
-// stepPages returns the pages with the steps behind replies, or nil if none are written.
+// stepPages returns the pages with the steps behind replies, or nil if such pages are not written.
 func (r *running) stepPages(b *several.Bots) *tracepage.Pages {
 	if r.cfg.TracePage == "" || r.pol.DryRun || r.pol.Posting == bot.Off {
 		return nil
@@ -344,7 +344,7 @@ func (r *running) stepPages(b *several.Bots) *tracepage.Pages {
 		Now: r.e.now, Account: r.pol.Account, Parent: r.cfg.TracePage, Keep: r.cfg.KeepTrajectories, Hide: r.cfg.Secrets()}
 }
 
-// watch runs a step on the page's schedule, and the jobs that have other schedules.
+// watch runs a step on the page's schedule and the jobs on their own schedules.
 func (r *running) watch(ctx context.Context, b *several.Bots, step func(context.Context) error) error {
 	var jobs []job
 	if r.cfg.DigestPage != "" {
@@ -434,9 +434,9 @@ type botParts struct {
 	harvest *scheduledHarvest
 	counts  *metrics.Metrics
 	now     func() time.Time
-	// whether pages that mention the account are read, too
+	// whether the bot also reads pages that mention its account
 	mentions bool
-	tools    bool // replies without a query are posted by DiscussionTools if the wiki has them
+	tools    bool // replies without a query are posted through DiscussionTools if the wiki has it
 }
 
 // bot returns a bot.
@@ -463,7 +463,7 @@ func wireBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store
 	return parts.bot(st, pol)
 }
 
-// wireParts creates the clients of the bots and, from the same clients, the harvest that may run alongside them.
+// wireParts creates the bots' clients and, using the same clients, the harvest that may run alongside the bots.
 func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
 	counts *metrics.Metrics) (*botParts, error) {
 	now := e.now
@@ -523,21 +523,22 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 		rerun: earlier.Rerunner{Source: sources[0], Now: now}, figures: figures.Finder{Graph: sources[0].Graph}}, nil
 }
 
-// toolsMayPost reports whether replies may be posted by DiscussionTools, which do not support a base revision. That
-// requires a single process, and a wiki that refuses its late requests: because the session has ended or, with OAuth
-// 1.0a, because the time in the signature is more than five minutes ago. A request with an OAuth 2 token never expires.
+// toolsMayPost reports whether replies may be posted through DiscussionTools, which does not support a base revision.
+// That requires a single process and a wiki that rejects the process's late requests, because the session has ended or,
+// with OAuth 1.0a, because the time in the signature is more than five minutes ago. A request with an OAuth 2 token
+// never expires.
 func toolsMayPost(cfg *config.Config) bool {
 	return cfg.DiscussionTools == "on" && cfg.DatabaseURL == "" && cfg.OAuth2Token.Reveal() == ""
 }
 
-// job is another task that runs on a schedule while the bot watches.
+// job is an additional task that runs on a schedule while the bot is watching.
 type job struct {
 	setting, schedule string
 	run               func(ctx context.Context) error
 }
 
-// watch runs a step on a schedule until ctx is done or the account may not edit. While a step is still running, no
-// other one is started.
+// watch runs a step on a schedule until ctx is done or the account may not edit. It does not start a step while another
+// is running.
 func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) error, schedule string, jobs ...job) error {
 	if schedule == "" {
 		return usageError{errors.New("WATCH_SCHEDULE is empty: when should the page be read?")}
@@ -584,7 +585,8 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	return nil
 }
 
-// oneAtATime runs a job unless its previous run is still in progress. Errors are logged, and the bot continues.
+// oneAtATime returns a function that runs a job unless its previous run is still in progress. Errors are logged, and
+// the bot continues.
 func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
 	var turn sync.Mutex
 	return func() {

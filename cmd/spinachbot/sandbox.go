@@ -29,7 +29,7 @@ const (
 	sandboxBot      = "SpinachBot"
 	sandboxLogin    = "SpinachBot@sandbox"
 	sandboxOperator = "Sandbox"
-	wikiName        = "wiki.jsonl" // the wiki's file in DATA_DIR
+	wikiName        = "wiki.jsonl" // name of the wiki's file in DATA_DIR
 )
 
 func sandboxCommand(e *env) *cobra.Command {
@@ -78,8 +78,8 @@ The graph is kept in memory, which is enough for some million triples. Larger da
 	})
 }
 
-// wikiFile returns the file in which the sandbox's wiki stores its pages: in DATA_DIR if that is set, otherwise in
-// memory.
+// wikiFile returns the name of the file in which the sandbox's wiki stores its pages: a file in DATA_DIR or, if that is
+// not set, "" for memory.
 func wikiFile(cfg *config.Config) string {
 	if cfg.Origin("DATA_DIR") == "default" {
 		return ""
@@ -99,7 +99,7 @@ type sandboxOptions struct {
 	script, page string
 	timeout      time.Duration
 	title        string // title of the forum page
-	// prefix of the titles of archive pages; together with the seeded forum page, one archive page is seeded
+	// title prefix of archive pages; one archive page is seeded along with the built-in forum page
 	archive  string
 	wikiFile string
 	notice   string // at the top of the forum page
@@ -116,14 +116,14 @@ type sandboxServer struct {
 	activity *sandbox.Activity
 }
 
-// builtinGraph builds the graph of the built-in slice.
+// builtinGraph returns a graph of the built-in slice.
 func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
 // sandboxParallel is the maximum number of queries that the sandbox runs at once. The graph divides its memory among
-// them, and small queries get their share however many greedy ones there are, so the number need not be low to protect
-// them.
+// them, and small queries get their share no matter how many greedy queries there are, so the limit need not be low to
+// protect them.
 const sandboxParallel = 128
 
 func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
@@ -187,8 +187,8 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	return s, nil
 }
 
-// seedWiki writes the first pages of a new wiki: the forum, the bot's own page and, with the built-in forum, a page of
-// its archive.
+// seedWiki writes the initial pages of a new wiki: the forum, the bot's own page and, for the built-in forum, an
+// archive page.
 func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
 	forum, err := readForumPage(o.page)
 	if err != nil {
@@ -218,8 +218,8 @@ func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
 	return nil
 }
 
-// ownHost rejects requests with other host names if the sandbox listens on loopback, so that no page on the internet
-// can reach it through a host name that points to this machine.
+// ownHost rejects requests for other host names if the sandbox listens on a loopback address, so that no web page can
+// reach it through a host name that points to this machine.
 func ownHost(addr net.Addr, next http.Handler) http.Handler {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {
@@ -239,7 +239,7 @@ func (s *sandboxServer) serve(ctx context.Context) error {
 	return serveUntil(ctx, s.server, s.listener)
 }
 
-// serveUntil handles requests until ctx is done; requests in progress then get two seconds to finish.
+// serveUntil handles requests until ctx is done; it then gives requests in progress two seconds to finish.
 func serveUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -262,7 +262,7 @@ func (s *sandboxServer) close() {
 	}
 	if s.wiki != nil {
 		if err := s.wiki.Close(); err != nil {
-			s.lg.Warn("the wiki cannot be closed", "error", err)
+			s.lg.Warn("cannot close the wiki", "error", err)
 		}
 	}
 }

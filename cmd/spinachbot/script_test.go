@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// The scripts in testdata/script also serve as the manual of the command line.
+// The scripts in testdata/script also serve as a manual for the command line.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
 }

@@ -137,7 +137,7 @@ func (s *serving) run(ctx context.Context, rest []string) int {
 	return exitOK
 }
 
-// handler wires the server's parts.
+// handler assembles the server's parts.
 func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, opts agent.Options,
 	dir string) (http.Handler, error) {
 	counts := metrics.New(version(), s.e.now)
@@ -198,8 +198,8 @@ func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 	}), nil
 }
 
-// challenged returns the solvers for the datasets that KG_FILE names, one for each graph. A graph that cannot be opened
-// is left out, with a warning.
+// challenged returns the solvers for the challenge datasets in KG_FILE, one per graph. It omits graphs that cannot be
+// opened and logs a warning.
 func (s *serving) challenged(ctx context.Context, lg *slog.Logger, o *graphs.Opener,
 	solver func(agent.Sources) challenge.Solver) map[string]challenge.Solver {
 	out := map[string]challenge.Solver{}
@@ -209,7 +209,7 @@ func (s *serving) challenged(ctx context.Context, lg *slog.Logger, o *graphs.Ope
 		}
 		sources, err := o.Open(ctx, entry.Name)
 		if err != nil {
-			lg.Warn("questions on a dataset of the challenge cannot be answered", "graph", entry.Name, "error", err)
+			lg.Warn("questions about a challenge dataset cannot be answered", "graph", entry.Name, "error", err)
 			continue
 		}
 		for _, iri := range entry.Text2SPARQL {

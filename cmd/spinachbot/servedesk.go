@@ -20,8 +20,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/runs"
 )
 
-// private adds the pages with restricted access: the login, the operator's desk, and the runs, whose trajectories are
-// in dir.
+// private adds the pages with restricted access: the login, the operator's desk, and the runs whose trajectories are in
+// dir.
 func (s *serving) private(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, dir string,
 	site *layout.Site, pages map[string]http.Handler) error {
 	host, _, _ := net.SplitHostPort(s.addr)
@@ -64,7 +64,7 @@ func (s *serving) private(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 	return s.annotators(ctx, lg, cfg, site, door, pages)
 }
 
-// annotators adds the page for annotators, for everyone who is logged in.
+// annotators adds the annotators' page, for everyone who is logged in.
 func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.Config, site *layout.Site,
 	door *login.Door, pages map[string]http.Handler) error {
 	graph, _, _ := strings.Cut(s.graph, ",")
@@ -93,14 +93,14 @@ func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.C
 	return nil
 }
 
-// close closes everything that the pages opened.
+// close closes everything that was opened for the pages.
 func (s *serving) close() {
 	for _, c := range s.closing {
 		_ = c.Close() // all writes are already durable
 	}
 }
 
-// deskWikis returns the configured wikis as the desk needs them.
+// deskWikis returns the configured wikis in the form that the desk needs.
 func deskWikis(lg *slog.Logger, cfg *config.Config) (map[string]desk.Wiki, error) {
 	all, err := wikisToRead(cfg)
 	if err != nil { // the main wiki's requests are still shown
@@ -130,7 +130,7 @@ func deskWikis(lg *slog.Logger, cfg *config.Config) (map[string]desk.Wiki, error
 	return out, add("", cfg)
 }
 
-// newPreviewer returns a client that asks the wiki to render texts. It has no account, so it cannot write.
+// newPreviewer returns a client that asks the wiki to render wikitext. It has no account, so it cannot write.
 func newPreviewer(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
 	if err != nil {

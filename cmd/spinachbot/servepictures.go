@@ -10,11 +10,11 @@ import (
 	webask "github.com/spinachbot/spinachbot/internal/web/ask"
 )
 
-// picturesFolder is the folder in DATA_DIR for the pictures that results name. They can always be fetched again.
+// picturesFolder is the folder in DATA_DIR for pictures that results refer to. They can always be fetched again.
 const picturesFolder = "pictures"
 
-// picturesFrom returns the address of the pictures that results name, or "" for no pictures. A graph on this machine
-// may be private or part of a trial without a network. In that case, nothing is requested from Wikimedia Commons unless
+// picturesFrom returns the base URL of the pictures that results refer to, or "" for no pictures. A local graph may be
+// private or part of a trial without a network, so nothing is requested from Wikimedia Commons for such a graph unless
 // the settings allow it.
 func picturesFrom(cfg *config.Config) string {
 	switch {
@@ -26,7 +26,7 @@ func picturesFrom(cfg *config.Config) string {
 	return picture.Commons
 }
 
-// newPictures returns a fetcher for the pictures of results, or nil if results only have links.
+// newPictures returns a fetcher for the pictures in results, or nil if results only show links.
 func newPictures(lg *slog.Logger, e *env, cfg *config.Config, wrap wrapper) webask.Pictures {
 	base := picturesFrom(cfg)
 	if base == "" {

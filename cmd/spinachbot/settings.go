@@ -18,8 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// cmdline is the command line of one command: its own flags, and one flag for every setting in the groups that it
-// reads.
+// cmdline is the command line of one command: its own flags and one flag for every setting in the groups that it reads.
 type cmdline struct {
 	cmd      *cobra.Command
 	fs       *pflag.FlagSet
@@ -28,17 +27,18 @@ type cmdline struct {
 	envFile  *string
 	verbose  *bool
 	settings map[string]string // flag to setting
-	hidden   []string          // settings that the help does not show
+	hidden   []string          // settings not shown in the help
 }
 
-// settingWords are the values, for completions, of settings that accept one of a few words.
+// settingWords maps settings that accept one of a few words to those words, for shell completion.
 var settingWords = map[string][]cobra.Completion{
 	"posting":         {"off\tnothing is written", "propose\treplies wait for ledger approve", "on\treplies are posted"},
 	"low-confidence":  {"ask\tthe poster is asked one question", "silent\tnothing is posted"},
 	"openai-sampling": {"full\ttemperature, top_p and n are sent", "none\tfor reasoning models"},
 }
 
-// newCmdline declares a command. use is its name and arguments; short is a brief description, and doc the full one.
+// newCmdline declares a command. use is its name and arguments, short is its one-line description, and doc is its full
+// description.
 func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline {
 	cmd := &cobra.Command{Use: use, Short: short, Long: doc, Args: cobra.ArbitraryArgs, DisableFlagsInUseLine: true}
 	c := &cmdline{cmd: cmd, fs: cmd.Flags(), e: e, groups: map[config.Group]bool{}, settings: map[string]string{}}
@@ -72,7 +72,7 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 	return c
 }
 
-// hide removes settings from the help of a command that reads only other settings of their groups.
+// hide hides settings from the help of a command that reads only other settings in their groups.
 func (c *cmdline) hide(names ...string) {
 	for _, k := range config.Keys() {
 		if !slices.Contains(names, k.Name) {
@@ -85,7 +85,7 @@ func (c *cmdline) hide(names ...string) {
 	}
 }
 
-// environmentNote explains, for the manual page, the settings' names in the environment.
+// environmentNote returns the manual page's explanation of the settings' names in the environment.
 func environmentNote(groups map[config.Group]bool) string {
 	var secrets []string
 	for _, k := range config.Keys() {
@@ -144,7 +144,8 @@ func (c *cmdline) usage(w io.Writer) {
 	}
 }
 
-// definition prints a term on a line and its description below it, indented, or both on one line if the term is short.
+// definition prints a term and its description: on one line if the term is short, and otherwise with the description
+// indented below the term.
 func definition(w io.Writer, term, text string) {
 	const indent = 23
 	if console.Cells(term) <= indent-4 {
@@ -155,14 +156,14 @@ func definition(w io.Writer, term, text string) {
 	item(w, strings.Repeat(" ", indent-1), text)
 }
 
-// loadQuietly reads the settings for completions, which must not print anything.
+// loadQuietly reads the settings for shell completion, which must not print anything.
 func (c *cmdline) loadQuietly() (*config.Config, bool) {
 	quiet := *c
 	quiet.e = &env{stdin: c.e.stdin, stdout: io.Discard, stderr: io.Discard, environ: c.e.environ, now: c.e.now}
 	return quiet.load()
 }
 
-// load reads the settings. If there are problems, it prints all of them and the command ends with exit status 2.
+// load reads the settings. If there are problems, it prints all of them, and the command exits with status 2.
 func (c *cmdline) load() (*config.Config, bool) {
 	src := config.Source{Environ: c.e.environ, Flags: map[string]string{}}
 	named := false
@@ -195,7 +196,7 @@ func (c *cmdline) load() (*config.Config, bool) {
 	return cfg, true
 }
 
-// hasSecret reports whether the settings file has a secret.
+// hasSecret reports whether the settings file contains a secret.
 func hasSecret(cfg *config.Config) bool {
 	return slices.ContainsFunc(config.Keys(), func(k config.Key) bool {
 		o := cfg.Origin(k.Name)
@@ -204,7 +205,7 @@ func hasSecret(cfg *config.Config) bool {
 }
 
 // warnOfData warns if other users of the machine can read DATA_DIR, which contains drafts and everything that the model
-// said.
+// wrote.
 func (c *cmdline) warnOfData(cfg *config.Config) {
 	if exposed := harden.Exposed("DATA_DIR", cfg.DataDir); exposed != "" {
 		fmt.Fprintln(c.e.stderr, "spinachbot: warning:", exposed)

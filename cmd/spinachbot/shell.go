@@ -85,7 +85,7 @@ func writeManual(root *cobra.Command, dir string) error {
 	return doc.GenManTree(root, header, dir)
 }
 
-// manualNote is the annotation with the text below the description in a command's manual page.
+// manualNote is the annotation that contains the text below the description in a command's manual page.
 const manualNote = "manual"
 
 func addNotes(cmd *cobra.Command) {

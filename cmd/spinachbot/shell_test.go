@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 )
 
-// Every shell gets completions for commands, flags and their values.
+// Every shell gets completions for commands, flags, and flag values.
 func TestCompletions(t *testing.T) {
 	dir := drafted(t)
 	for _, c := range []struct{ line, want string }{
@@ -65,7 +65,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// Presets are defined in one place: ask explains and checks them, and a file may contain another one.
+// Presets are defined in one place: ask explains and checks them, and a file may define another.
 func TestPresetFlags(t *testing.T) {
 	out, errs, code := invoke(t, nil, "ask", "--preset", "list")
 	if code != exitOK || !strings.HasPrefix(out, "spinach: ") || !strings.Contains(out, "execute_sparql") ||
@@ -97,7 +97,7 @@ func TestPresetFlags(t *testing.T) {
 	}
 }
 
-// A manual page does not name a setting that does nothing yet.
+// Manual pages do not mention settings that do nothing yet.
 func TestManualUnusedSettings(t *testing.T) {
 	root := newRoot(&env{})
 	addNotes(root)

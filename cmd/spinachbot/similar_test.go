@@ -28,8 +28,8 @@ func (g *counted) Query(context.Context, string) (*kg.Table, error) {
 	return &kg.Table{Vars: []string{"x"}, Rows: make([][]rdf.Term, g.rows)}, g.err
 }
 
-// The bot uses the results of a scheduled harvest: it links to an earlier discussion as long as the query there returns
-// rows.
+// The bot uses the results of a scheduled harvest: it links to an earlier discussion as long as the query in that
+// discussion returns rows.
 func TestEarlierDiscussions(t *testing.T) {
 	data := t.TempDir()
 	environ := append(harvestWorld(t), "DATA_DIR="+data)

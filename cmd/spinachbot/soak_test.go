@@ -33,7 +33,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// soaking is a soak run: the bot is in this process, and the wiki, graph and model are in another process, so that
+// soaking is a soak run: the bot runs in this process, and the wiki, graph, and model run in another process, so that
 // their memory does not count.
 type soaking struct {
 	t      *testing.T
@@ -42,16 +42,16 @@ type soaking struct {
 	client *http.Client
 	token  string
 	asked  int
-	ahead  atomic.Int64 // nanoseconds by which the clocks of bot and wiki are ahead of the machine's clock
+	ahead  atomic.Int64 // nanoseconds by which the bot's and the wiki's clocks are ahead of the system clock
 }
 
-// tick is the time that passes with each round, as with the usual WATCH_SCHEDULE.
+// tick is the time that passes per round, as with the usual WATCH_SCHEDULE.
 const tick = 10 * time.Minute
 
-// TestSoak runs many rounds with the bot's real parts, and after each quarter of the run measures what they leave
-// behind. Memory, goroutines and file descriptors must not grow, and a request must cost the same disk space. SOAK is
-// the number of rounds; every fourth one has a request. The clocks of the bot and the wiki advance by ten minutes with
-// each round: 20,000 rounds are 139 days.
+// TestSoak runs many rounds with the bot's real parts and measures what they leave behind after each quarter of the
+// run. Memory, goroutines, and file descriptors must not grow, and disk usage per request must stay constant. SOAK is
+// the number of rounds; every fourth round has a request. The bot's and the wiki's clocks advance by ten minutes per
+// round, so 20,000 rounds are 139 days.
 func TestSoak(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("SOAK"))
 	if rounds == 0 {
@@ -114,7 +114,7 @@ type soaked struct {
 	disk, perRequest                       int64
 }
 
-// flat compares the last quarter with the second: the first one fills caches.
+// flat compares the last quarter with the second, because the first fills caches.
 func flat(t *testing.T, rows []soaked) {
 	t.Helper()
 	second, last := rows[1], rows[len(rows)-1]
@@ -134,7 +134,7 @@ func flat(t *testing.T, rows []soaked) {
 func (s *soaking) look(st *store.Store, n, quarter int, before []soaked, took time.Duration) soaked {
 	s.t.Helper()
 	s.client.CloseIdleConnections()
-	debug.FreeOSMemory() // otherwise, the memory read for the last row would count as resident
+	debug.FreeOSMemory() // otherwise, memory used for the previous measurement would count as resident
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	r := soaked{heap: int(m.HeapAlloc >> 10), goroutines: runtime.NumGoroutine(), rss: resident()}
@@ -185,7 +185,7 @@ func resident() int {
 
 const soakPassword = "a password of the soak run"
 
-// TestSoakServer is not a test: it is the second process of TestSoak, which runs until its input ends.
+// TestSoakServer is not a test. It is TestSoak's second process, which runs until its input ends.
 func TestSoakServer(t *testing.T) {
 	if os.Getenv("SOAK_SERVER") == "" {
 		t.Skip("part of TestSoak")
@@ -288,10 +288,10 @@ func (s *soaking) later() {
 	resp.Body.Close()
 }
 
-// keptThreads is the number of threads that stay on the page; older ones are archived.
+// keptThreads is the number of threads kept on the page; older threads are archived.
 const keptThreads = 8
 
-// ask posts a request by a new person at the end of the page.
+// ask posts a request by a new user at the end of the page.
 func (s *soaking) ask() {
 	s.t.Helper()
 	out := s.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"content"}, "rvslots": {"main"}, "titles": {soakPage}})

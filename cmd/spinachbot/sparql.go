@@ -19,7 +19,7 @@ and the output are
 JSON lines: {"id":…,"sparql":"…"}. Every line for an input that failed has an "error". The exit status is 1 when any
 input failed.`
 
-// builtinLabels looks up labels in the built-in graph, which is opened when the first label is needed.
+// builtinLabels returns a function that looks up labels in the built-in graph, which is opened when first needed.
 func builtinLabels() tool.LabelSource {
 	var graph *embedded.Graph
 	return func(ctx context.Context, ids, languages []string) (map[string]string, error) {
@@ -36,13 +36,13 @@ func builtinLabels() tool.LabelSource {
 
 func sparqlCommand(e *env) *cobra.Command { return sparqlCommandWith(e, builtinLabels()) }
 
-// sparqlCommandWith returns the command with another source of labels.
+// sparqlCommandWith returns the command with the given source of labels.
 func sparqlCommandWith(e *env, source tool.LabelSource) *cobra.Command {
 	return group(e, "sparql", "check, format, rewrite or explain queries",
 		sparqlCheckCommand(e), sparqlFormatCommand(e, source), sparqlRewriteCommand(e), sparqlExplainCommand(e, source))
 }
 
-// newSPARQL declares a subcommand and the flags that all of them have.
+// newSPARQL declares a subcommand with the flags that all subcommands have.
 func newSPARQL(e *env, action, short, doc string, source tool.LabelSource) (*cmdline, *tool.Run) {
 	c := newCmdline(e, action+" [flags] [FILE]...", short, doc+"\n\n"+sparqlDoc)
 	r := &tool.Run{Action: action, Source: tool.Cached(source), Stdin: e.stdin, Out: bufio.NewWriter(e.stdout),

@@ -77,7 +77,7 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	return nil
 }
 
-// openTrace opens the trajectory that name refers to, and returns a name for its source.
+// openTrace opens the trajectory that name refers to and returns a name for its source.
 func openTrace(e *env, dataDir, name string) (in io.ReadCloser, source string, err error) {
 	if name == "-" {
 		return io.NopCloser(e.stdin), "standard input", nil
@@ -88,7 +88,7 @@ func openTrace(e *env, dataDir, name string) (in io.ReadCloser, source string, e
 			return f, name, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, "/\\.") { // no ID contains these
-			return nil, "", fmt.Errorf("the trajectory cannot be read: %w", err)
+			return nil, "", fmt.Errorf("cannot read the trajectory: %w", err)
 		}
 	}
 	path, err := ask.Newest(filepath.Join(dataDir, trajectories), name)

@@ -82,7 +82,7 @@ answers.`, config.Data)
 	})
 }
 
-// unread reports the files that could not be read.
+// unread prints the files that could not be read and returns the exit status.
 func unread(e *env, files []string) int {
 	for _, why := range files {
 		fmt.Fprintln(e.stderr, "spinachbot: warning: not read:", text.Clean(why))
@@ -93,19 +93,19 @@ func unread(e *env, files []string) int {
 	return exitOK
 }
 
-// each checks the flags for a form in which every run is written unchanged.
+// each checks the flags for a format in which every run is written unchanged.
 func (f *trainingFlags) each() error {
 	if *f.several || *f.minF1 != 0 || *f.license != "" || *f.name != "" || len(f.not) > 0 {
-		return fmt.Errorf("--as %s writes every run unchanged: leave out --several, --min-f1, --license, --name and --not",
+		return fmt.Errorf("--as %s writes every run unchanged: omit --several, --min-f1, --license, --name and --not",
 			*f.as)
 	}
 	if *f.as == transcript.AsDialogue && (*f.out == "" || *f.out == "-") {
-		return fmt.Errorf("--as %s writes one file per run; name a folder with --out", *f.as)
+		return fmt.Errorf("--as %s writes one file per run; specify a folder with --out", *f.as)
 	}
 	return nil
 }
 
-// exportEach writes runs to a file or to standard output or, for a form with one file per run, to a folder.
+// exportEach writes runs to a file or to standard output or, for a format with one file per run, to a folder.
 func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []string, out string, force bool) int {
 	judged, err := evalrun.Judge(ctx, paths)
 	if err != nil {
@@ -121,7 +121,7 @@ func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []stri
 		}
 		name := filepath.Join(out, evalrun.FileName(id)+".json")
 		if slices.ContainsFunc(files, func(f dataset.File) bool { return f.Name == name }) {
-			return fmt.Errorf("several runs have the ID %q; export them to several folders", id)
+			return fmt.Errorf("several runs have the ID %q; export them to separate folders", id)
 		}
 		files = append(files, dataset.File{Name: name, Content: content})
 		return nil
@@ -147,7 +147,7 @@ func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []stri
 	return unread(e, n.Unread)
 }
 
-// options turns the flags into options.
+// options converts the flags to options.
 func (f *trainingFlags) options(e *env) (o training.Options, d *training.Description, err error) {
 	o = training.Options{As: *f.as, All: *f.all, Several: *f.several, MinF1: *f.minF1, Measure: *f.measure,
 		Excluded: readExcluded}
@@ -161,7 +161,7 @@ func (f *trainingFlags) options(e *env) (o training.Options, d *training.Descrip
 			return o, d, fmt.Errorf("--license: %w", err)
 		}
 	} else if f.folder() {
-		return o, d, errors.New("a folder is exported as a data set to share: specify its license with --license " +
+		return o, d, errors.New("a folder is exported as a data set for sharing: specify its license with --license " +
 			"(you choose it for your own runs; the questions of a benchmark keep its license)")
 	}
 	d.License = o.License
@@ -180,7 +180,7 @@ func (f *trainingFlags) options(e *env) (o training.Options, d *training.Descrip
 	return o, d, nil
 }
 
-// folder reports whether --out is a folder: one that exists, or a name without the extension of a file of lines.
+// folder reports whether --out is a folder: an existing folder, or a name without the extension of a JSON Lines file.
 func (f *trainingFlags) folder() bool {
 	if *f.out == "" || *f.out == "-" {
 		return false

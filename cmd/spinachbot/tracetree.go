@@ -73,7 +73,7 @@ func readTrace(e *env, command, dataDir, name string) ([]event.Event, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s: %w", command, source, err)
 	case len(events) == 0:
-		return nil, fmt.Errorf("%s: %s: it has no events; want a trajectory", command, source)
+		return nil, fmt.Errorf("%s: %s has no events; want a trajectory", command, source)
 	}
 	return events, nil
 }

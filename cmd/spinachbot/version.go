@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/buildinfo"
 )
 
-// version returns the program's build as one word.
+// version returns the program's version as a single word.
 func version() string { return buildinfo.Read().Short() }
 
 func versionCommand(e *env) *cobra.Command {

@@ -36,8 +36,8 @@ func randomUint64() uint64 {
 
 func randomFloat() float64 { return float64(randomUint64()>>11) / (1 << 53) }
 
-// userAgent returns a User-Agent with the program's name and version, its operator's contact and its account, if there
-// is one.
+// userAgent returns a User-Agent string with the program's name and version, the operator's contact address, and the
+// account, if there is one.
 func userAgent(cfg *config.Config, loopback bool) (string, error) {
 	contact := cfg.Contact
 	if contact == "" && loopback {
@@ -45,7 +45,7 @@ func userAgent(cfg *config.Config, loopback bool) (string, error) {
 	}
 	ua, err := politehttp.UserAgent(programName, version(), contact)
 	if err != nil {
-		return "", fmt.Errorf("CONTACT: wikis and query services want a web or mail address in the User-Agent: %w", err)
+		return "", fmt.Errorf("CONTACT: wikis and query services want a web or email address in the User-Agent: %w", err)
 	}
 	return ua, nil
 }
@@ -58,8 +58,8 @@ func isLoopback(addr string) bool {
 	return config.Loopback(u.Hostname())
 }
 
-// entityAPI returns the address of the entity API for a query service when ENTITY_API is not set: /w/api.php at the
-// same address for one on loopback, as the sandbox serves it, and Wikidata's for every other.
+// entityAPI returns the URL of the entity API for a query service if ENTITY_API is not set: for a loopback address,
+// /w/api.php on the same server, as in the sandbox, and otherwise Wikidata's API.
 func entityAPI(endpoint string) string {
 	if !isLoopback(endpoint) {
 		return wikidata.DefaultAPI
@@ -71,7 +71,7 @@ func entityAPI(endpoint string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/w/api.php"}).String()
 }
 
-// wrapper wraps a transport in a recorder or a player. nil leaves it as it is.
+// wrapper wraps a transport in a recorder or a player. A nil wrapper leaves it unchanged.
 type wrapper func(http.RoundTripper) http.RoundTripper
 
 func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
@@ -105,13 +105,13 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wra
 	wcfg := wikidata.Config{SPARQL: cfg.SPARQLEndpoint, Fallback: cfg.SPARQLFallback,
 		FallbackDialect: cfg.SPARQLFallbackDialect, API: api, REST: cfg.EntityREST, Vector: cfg.VectorSearch, UserAgent: ua}
 	if local {
-		// A server on this machine does not need a budget.
+		// A local server does not need a budget.
 		wcfg.Pace = remote.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}
 	}
 	return wikidata.New(lg, wcfg, wrap.around(rt), systemClock{}, randomFloat, store)
 }
 
-// modelSettings are the settings of the language model.
+// modelSettings returns the settings of the language model.
 func modelSettings(cfg *config.Config) llm.Config {
 	return llm.Config{
 		BaseURL: cfg.OpenAIBaseURL, APIKey: llm.NewSecret(cfg.OpenAIKey.Reveal()), Model: cfg.OpenAIModel,
@@ -121,8 +121,8 @@ func modelSettings(cfg *config.Config) llm.Config {
 	}
 }
 
-// newModel returns a client for a language model; days stores the cost of each day. A store also records how long the
-// service wants no calls, for all processes that share it.
+// newModel returns a client for a language model; days stores the cost per day. A store also records, for all processes
+// that share it, how long the service must not be called.
 func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time,
 	wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL
@@ -162,12 +162,12 @@ func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	}, rt, systemClock{})
 }
 
-// sessions is the folder in DATA_DIR for the sessions on wikis. They are as secret as passwords, and no backup contains
+// sessions is the folder in DATA_DIR for wiki sessions. They are as secret as passwords, and backups do not contain
 // them.
 const sessions = "sessions"
 
-// sessionFile returns the name of the file for the account's session on the wiki, and creates its folder. Only the bot
-// that holds the lock of the data folder may use it.
+// sessionFile returns the name of the file for the account's session on the wiki and creates its folder. Only the bot
+// that holds the data folder's lock may use the file.
 func sessionFile(cfg *config.Config) (string, error) {
 	dir := filepath.Join(cfg.DataDir, sessions)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -177,13 +177,13 @@ func sessionFile(cfg *config.Config) (string, error) {
 	return filepath.Join(dir, hex.EncodeToString(sum[:8])+".json"), nil
 }
 
-// account returns the account's name in a bot password's login name, such as SpinachBot for SpinachBot@posts.
+// account returns the account name in a bot password's login name, such as SpinachBot for SpinachBot@posts.
 func account(login string) string {
 	name, _, _ := strings.Cut(login, "@")
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// runLimits are the limits for one question.
+// runLimits returns the limits for one question.
 func runLimits(cfg *config.Config) agent.Limits {
 	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
 }
@@ -194,7 +194,7 @@ var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY
 // trajectories is the folder of trajectories in DATA_DIR.
 const trajectories = "trajectories"
 
-// trajectoryDir creates the trajectories' folder in a data folder and returns its name.
+// trajectoryDir creates the trajectory folder in a data folder and returns its path.
 func trajectoryDir(dataDir string) (string, error) {
 	dir := filepath.Join(dataDir, trajectories)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -203,7 +203,7 @@ func trajectoryDir(dataDir string) (string, error) {
 	return dir, nil
 }
 
-// newAsk returns the service that asks the agent, with the limits from the settings and with trajectories in dir.
+// newAsk returns the service that asks the agent, with the configured limits and with trajectories in dir.
 func newAsk(lg *slog.Logger, engine *agent.Engine, cfg *config.Config, dir string, now func() time.Time) *ask.Service {
 	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Same: engine, Limits: runLimits(cfg),
 		Open: ask.Folder(dir, now),

@@ -6,24 +6,24 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Verdicts lists the three categories of agreement, in the order used in tables.
+// Verdicts lists the three categories for measuring agreement, in table order.
 var Verdicts = []dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclude}
 
-// Agreement compares the verdicts of two annotators on the candidates that both judged before seeing the other's
-// verdict.
+// Agreement compares two annotators' verdicts on the candidates that each judged before seeing the other's verdict.
 type Agreement struct {
 	A, B     string
 	N        int
 	Table    [3][3]int // Table[i][j]: A chose Verdicts[i], B chose Verdicts[j]
-	Observed float64   // share of equal verdicts; 0 if N is 0
-	Expected float64   // the share expected by chance, given how often each annotator used each verdict
+	Observed float64   // fraction of equal verdicts; 0 if N is 0
+	Expected float64   // fraction expected by chance, given how often each annotator used each verdict
 	// Cohen's kappa; nil if it is undefined: there are no candidates, or both always chose the same single verdict
 	Kappa *float64
 }
 
 // Agree computes observed agreement and Cohen's kappa (J. Cohen, A coefficient of agreement for nominal scales,
-// Educational and Psychological Measurement 20, 1960): kappa = (po - pe) / (1 - pe), where po is the share of equal
-// verdicts, and pe is the sum, over all verdicts, of the product of both annotators' shares of that verdict.
+// Educational and Psychological Measurement 20, 1960): kappa = (po - pe) / (1 - pe), where po is the fraction of equal
+// verdicts, and pe is the sum, over all verdicts, of the product of the fractions in which the two annotators used that
+// verdict.
 func Agree(a, b string, table [3][3]int) Agreement {
 	out := Agreement{A: a, B: b, Table: table}
 	var rows, columns [3]int
@@ -51,8 +51,8 @@ func Agree(a, b string, table [3][3]int) Agreement {
 	return out
 }
 
-// Agreements compares every pair of annotators who decided on a common candidate, in alphabetical order. first contains
-// the verdicts that annotators gave before they could see other verdicts; see [FirstVerdicts].
+// Agreements compares every pair of annotators with a candidate in common, in alphabetical order. first contains the
+// verdicts that annotators gave before they could see other verdicts; see [FirstVerdicts].
 func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	tables := map[[2]string]*[3][3]int{}
 	for _, by := range first {
@@ -83,8 +83,8 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 
 // FirstVerdicts returns the verdicts that count for agreement, by candidate and annotator. For each annotator, this is
 // the last verdict given while no other verdict on the candidate was visible ([Case.Visible]): before both this
-// annotator and another had given one, before two others had given theirs, and before the candidate was resolved. A
-// later decision is not an independent judgment, whether or not its author saw the others.
+// annotator and another had given one, before two others had given theirs, and before the case was resolved. A later
+// decision is not an independent judgment, whether or not its author saw the others.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}
 	resolved := map[string]bool{}
@@ -108,7 +108,7 @@ func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 		if resolved[w.Candidate] || others >= 2 || decided(by[w.Annotator]) && others > 0 {
 			continue
 		}
-		if by[w.Annotator] != w.Verdict { // an edit of the query may have withdrawn it
+		if by[w.Annotator] != w.Verdict { // an edit to the query may have withdrawn it
 			by[w.Annotator] = w.Verdict
 		}
 	}

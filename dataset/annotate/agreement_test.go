@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// The figures were worked out by hand from Cohen's formula.
+// The figures were calculated by hand from Cohen's formula.
 func TestAgree(t *testing.T) {
 	none := math.NaN()
 	for _, c := range []struct {
@@ -44,7 +44,7 @@ func TestAgree(t *testing.T) {
 	}
 }
 
-// Only verdicts given before the other verdict was visible count.
+// Only verdicts given before another verdict was visible count.
 func TestFirstVerdicts(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	judged := func(who string, v dataset.Verdict) Event {
@@ -54,7 +54,7 @@ func TestFirstVerdicts(t *testing.T) {
 	resolved := judged("Ada", dataset.Modify)
 	resolved.Work.Annotator = Resolution
 	got := FirstVerdicts([]Event{
-		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // she changed her mind: the later one counts
+		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // she changed her mind; the later verdict counts
 		judged("Ben", dataset.Skip), judged("Ben", dataset.Exclude),
 		// given after the comparison, so not an independent judgment
 		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include),

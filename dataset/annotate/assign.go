@@ -6,12 +6,13 @@ import (
 	"time"
 )
 
-// Assignment maps the ID of each candidate to the names of the people who should judge it.
+// Assignment maps each candidate's ID to the names of the annotators who should judge it.
 type Assignment map[string][]string
 
-// Assign assigns every unresolved candidate to overlap people. A candidate counts as assigned to those who have already
-// judged it. People keep the candidates they already have. The other candidates go to the people with the fewest, so
-// that all have about the same number. The candidates of people who are no longer in the list go to others.
+// Assign assigns every unresolved candidate to overlap annotators. A candidate counts as assigned to annotators who
+// have already judged it. Annotators keep the candidates they already have. Other candidates go to the annotators who
+// have the fewest, so that all have about the same number. Candidates of annotators who are no longer in the list go to
+// others.
 func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
 	out := Assignment{}
 	load := map[string]int{}
@@ -46,7 +47,7 @@ func Assign(cases []Case, have Assignment, people []string, overlap int) Assignm
 				}
 			}
 			if best == "" {
-				break // fewer people than the overlap
+				break // fewer annotators than the overlap
 			}
 			out[id] = append(out[id], best)
 			load[best]++
@@ -55,20 +56,20 @@ func Assign(cases []Case, have Assignment, people []string, overlap int) Assignm
 	return out
 }
 
-// Pace is a person's progress with their candidates.
+// Pace is an annotator's progress.
 type Pace struct {
 	Name     string
 	Assigned int
-	Done     int     // number of assigned candidates that are done
-	Week     int     // verdicts on any candidate in the last seven days, each candidate once
+	Done     int     // number of finished candidates among those assigned
+	Week     int     // candidates judged in the last seven days, assigned or not
 	PerDay   float64 // in that week
-	Days     int     // days needed for the remaining candidates at this pace; -1 if unknown
+	Days     int     // days required for the remaining candidates at this pace; -1 if unknown
 }
 
 // paceTime is the period over which the pace is measured.
 const paceTime = 7 * 24 * time.Hour
 
-// Paces returns the progress of everyone who has candidates or has judged some recently.
+// Paces returns the progress of every annotator who has candidates or has recently judged any.
 func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	by := map[string]*Pace{}
 	of := func(name string) *Pace {
@@ -115,13 +116,13 @@ func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	return out
 }
 
-// Shared is the number of candidates that two people share.
+// Shared is the number of candidates assigned to both of two annotators.
 type Shared struct {
 	A, B string
 	N    int
 }
 
-// Overlaps counts, for each pair of people, the candidates assigned to both.
+// Overlaps counts the candidates assigned to both annotators in each pair.
 func (a Assignment) Overlaps() []Shared {
 	n := map[[2]string]int{}
 	for _, names := range a {
@@ -139,5 +140,5 @@ func (a Assignment) Overlaps() []Shared {
 	return out
 }
 
-// Left returns the number of candidates that the person still has to judge.
+// Left returns the number of assigned candidates not yet judged.
 func (p Pace) Left() int { return p.Assigned - p.Done }

@@ -39,8 +39,8 @@ func load(a annotate.Assignment) map[string]int {
 	return out
 }
 
-// Every candidate is assigned to the requested number of different people, and the numbers of candidates per person
-// differ by at most one.
+// Every candidate is assigned to the requested number of distinct annotators, and the numbers of candidates per
+// annotator differ by at most one.
 func TestAssign(t *testing.T) {
 	people := []string{"Ada", "Ben", "Cleo"}
 	for overlap := 1; overlap <= 3; overlap++ {

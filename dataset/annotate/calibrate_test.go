@@ -48,11 +48,11 @@ func sharedNames(t *testing.T, root string) map[string]Name {
 	return out
 }
 
-// unnamed matches remarks about IDs without a name.
+// unnamed matches remarks about IDs without names.
 var unnamed = regexp.MustCompile(`^[QP][0-9]+(:|$| is)`)
 
-// The experts' questions in the SPINACH dataset mention almost every part of their queries; the questions of other
-// items do not mention most parts.
+// The experts' questions in the SPINACH dataset mention almost every part of their queries; other items' questions
+// leave most parts out.
 func TestCompareOnExperts(t *testing.T) {
 	root := sharedRoot()
 	f, err := os.Open(filepath.Join(root, "data", "spinach", "dev.json"))
@@ -72,7 +72,7 @@ func TestCompareOnExperts(t *testing.T) {
 		}
 		for _, r := range Compare(q, question, names) {
 			if r.Kind == "wording" || unnamed.MatchString(r.Text) {
-				continue // not about the query, or about something that the tables do not name
+				continue // not about the query, or about something not named in the tables
 			}
 			all++
 			if !r.Said {
@@ -107,7 +107,7 @@ func TestCompareOnExperts(t *testing.T) {
 	}
 }
 
-// Every query that people posted on the forum can be compared with a question.
+// Every query posted on the forum can be compared with a question.
 func TestCompareOnForumQueries(t *testing.T) {
 	f, err := os.Open(filepath.Join(sharedRoot(), "data", "forum", "raq_queries.jsonl"))
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Choice is one option to choose from, with its key.
+// Choice is an option that an annotator can choose with a key.
 type Choice struct{ Key, Name, Help string }
 
 // Reasons are the reasons for excluding a candidate: the kinds in the SPINACH paper (section 3.1, appendix C), and
-// others that make a question-query pair useless.
+// other kinds that make a question-query pair useless.
 var Reasons = []Choice{
 	{"wikimedia", "Presentation of Wikimedia projects",
 		"articles, sitelinks, what one Wikipedia has and another lacks"},
@@ -28,13 +28,13 @@ var Reasons = []Choice{
 	{"other", "Other", "say what in the note"},
 }
 
-// Refusal is the error for a change that the case does not allow. Its text tells the annotator what to do.
+// Refusal is the error for a change that the case does not allow. Its message tells the annotator what to do.
 type Refusal string
 
-// Error returns the text for the annotator.
+// Error returns the message for the annotator.
 func (r Refusal) Error() string { return string(r) }
 
-// The refusals; the page shows them in the reader's language.
+// The refusals. The page shows them in the reader's language.
 const (
 	RefusedEmptied   Refusal = "You have kept this with a question: write the new one, or change the verdict. The old question stays until then."
 	RefusedSkip      Refusal = "A comparison cannot be skipped: go to another one with j."
@@ -48,11 +48,12 @@ const (
 	RefusedLetters   Refusal = "Please give a name of letters, digits and - _ . ' ( )."
 )
 
-// StartQuery is the query with which an annotator begins.
+// StartQuery returns the query that an annotator starts with.
 func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
 
-// Rewrite changes the query, question and note of a work. A verdict is valid only for the query on which it was given;
-// changing the query withdraws the verdict. A work with a verdict that keeps the candidate cannot lose its question.
+// Rewrite changes the query, question, and note of a work. A verdict is valid only for the query on which it was given,
+// so changing the query withdraws the verdict. The question cannot be removed from a work whose verdict keeps the
+// candidate.
 func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {
 	if w.Keeps() && !blank(w.Question) && blank(question) {
 		return false, RefusedEmptied
@@ -65,8 +66,8 @@ func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error)
 	return withdrawn, nil
 }
 
-// Restore restores the question, query and note of an older version. The verdict is withdrawn if it would not be valid
-// for the restored texts.
+// Restore restores the question, query, and note of an older version. It withdraws the verdict if it would not be valid
+// for the restored version.
 func (w *Work) Restore(old *Work) {
 	emptied := w.Keeps() && !blank(w.Question) && blank(old.Question)
 	if w.HasVerdict() && (emptied || !sameQuery(w.Query, old.Query)) {
@@ -76,7 +77,7 @@ func (w *Work) Restore(old *Work) {
 }
 
 // Judge checks whether the case allows a work's verdict for its question and query. The error is a [Refusal]. changed
-// reports that the work keeps a query other than the harvested one; that query must have been run.
+// reports whether the work keeps a query that differs from the harvested query; the new query must have been run.
 func (c *Case) Judge(w *Work) (changed bool, err error) {
 	resolution := w.Annotator == Resolution
 	changed = !sameQuery(w.Query, StartQuery(c.Candidate))
@@ -109,7 +110,7 @@ func (c *Case) Judge(w *Work) (changed bool, err error) {
 	return changed, nil
 }
 
-// excludable checks whether a work's reason for excluding its candidate is allowed.
+// excludable checks whether a work's reason for excluding the candidate is allowed.
 func excludable(w *Work) error {
 	if !slices.ContainsFunc(Reasons, func(x Choice) bool { return x.Key == w.Reason }) {
 		return RefusedReason
@@ -120,7 +121,7 @@ func excludable(w *Work) error {
 	return nil
 }
 
-// ParseAllowed reads a query that may be sent to the graph.
+// ParseAllowed parses a query and checks that it may be sent to the graph.
 func ParseAllowed(query string) (*sparql.Query, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -129,7 +130,7 @@ func ParseAllowed(query string) (*sparql.Query, error) {
 	return q, sparql.Guard(q, harvest.AllowedService)
 }
 
-// LastVerdict returns an annotator's last event that set a verdict and was not undone, or nil if there is none.
+// LastVerdict returns an annotator's last event that set a verdict and has not been undone, or nil if there is none.
 func LastVerdict(events []Event) *Event {
 	undone := map[int64]bool{}
 	for i := len(events) - 1; i >= 0; i-- {
@@ -143,7 +144,7 @@ func LastVerdict(events []Event) *Event {
 	return nil
 }
 
-// Before returns the work as it was before the given event in its history.
+// Before returns the state of a work before the given event in its history.
 func Before(history []Event, at *Event) Work {
 	var w Work
 	for _, e := range history {
@@ -156,5 +157,5 @@ func Before(history []Event, at *Event) Work {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// sameQuery reports whether two queries are the same except for white space and comments.
+// sameQuery reports whether two queries are the same except for whitespace and comments.
 func sameQuery(a, b string) bool { return a == b || sparql.NormalForm(a) == sparql.NormalForm(b) }

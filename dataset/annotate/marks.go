@@ -43,8 +43,8 @@ func Marks(query string) (*sparql.Query, []Mark) {
 	return q, append(marks, directions(query)...)
 }
 
-// directions warns about characters that change the order in which text is shown (Unicode Standard Annex 9, section 2),
-// because they hide the actual query from readers. It returns at most one mark per line and ten per query.
+// directions warns about directional formatting characters (Unicode Standard Annex 9, section 2), because they hide the
+// actual query from readers. It returns at most one mark per line and ten per query.
 func directions(query string) []Mark {
 	var out []Mark
 	for i, line := range strings.Split(query, "\n") {

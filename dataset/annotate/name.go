@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// CleanName normalizes the name of an annotator. The error is a [Refusal].
+// CleanName normalizes an annotator's name. The error is a [Refusal].
 func CleanName(name string) (string, error) {
 	name = norm.NFC.String(strings.Join(strings.Fields(name), " "))
 	switch n := len([]rune(name)); {

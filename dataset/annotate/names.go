@@ -19,11 +19,11 @@ type Name struct {
 	Aliases     []string `json:"aliases,omitempty"`
 }
 
-// Limits on looking up names.
+// Limits on name lookups.
 const (
 	maxNames  = 100_000                 // kept
 	nameBatch = 200                     // requested at once
-	nameWait  = 1500 * time.Millisecond // how long a page waits; later names are available the next time
+	nameWait  = 1500 * time.Millisecond // how long a page waits; names that arrive later are shown the next time
 	nameLimit = 30 * time.Second        // of the query itself
 	nameRest  = 30 * time.Second        // after a failure
 )
@@ -45,13 +45,13 @@ type Names struct {
 	rest   time.Time // no requests are made before this time
 }
 
-// NewNames returns a Names that queries a graph. Failures are only logged to lg, since a page also works without names.
+// NewNames returns a Names that queries a graph. Failures are only logged to lg, since pages also work without names.
 func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
 	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }
 
-// Of returns the names of Q and P IDs that are known after a short wait. IDs without a name are missing from found.
-// pending reports whether more names will follow.
+// Of returns the names of Q and P IDs that are known after a short wait. IDs without a name are not in found. pending
+// reports whether more names will follow.
 func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
 	if missing := n.missing(ids); len(missing) > 0 {
 		done := make(chan struct{})
@@ -77,7 +77,7 @@ func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pe
 	return found, pending
 }
 
-// missing returns the IDs whose names must be requested, and records that they have been requested.
+// missing returns the IDs whose names must be requested and records that they have been requested.
 func (n *Names) missing(ids []string) (out []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -93,7 +93,7 @@ func (n *Names) missing(ids []string) (out []string) {
 	return out
 }
 
-// fetch requests names from the graph, many in one query.
+// fetch requests names from the graph, many per query.
 func (n *Names) fetch(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, nameLimit)
 	defer cancel()

@@ -13,23 +13,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Remark is one part of the query that the question has to mention, and whether the question seems to mention it. It is
+// Remark is a part of the query that the question has to mention, and whether the question seems to mention it. It is
 // only a hint, since words are compared, not meanings.
 type Remark struct {
 	// entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path,
 	// pair, form, place, wording
 	Kind   string `json:"kind"`
 	Said   bool   `json:"said"`
-	Text   string `json:"text"`            // the required content, with the recognized phrase or a possible wording
+	Text   string `json:"text"`            // what must be mentioned, with the recognized phrase or a possible wording
 	Piece  string `json:"piece,omitempty"` // the part of the query that requires it
 	Line   int    `json:"line,omitempty"`  // line of that part, from 1
 	Column int    `json:"column,omitempty"`
 }
 
 // Compare compares a question with a query (SPINACH, section 3.2: every constraint is stated, optional fields are
-// marked, projections are named). names contains the names of the query's IDs. Parts that are not stated come first;
-// otherwise, remarks are in the order of the query. For an empty question, Compare returns the list of all required
-// parts. It makes no requests.
+// marked, and projections are named). names contains the names of the query's IDs. Unstated parts come first;
+// otherwise, remarks are in query order. For an empty question, Compare lists all required parts. It makes no requests.
 func Compare(q *sparql.Query, question string, names map[string]Name) []Remark {
 	c := &comparer{q: q, w: readWording(question), names: names, seen: map[string]bool{}, called: map[string][]string{}}
 	c.style(question)
@@ -58,7 +57,7 @@ type comparer struct {
 	w     *wording
 	names map[string]Name
 	seen  map[string]bool // keys of the remarks made so far
-	// by variable: possible names for its values, from the properties that lead to it and the classes they belong to
+	// variable to possible names for its values, from the properties that lead to it and the classes of the values
 	called map[string][]string
 	out    []Remark
 }
@@ -81,7 +80,7 @@ func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span)
 	c.out = append(c.out, r)
 }
 
-// shorten returns a part of a query on one short line.
+// shorten returns a part of a query as one short line.
 func shorten(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > 90 {
@@ -95,7 +94,8 @@ var (
 	variables = regexp.MustCompile(`[?$][A-Za-z_]\w*`)
 )
 
-// English phrases for parts of queries. People also use other phrases; the remark then remains open and can be ignored.
+// English phrases for parts of queries. If an annotator uses a different phrase, the remark remains open and can be
+// ignored.
 var (
 	leaning = []string{"my query", "this query", "the query", "as above", "mentioned above", "see above", "sparql",
 		"the following", "previous question", "wikidata item", "same as before", "this list"}
@@ -194,7 +194,7 @@ func (c *comparer) collect(g *sparql.Group) {
 	})
 }
 
-// selectQuery compares a query or subquery.
+// selectQuery compares a query or subquery with the question.
 func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 	if top {
 		c.form()
@@ -234,7 +234,7 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 	}
 }
 
-// form makes a remark about ASK.
+// form makes a remark about an ASK query.
 func (c *comparer) form() {
 	if c.q.Form == sparql.Ask {
 		starts := []string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could",
@@ -271,7 +271,7 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		it := items[v]
 		at := s.Span
 		if it != nil && it.Expr != nil && counts(it.Expr) {
-			continue // the remark on the count is enough
+			continue // the remark about the count is enough
 		}
 		if it != nil {
 			at = it.Span
@@ -288,7 +288,7 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 	}
 }
 
-// byName suggests the words that lead to a variable.
+// byName returns a suggested name for a variable, in parentheses, or "" if there is none.
 func (c *comparer) byName(v string) string {
 	called := c.called[v]
 	if len(called) == 0 || slices.ContainsFunc(called, func(name string) bool {
@@ -300,7 +300,7 @@ func (c *comparer) byName(v string) string {
 	return " (" + called[0] + ")"
 }
 
-// exprSaid reports whether the question mentions a computed column by its aggregate or by one of its variables.
+// exprSaid reports whether the question mentions a computed column through its aggregate or one of its variables.
 func (c *comparer) exprSaid(e *sparql.Expr) bool {
 	said := false
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -338,7 +338,7 @@ func spread(v string) string {
 	return cmp.Or(strings.Join(strings.Fields(b.String()), " "), v)
 }
 
-// counts reports whether an expression is a COUNT.
+// counts reports whether an expression is a COUNT aggregate.
 func counts(e *sparql.Expr) bool { return e.Kind == sparql.ExprAggregate && e.Op == "COUNT" }
 
 // aggregated reports whether a query aggregates over groups.

@@ -21,8 +21,8 @@ var testNames = map[string]Name{
 	"P2541": {Label: "operating area"}, "P1923": {Label: "participating team"},
 }
 
-// Each case tests one rule, with a question that satisfies it and one that does not. want lists the kinds of open
-// remarks, each once, in alphabetical order.
+// Each case tests one rule with a question that satisfies it and one that does not. want lists the distinct kinds of
+// open remarks in alphabetical order.
 func TestCompare(t *testing.T) {
 	for _, c := range []struct{ name, query, question, want string }{
 		{"entity said", `SELECT ?c WHERE { wd:Q183 wdt:P47 ?c }`, "Which countries border Germany? Return each c.", ""},

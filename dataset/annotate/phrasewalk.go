@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// otherWords are words that people use for common properties and items, besides their names.
+// otherWords are common words for common properties and items, in addition to their names.
 var otherWords = map[string][]string{
 	"P569": {"born", "birth", "birthday"}, "P19": {"born", "birthplace"}, "P570": {"died", "death", "dead", "die"},
 	"P20": {"died", "death", "die"},
@@ -51,8 +51,8 @@ var otherWords = map[string][]string{
 	"Q145": {"uk", "britain", "british", "united kingdom"},
 }
 
-// closeProperties are groups of properties that are easily confused by careless wording; the first two are from
-// SPINACH, section 3.2.
+// closeProperties are groups of properties that careless wording easily confuses; the first two are from SPINACH,
+// section 3.2.
 var closeProperties = [][]string{
 	{"P840", "P915"}, {"P27", "P19", "P551", "P20", "P119", "P937"}, {"P17", "P495", "P27", "P1001"},
 	{"P131", "P276", "P706", "P159", "P740"}, {"P577", "P571", "P1191", "P580", "P585"},
@@ -60,11 +60,11 @@ var closeProperties = [][]string{
 	{"P39", "P106", "P97"}, {"P6", "P35", "P1313"},
 }
 
-// silentProperties need not be mentioned themselves; it is enough to mention their values.
+// silentProperties need not be mentioned; it is enough to mention their values.
 var silentProperties = map[string]bool{"P31": true, "P279": true, "P106": true, "P21": true, "P17": true, "P30": true,
 	"P131": true}
 
-// allNames returns the names that people may use for an ID.
+// allNames returns the names that a question may use for an ID.
 func (c *comparer) allNames(id string) []string {
 	n := c.names[id]
 	var out []string
@@ -82,7 +82,7 @@ func (c *comparer) label(id string) string {
 	return id
 }
 
-// group compares a group pattern. outside contains the variables that are bound outside the group.
+// group compares a group pattern with the question. outside contains the variables bound outside the group.
 func (c *comparer) group(g *sparql.Group, outside []string) {
 	certain := sparql.Group{Span: g.Span}
 	for _, p := range g.Patterns {
@@ -129,13 +129,13 @@ func (c *comparer) group(g *sparql.Group, outside []string) {
 
 // triple compares a statement.
 func (c *comparer) triple(t sparql.Triple, at sparql.Span) {
-	said := true // whether the constants at its ends are mentioned
+	said := true // whether the constants at the path's ends are mentioned
 	constant := false
 	for _, end := range []*sparql.Term{t.Subject, t.Object} {
 		if id := entityOf(end); id != "" {
 			constant = true
 			said = c.entity(id, end.Span) && said
-			// wikibase:timePrecision 11 only concerns the format
+			// wikibase:timePrecision 11 affects only the format
 		} else if end.Kind == sparql.Const && end.Value().IsLiteral() && !strings.HasPrefix(t.Path.IRI(), rdf.Wikibase) {
 			constant = true
 			c.literal(end, end.Span)
@@ -156,7 +156,7 @@ func closure(p *sparql.Path) bool {
 	return p != nil && (p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus || slices.ContainsFunc(p.Args, closure))
 }
 
-// entity compares an item and reports whether it is mentioned.
+// entity makes a remark about an item and reports whether the item is mentioned.
 func (c *comparer) entity(id string, at sparql.Span) bool {
 	said := c.w.saysAny(c.allNames(id)...)
 	if id == "Q5" && !said {
@@ -167,7 +167,7 @@ func (c *comparer) entity(id string, at sparql.Span) bool {
 }
 
 // property compares a property. A property that leads to a column is covered with the column, and one that leads to a
-// constant is implied if the constant is mentioned. Neither applies if the property is easily confused.
+// constant is implied if the constant is mentioned. Neither applies if the property is easily confused with others.
 func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sparql.Span) {
 	named := c.w.saysAny(c.allNames(id)...)
 	if t.Path.Span.End > t.Path.Span.Start {
@@ -188,7 +188,7 @@ func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sp
 	}
 }
 
-// mixedUp names the properties that id is often confused with.
+// mixedUp returns the names of up to two properties that id is often confused with.
 func (c *comparer) mixedUp(id string) []string {
 	common := map[string]string{"P840": "narrative location", "P915": "filming location",
 		"P27": "country of citizenship", "P19": "place of birth", "P551": "residence", "P20": "place of death",
@@ -221,7 +221,7 @@ func (c *comparer) projected(v string) bool {
 	return slices.Contains(cols, v) || slices.Contains(cols, v+"Label") || slices.Contains(cols, v+"Description")
 }
 
-// optional compares an OPTIONAL whose fields are returned.
+// optional makes a remark about an OPTIONAL whose fields are returned.
 func (c *comparer) optional(o *sparql.Optional, outside []string) {
 	var fields []string
 	for _, v := range o.Group.Visible() {
@@ -254,7 +254,7 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
-// bareVar returns the variable of ?x and STR(?x).
+// bareVar returns the variable in ?x or STR(?x).
 func bareVar(e *sparql.Expr) string {
 	if e.Kind == sparql.ExprBuiltin && e.Op == "STR" && len(e.Args) == 1 {
 		e = e.Args[0]
@@ -300,7 +300,7 @@ func (c *comparer) expr(e *sparql.Expr) {
 	case sparql.ExprBuiltin:
 		if slices.Contains([]string{"LANG", "LANGMATCHES", "CONCAT", "REPLACE", "SUBSTR", "STRAFTER", "STRBEFORE",
 			"DATATYPE", "IRI", "URI", "STRDT", "STRLANG"}, e.Op) {
-			return // this is form, not meaning
+			return // this affects the form, not the meaning
 		}
 	}
 	for _, a := range e.Args {
@@ -313,7 +313,7 @@ func comparative(w *wording) bool {
 		func(x string) bool { return len(x) > 4 && strings.HasSuffix(x, "er") })
 }
 
-// language compares LANG(?x) = "de"; English need not be mentioned, since questions are in English.
+// language makes a remark about LANG(?x) = "de". English need not be mentioned, since questions are in English.
 func (c *comparer) language(e *sparql.Expr) bool {
 	if len(e.Args) != 2 || e.Args[0].Kind != sparql.ExprBuiltin || e.Args[0].Op != "LANG" ||
 		e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
@@ -354,7 +354,7 @@ func (c *comparer) aggregateSaid(op string) bool {
 	return c.w.phrases([]string{"list", "all", "lists", "each", "names", "separated", "their", "its"})
 }
 
-// literal compares a number, a date or a string.
+// literal makes a remark about a number, a date, or a string.
 func (c *comparer) literal(t *sparql.Term, at sparql.Span) {
 	v := t.Value().Value
 	if y, m, d, ok := dateOf(v); ok {
@@ -378,7 +378,7 @@ func (c *comparer) literal(t *sparql.Term, at sparql.Span) {
 	c.add("value", v, c.w.phrase(fold(plain)) || c.w.says(plain), "The text “"+shorten(v)+"”.", at)
 }
 
-// dateOf parses an XML Schema date or its beginning.
+// dateOf parses an XML Schema date or a prefix of one.
 func dateOf(v string) (year, month, day int, ok bool) {
 	s, negative := strings.CutPrefix(strings.TrimPrefix(v, "+"), "-")
 	s, _, _ = strings.Cut(s, "T")
@@ -398,7 +398,7 @@ func dateOf(v string) (year, month, day int, ok bool) {
 var months = []string{"", "january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december"}
 
-// date compares a date; January 1 stands for the whole year, and so does December 31.
+// date makes a remark about a date; January 1 and December 31 stand for the whole year.
 func (c *comparer) date(y, m, d int, at sparql.Span) {
 	said, text := c.w.year(y), strconv.Itoa(y)
 	if m == 1 && d == 1 {
@@ -412,8 +412,8 @@ func (c *comparer) date(y, m, d int, at sparql.Span) {
 	c.add("date", text, said, "The date "+text+".", at)
 }
 
-// values compares inline data. Up to five values must be named individually; for more, one word that covers all of them
-// is enough.
+// values compares inline data. Up to five values must be named individually; for more, a single word that covers them
+// all is enough.
 func (c *comparer) values(v *sparql.Values) {
 	for i, row := range v.Rows {
 		if i >= 5 {

@@ -10,20 +10,21 @@ import (
 // Box is a named part of an annotator's queue.
 type Box string
 
-// The boxes. A candidate is in at most one of todo, validate, skipped and mine. It may also be in some of the others.
+// The boxes. A candidate is in at most one of todo, validate, skipped, and mine. It may also be in some of the other
+// boxes.
 const (
-	Todo     Box = "todo"     // nobody has given a verdict
-	Validate Box = "validate" // one other person has given one, which is not visible
+	Todo     Box = "todo"     // no one has given a verdict
+	Validate Box = "validate" // another annotator has given a verdict, which is not visible
 	Skipped  Box = "skipped"  // put off
 	Mine     Box = "mine"     // I have decided
 	Confirm  Box = "confirm"  // the verdicts agree
 	Differ   Box = "disputed" // they do not
 	Done     Box = "resolved"
 	Every    Box = "all"
-	ForMe    Box = "assigned" // assigned to me, not decided yet
+	ForMe    Box = "assigned" // assigned to me and not yet decided
 )
 
-// In reports whether the case is in box b of the annotator who.
+// In reports whether the case is in box b for the annotator who.
 func (c *Case) In(b Box, who string) bool {
 	own := c.Of(who)
 	state := c.State()
@@ -50,14 +51,14 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether the annotator who may see other annotators' work on the case: after deciding, when two others
-// have decided, or when it is resolved.
+// Visible reports whether the annotator who may see other annotators' work on the case: after who or two others have
+// decided, or after the case is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
 	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved
 }
 
-// Filter selects candidates of the queue; empty fields select all.
+// Filter selects candidates in the queue. Empty fields match all candidates.
 type Filter struct {
 	Box     Box
 	Flag    string // a [dataset.FlagKind], or "none"
@@ -65,10 +66,10 @@ type Filter struct {
 	Feature string
 	Verdict string // my verdict, or the resolution's
 	Advice  string // the model's verdict
-	Text    string // words that must all occur in heading, discussion, queries and my question
+	Text    string // words that must all occur in the heading, discussion, queries, or my question
 }
 
-// Matches applies every part of the filter except the box.
+// Matches reports whether a case matches every part of the filter except the box.
 func (f *Filter) Matches(c *Case, who string) bool {
 	d := c.Candidate
 	switch {
@@ -91,7 +92,7 @@ func (f *Filter) Matches(c *Case, who string) bool {
 	return true
 }
 
-// finds searches for the words only in texts that the annotator may see.
+// finds reports whether the words occur in the text that the annotator may see.
 func (f *Filter) finds(c *Case, who string) bool {
 	d := c.Candidate
 	var b strings.Builder
@@ -117,7 +118,7 @@ func (f *Filter) finds(c *Case, who string) bool {
 	return true
 }
 
-// VerdictFor returns the verdict that lists show to the annotator who: that of the resolution or the annotator's own.
+// VerdictFor returns the verdict that lists show to the annotator who: the resolution's or the annotator's own.
 func (c *Case) VerdictFor(who string) dataset.Verdict {
 	if c.State() == Resolved {
 		return c.Resolution.Verdict

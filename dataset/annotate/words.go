@@ -10,9 +10,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// wording is a question, split into parts for comparison.
+// wording is a question split into parts for comparison.
 type wording struct {
-	text    string   // in lower case, without diacritics, with single spaces
+	text    string   // in lowercase, without diacritics, with single spaces
 	words   []string // of text
 	numbers []float64
 }
@@ -24,7 +24,7 @@ func readWording(question string) *wording {
 	return w
 }
 
-// fold converts text to lower case without diacritics, with plain quotation marks and single spaces.
+// fold converts text to lowercase without diacritics, with plain quotation marks and single spaces.
 func fold(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(s)) {
@@ -52,8 +52,8 @@ var smallWords = map[string]bool{"of": true, "the": true, "a": true, "an": true,
 	"with": true, "from": true, "is": true, "has": true, "have": true, "which": true, "this": true, "that": true,
 	"as": true, "de": true, "la": true, "le": true, "s": true}
 
-// has reports whether a word, or another form of it, is in the question. Two words count as forms of the same word if
-// only their endings differ, that is, if they share the first four letters and at least six tenths of the longer word
+// has reports whether a word or another form of it is in the question. Two words count as forms of the same word if
+// only their endings differ, that is, if they share the first four letters and at least 60% of the longer word
 // (country, countries; directed, director).
 func (w *wording) has(word string) bool {
 	return slices.ContainsFunc(w.words, func(x string) bool { return sameWord(x, word) })
@@ -75,7 +75,7 @@ var irregular = map[string]string{"people": "person", "men": "man", "women": "wo
 	"wives": "wife", "lives": "life", "cities": "city", "media": "medium", "genera": "genus", "taxa": "taxon",
 	"phyla": "phylum", "indices": "index", "mice": "mouse"}
 
-// stem removes the ending of a plural or a superlative.
+// stem removes a plural or superlative ending.
 func stem(w string) string {
 	if s, ok := irregular[w]; ok {
 		return s
@@ -94,7 +94,7 @@ func stem(w string) string {
 	return w
 }
 
-// says reports whether the question contains a name: all of the name's words except small ones, in any order, or three
+// says reports whether the question contains a name: all of the name's words except smallWords, in any order, or three
 // quarters of them if there are four or more.
 func (w *wording) says(name string) bool {
 	var content []string
@@ -118,10 +118,10 @@ func (w *wording) says(name string) bool {
 	return found == len(content)
 }
 
-// saysAny reports whether the question contains one of the names.
+// saysAny reports whether the question contains any of the names.
 func (w *wording) saysAny(names ...string) bool { return slices.ContainsFunc(names, w.says) }
 
-// phrase reports whether a folded phrase is in the question, as whole words.
+// phrase reports whether the question contains a folded phrase as whole words.
 func (w *wording) phrase(p string) bool {
 	if p == "" {
 		return true
@@ -143,11 +143,11 @@ func (w *wording) phrase(p string) bool {
 
 func letterOrDigit(b byte) bool { return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b >= 0x80 }
 
-// phrases reports whether one of the phrases is in the question.
+// phrases reports whether the question contains any of the phrases.
 func (w *wording) phrases(ps []string) bool { return slices.ContainsFunc(ps, w.phrase) }
 
-// number reports whether the question contains a number: in digits, in words, or in a unit a thousand times as large or
-// small (8 km for 8000 m).
+// number reports whether the question contains a number: in digits, in words, or in a unit a thousand times larger or
+// smaller (8 km for 8000 m).
 func (w *wording) number(n float64) bool {
 	return slices.ContainsFunc(w.numbers, func(x float64) bool {
 		return x == n || x == -n || x*1000 == n ||
@@ -155,7 +155,7 @@ func (w *wording) number(n float64) bool {
 	})
 }
 
-// year reports whether the question mentions a year: the year itself, its decade (the 1980s) or its century (the 19th
+// year reports whether the question mentions a year: the year itself, its decade (the 1980s), or its century (the 19th
 // century).
 func (w *wording) year(y int) bool {
 	if y < 0 {
@@ -237,13 +237,13 @@ func numbersOf(text string) []float64 {
 	return out
 }
 
-// notSuperlative lists words that only end like superlatives.
+// notSuperlative lists words that end like superlatives but are not.
 var notSuperlative = map[string]bool{"west": true, "northwest": true, "southwest": true, "forest": true, "test": true,
 	"request": true, "interest": true, "rest": true, "guest": true, "quest": true,
 	"harvest": true, "conquest": true, "protest": true, "contest": true, "chest": true, "nest": true, "priest": true,
 	"arrest": true, "digest": true, "midwest": true}
 
-// superlative reports whether the question contains a word such as highest, most, first or last.
+// superlative reports whether the question contains a word such as highest, most, first, or last.
 func (w *wording) superlative() bool {
 	return slices.ContainsFunc(w.words, func(x string) bool {
 		return strings.HasSuffix(x, "est") && len(x) > 4 && !notSuperlative[x] ||

@@ -10,8 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Resolution is the Annotator of a [Work] that is the outcome of comparing works. It is not a name that a person can
-// take.
+// Resolution is the Annotator of a [Work] that is the outcome of comparing works. No annotator can have this name.
 const Resolution = ""
 
 // Work is an annotator's version of a candidate.
@@ -19,7 +18,7 @@ type Work struct {
 	Candidate string `json:"candidate"`
 	Annotator string `json:"annotator"`    // a name, or [Resolution]
 	By        string `json:"by,omitempty"` // for a resolution, the person who resolved it
-	Version   int64  `json:"version"`      // number of saves; 0 if not saved yet
+	Version   int64  `json:"version"`      // number of saves; 0 if not yet saved
 
 	Query    string          `json:"query"`
 	Question string          `json:"question"`
@@ -27,11 +26,11 @@ type Work struct {
 	Reason   string          `json:"reason,omitempty"`  // for exclude, the key of one of [Reasons]
 	Note     string          `json:"note,omitempty"`    // free text
 
-	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero if there is none, and for skip
+	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero if there is none or it is skip
 	Updated time.Time `json:"updated,omitzero"`
 }
 
-// HasVerdict reports whether the work is decided: include, modify or exclude.
+// HasVerdict reports whether the work is decided: include, modify, or exclude.
 func (w *Work) HasVerdict() bool { return decided(w.Verdict) }
 
 // Keeps reports whether the verdict makes the candidate an item.
@@ -41,15 +40,15 @@ func decided(v dataset.Verdict) bool {
 	return v == dataset.Include || v == dataset.Modify || v == dataset.Exclude
 }
 
-// EventKind is the kind of change that an event made.
+// EventKind is the kind of change made by an event.
 type EventKind string
 
 // The kinds of event.
 const (
-	Edited   EventKind = "edit"    // texts changed
-	Judged   EventKind = "verdict" // a verdict was given, or changed back to skip
-	Undone   EventKind = "undo"    // the event Undoes was undone
-	Restored EventKind = "restore" // texts of an older version were restored
+	Edited   EventKind = "edit"    // text changed
+	Judged   EventKind = "verdict" // a verdict was given or changed back to skip
+	Undone   EventKind = "undo"    // the event with Seq Undoes was undone
+	Restored EventKind = "restore" // text was restored from an older version
 )
 
 // Event is one change to a work. Events are never changed or removed.
@@ -65,42 +64,42 @@ type Event struct {
 // ErrConflict means that the work was changed after it was read.
 var ErrConflict = errors.New("another person or another tab has changed this since it was read")
 
-// Store keeps works and events. It is implemented by internal/store, which tests also use, with a temporary file.
+// Store stores works and events. internal/store implements it; tests use that implementation with a temporary file.
 type Store interface {
 	// Works lists the works on a candidate, or all works for "", sorted by candidate and annotator (so a resolution comes
 	// first).
 	Works(ctx context.Context, candidate string) ([]Work, error)
-	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version is
-	// the version from which w was made, or 0 for a new work; SaveWork increments it. If another version is stored, the
+	// SaveWork atomically stores w and appends e, whose Work becomes w; both are durable when it returns. w.Version is the
+	// version on which w is based, or 0 for a new work; SaveWork increments it. If a different version is stored, the
 	// error wraps [ErrConflict] and nothing is written.
 	SaveWork(ctx context.Context, w *Work, e *Event) error
-	// WorkEvents lists the events on a candidate and by the annotator who, oldest first; "" means all.
+	// WorkEvents lists the events for a candidate by the annotator who, oldest first; "" means all.
 	WorkEvents(ctx context.Context, candidate, who string) ([]Event, error)
 }
 
-// State is the progress of the work on a candidate by all annotators together.
+// State is the combined progress of all annotators on a candidate.
 type State string
 
 // The states.
 const (
 	Open      State = "open"      // no verdict yet
 	Annotated State = "annotated" // one verdict
-	Agreed    State = "agreed"    // two or more equal verdicts, not confirmed yet
+	Agreed    State = "agreed"    // two or more equal verdicts, not yet confirmed
 	Disputed  State = "disputed"  // verdicts or queries differ
-	Resolved  State = "resolved"  // confirmed, or a dispute resolved
+	Resolved  State = "resolved"  // agreement confirmed or dispute resolved
 )
 
-// Case is a candidate with all work on it. [NewCase] makes it.
+// Case is a candidate with all work on it, created by [NewCase].
 type Case struct {
 	Candidate  *dataset.Candidate
-	Works      []Work   // works of annotators: works with a verdict come first, in the order of the verdicts
+	Works      []Work   // the annotators' works: works with a verdict come first, in the order of their verdicts
 	Resolution *Work    // not resolved if nil or without a verdict
 	Assigned   []string // who should judge it
 
 	state State // "" before [Case.State] was called
 }
 
-// NewCase makes a case from the works on a candidate.
+// NewCase returns a case with the works on a candidate.
 func NewCase(c *dataset.Candidate, works []Work) Case {
 	out := Case{Candidate: c}
 	for i := range works {
@@ -135,7 +134,7 @@ func (c *Case) Decided() []Work {
 	return c.Works[:n]
 }
 
-// Own returns the work of an annotator, or a new one that begins with the harvested query.
+// Own returns an annotator's work, or new work that starts with the harvested query.
 func (c *Case) Own(who string) *Work {
 	if w := c.Of(who); w != nil {
 		return w
@@ -143,7 +142,7 @@ func (c *Case) Own(who string) *Work {
 	return &Work{Candidate: c.Candidate.ID, Annotator: who, Query: StartQuery(c.Candidate)}
 }
 
-// Of returns the work of an annotator, or nil if there is none.
+// Of returns an annotator's work, or nil if there is none.
 func (c *Case) Of(annotator string) *Work {
 	for i := range c.Works {
 		if c.Works[i].Annotator == annotator {
@@ -153,7 +152,7 @@ func (c *Case) Of(annotator string) *Work {
 	return nil
 }
 
-// State returns the progress of the case. It compares queries, which takes a while, only once.
+// State returns the progress of the case. It compares queries, which is slow, only once.
 func (c *Case) State() State {
 	if c.state == "" {
 		c.state = c.findState()
@@ -178,9 +177,9 @@ func (c *Case) findState() State {
 	return Agreed
 }
 
-// Final returns the work that is exported: the resolution or, if validated is false, also the work with the first
-// verdict as long as nobody disputes it (among equal verdicts, the first work with a question, since a validator may
-// leave it empty). It returns nil if there is none yet.
+// Final returns the work that is exported: the resolution or, if validated is false, the undisputed work with the first
+// verdict (among equal verdicts, the first work with a question, since a validator may leave the question empty). It
+// returns nil if there is none yet.
 func (c *Case) Final(validated bool) *Work {
 	switch c.State() {
 	case Resolved:
@@ -196,15 +195,15 @@ func (c *Case) Final(validated bool) *Work {
 	return nil
 }
 
-// Excludes reports whether the annotators have decided, without dispute, that the candidate is not an item.
+// Excludes reports whether the annotators have decided, without dispute, to exclude the candidate.
 func (c *Case) Excludes() bool {
 	w := c.Final(false)
 	return w != nil && !w.Keeps()
 }
 
 // Differences returns how decided works differ: verdicts_differ, and queries_differ if all keep the candidate.
-// Different wordings of a question are not a dispute, since two people never write the same text; the person who
-// confirms chooses one.
+// Different wordings of a question are not a dispute, since no two annotators write the same text; whoever confirms the
+// verdict chooses one.
 func Differences(ws []Work) []string {
 	var out []string
 	verdict, query := false, false

@@ -1,7 +1,7 @@
-// Package datasettest creates the folder of a small harvest, for tests of the steps after a harvest. It contains ten
-// discussions written for the tests, whose queries have answers in the built-in slice of Wikidata. They contain what
+// Package datasettest creates a small harvest folder for testing the steps after a harvest. The harvest contains ten
+// discussions written for the tests, whose queries return rows in the built-in slice of Wikidata. They cover what
 // annotators encounter: an OPTIONAL, a limit, a date, a hint and an image to trim, a list of Wikipedia articles to
-// exclude, two near-duplicates, a model's suggestions, and markup that must remain text.
+// exclude, two near-duplicates, a model's suggestions, and markup that must remain plain text.
 package datasettest
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// seed is a discussion as it is written in this file.
+// seed is a discussion in the form used in this file.
 type seed struct {
 	month, heading, asked, replied, query, trimmed string
 	flags                                          []dataset.Flag
@@ -96,7 +96,7 @@ var seeds = []seed{
 		precise: "Which mountain in Pakistan has the highest elevation above sea level? Return the mountain and its elevation.", natural: "What is Pakistan's highest mountain, and how high is it?", verdict: dataset.Exclude, reasons: []string{"nearly the same as an earlier request"}},
 }
 
-// Candidates returns the ten candidates without results.
+// Candidates returns the ten candidates, without results.
 func Candidates() ([]dataset.Candidate, error) {
 	out := make([]dataset.Candidate, len(seeds))
 	for i, s := range seeds {
@@ -147,7 +147,7 @@ type Graph interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
-// Write creates the folder of a harvest with the candidates and the rows that the graph returns.
+// Write creates a harvest folder with the candidates and the rows that the graph returns.
 func Write(ctx context.Context, dir string, g Graph) ([]dataset.Candidate, error) {
 	cs, err := Candidates()
 	if err != nil {
@@ -179,7 +179,7 @@ func Write(ctx context.Context, dir string, g Graph) ([]dataset.Candidate, error
 	return cs, os.WriteFile(filepath.Join(dir, dataset.CandidatesFile), lines.Bytes(), 0o644)
 }
 
-// run fills in the result of the query.
+// run runs a candidate's query and fills in the result.
 func run(ctx context.Context, dir string, c *dataset.Candidate, g Graph) error {
 	t, err := g.Query(ctx, c.Cleaned)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Account tracks the cost of a run over all its sessions and refuses a call that could exceed the run's limit. It is an
-// [llm.DayStore] in front of the day's own. Each reservation of a call's maximum cost, and each correction, is a line
-// in spent.jsonl, so that no cost is lost in a crash. Calls interrupted by a crash stay booked at their maximum cost.
+// Account tracks the cost of a run across all its sessions and rejects any call that could exceed the run's limit. It
+// is an [llm.DayStore] that wraps the day's own. Each reservation of a call's maximum cost, and each correction, is a
+// line in spent.jsonl, so that no cost is lost in a crash. Calls cut off by a crash remain booked at that cost.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; no limit if 0
@@ -24,11 +24,11 @@ type Account struct {
 	sum   llm.Usage
 	full  bool
 
-	all llm.DayStore // records, under the run's name, what all processes that share the run have spent; nil if not shared
+	all llm.DayStore // records what all processes sharing the run have spent, under the run's name; nil if not shared
 	run string
 }
 
-// Share makes the limit apply to the total of all processes that share a run. The store records what they spend, under
+// Share makes the limit apply to the total for all processes that share a run. The store records what they spend under
 // the run's name.
 func (a *Account) Share(store llm.DayStore, run string) { a.all, a.run = store, run }
 
@@ -50,20 +50,20 @@ func (a *Account) shared(ctx context.Context, u llm.Usage, reservation bool) err
 	return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: sum.USD, Limit: a.limit}
 }
 
-// OpenAccount opens the account of the run in dir. limit is the limit for all sessions in US dollars, or 0 for no
-// limit. days is the account of the daily costs, which has a separate limit.
+// OpenAccount opens the account for the run in dir. limit is the limit for all sessions in US dollars, or 0 for no
+// limit. days stores the daily costs, which have a separate limit.
 func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error) {
 	a := &Account{days: days, limit: limit}
 	path := folder(dir).path(spentFile)
 	err := readLines(path, func(_ int, text []byte) error {
 		var u llm.Usage
-		if json.Unmarshal(text, &u) == nil { // a line torn by a crash is the last one of its session
+		if json.Unmarshal(text, &u) == nil { // a line torn by a crash is the last line of its session
 			a.sum.Add(u)
 		}
 		return nil
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the run's costs cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the run's costs: %w", err)
 	}
 	if a.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, fmt.Errorf("cannot write the run's costs: %w", err)
@@ -75,31 +75,31 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 // Close closes the file.
 func (a *Account) Close() error { return a.file.Close() }
 
-// Sum returns the cost of the run, with calls in progress at their maximum cost.
+// Sum returns the cost of the run, including calls in progress at their maximum cost.
 func (a *Account) Sum() llm.Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sum
 }
 
-// Full reports whether a call was refused because of the run's limit.
+// Full reports whether a call was rejected because of the run's limit.
 func (a *Account) Full() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.full
 }
 
-// Spent returns what was spent on a day.
+// Spent returns the amount spent on a day.
 func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	return a.days.Spent(ctx, day)
 }
 
-// AddSpent books u for the run and for the day. A call that could exceed the run's limit is refused with an
+// AddSpent books u for the run and for the day. A call that could exceed the run's limit is rejected with an
 // [*llm.BudgetError].
 func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	reservation := u.Calls > 0 // a correction concerns money that is already spent
+	reservation := u.Calls > 0 // a correction concerns money already spent
 	if a.limit > 0 && reservation && a.sum.USD+u.USD > a.limit {
 		a.full = true
 		return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: a.sum.USD + u.USD, Limit: a.limit}

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The account refuses calls that could exceed the limit, always accepts corrections, and keeps its total across
+// The account rejects calls that could exceed the limit, always accepts corrections, and keeps its total across
 // sessions, even after a torn line.
 func TestAccount(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestAccount(t *testing.T) {
 	}
 }
 
-// paidModel books a dollar per call.
+// paidModel is a model that books a dollar per call.
 type paidModel struct{ a *Account }
 
 func (m paidModel) Complete(ctx context.Context, _ llm.Request) (*llm.Response, error) {

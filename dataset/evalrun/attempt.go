@@ -14,11 +14,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// skipped is the reason for an item that was not asked because it cannot be scored.
+// skipped is the reason given for an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item. If a service fails, it retries the item until the given time, at which the item ends with
-// [agent.OutOfTime]. An error stops the run, and the item then counts as not asked.
+// ask asks one item. If a service fails, it retries the item until the given time, when the item ends with
+// [agent.OutOfTime]. An error stops the run, and the item counts as not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
 	if k.item != nil {
@@ -36,7 +36,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 	}
 	late := func() bool { return errors.Is(context.Cause(ctx), event.ErrOutOfTime) }
 	for try := 1; ; try++ {
-		if late() { // another process already used up that time
+		if late() { // another process already used up the time
 			return out.late(), nil
 		}
 		a, err := r.attempt(ctx, it, k.gold)
@@ -50,7 +50,7 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 		a.into(out)
 		if a.failure == nil {
 			if try > 1 {
-				r.Log.Info("an item was finished after failures", "item", it.ID, "recovered", try-1)
+				r.Log.Info("an item succeeded after failures", "item", it.ID, "recovered", try-1)
 			}
 			return out, nil
 		}
@@ -83,17 +83,17 @@ func (i *itemFile) late() *itemFile {
 type attempt struct {
 	out     *agent.Outcome
 	result  rawResult
-	file    string // of the trajectory, in the run's folder
+	file    string // trajectory, in the run's folder
 	started time.Time
 	elapsed time.Duration
 	usage   llm.Usage
 	failure *Failure      // failure of a service
-	detail  string        // of the failure or the reason
+	detail  string        // details of the failure or the reason
 	again   bool          // a retry may help
-	pause   time.Duration // the pause that the service requests
+	pause   time.Duration // requested by the service
 
 	examples  []string // IDs of solved questions shown to the model
-	incidents int      // calls to the graph that failed because of its service
+	incidents int      // graph calls that failed because of the service
 	refused   int      // repetitions and early stops
 }
 
@@ -131,7 +131,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		a.usage, a.out = run.Used(), nil
 		return a, context.Cause(ctx)
 	case errors.Is(err, event.ErrChanged):
-		r.Log.Warn("a search that was cut off cannot be continued, asking again", "item", it.ID, "error", err)
+		r.Log.Warn("cannot continue an interrupted search; asking again", "item", it.ID, "error", err)
 		if _, err := r.dir.freshTrajectory(FileName(it.ID)); err != nil {
 			return nil, err
 		}
@@ -152,8 +152,8 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 	return a, nil
 }
 
-// right returns a function that reports whether an answer is right according to gold, or nil if that does not matter or
-// gold is missing.
+// right returns a function that reports whether an answer is correct according to gold, or nil if that does not matter
+// or gold is missing.
 func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *agent.Answer) bool {
 	known := Result{ID: it.ID, Gold: gold.Result, GoldError: gold.Error, GoldSPARQL: gold.SPARQL}
 	if r.UntilF1 <= 0 || !known.Scorable() {
@@ -172,7 +172,7 @@ func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *a
 	}
 }
 
-// begin asks the question, or continues a branching search that a crash interrupted, since it may have cost a lot.
+// begin asks the question or, since it may have been expensive, continues a branching search interrupted by a crash.
 func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (*ask.Run, error) {
 	service := ask.Service{Log: r.Log, Asker: asker, Limits: r.Limits, Now: r.Now}
 	name := FileName(q.ID)
@@ -182,7 +182,7 @@ func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (
 		if err == nil {
 			return run, nil
 		}
-		r.Log.Warn("a search that was cut off cannot be continued, asking again", "item", q.ID, "error", err)
+		r.Log.Warn("cannot continue an interrupted search; asking again", "item", q.ID, "error", err)
 	}
 	path, err := r.dir.freshTrajectory(name)
 	if err != nil {
@@ -204,7 +204,7 @@ func unfinishedTree(events []event.Event) bool {
 	return tree
 }
 
-// parts returns the model and the graph for one attempt. They come from the recording if it contains the item.
+// parts returns the model and the graph for one attempt, from the recording if it contains the item.
 func (r *runner) parts(it dataset.Item) (Parts, error) {
 	p := Parts{Log: r.Log, Sources: r.Sources, Now: r.Now}
 	if r.Replay != nil {
@@ -223,8 +223,8 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 	return p, nil
 }
 
-// stopsRun reports whether the budget of the run or of the day is spent. Reaching the question's own limit is a result
-// like any other.
+// stopsRun reports whether the run's or the day's budget is spent. Reaching the question's own limit is a result like
+// any other.
 func stopsRun(r agent.Reason) bool { return r == agent.RunMoney || r == agent.DayMoney }
 
 // judge distinguishes a service's failure from an ending caused by the agent.
@@ -249,7 +249,7 @@ func (a *attempt) judge(err error) {
 
 func failed(kind string) *Failure { return &Failure{Kind: kind, Message: failureTexts[kind]} }
 
-// into writes the attempt to the item's file.
+// into copies the attempt's outcome to the item's file.
 func (a *attempt) into(f *itemFile) {
 	f.Trajectory, f.Started, f.MS = a.file, a.started.UTC(), a.elapsed.Milliseconds()
 	f.Usage, f.Incidents, f.Refused, f.Detail, f.Examples = a.usage, a.incidents, a.refused, a.detail, a.examples
@@ -267,7 +267,7 @@ func (a *attempt) into(f *itemFile) {
 	}
 }
 
-// noModel is used for an item without a model.
+// noModel is the model for an item that has none.
 type noModel struct{}
 
 // Complete fails with [llm.ErrNoModel].
@@ -275,7 +275,7 @@ func (noModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoModel
 }
 
-// count counts the events that interest readers of the run.
+// count counts events of interest to readers of the run.
 func (a *attempt) count(e event.Event) {
 	switch {
 	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(e.Call.Failure.Kind):

@@ -4,40 +4,40 @@ import (
 	"math"
 )
 
-// Calibration measures how far the agent's confidence can be trusted, over the items that it answered. An answer is
-// right if its exact match is 1.
+// Calibration measures how well the agent's confidence can be trusted, over the items that it answered. An answer is
+// correct if its exact match is 1.
 type Calibration struct {
 	N int `json:"n"`
 	// expected calibration error: mean difference, over the bins, between confidence and accuracy (Guo et al. 2017)
 	ECE float64 `json:"ece"`
-	// mean squared difference between confidence and correctness (Brier 1950); a constant guess of the mean scores Base
+	// mean squared difference between confidence and correctness (Brier 1950); always guessing the mean scores Base
 	Brier float64          `json:"brier"`
 	Base  float64          `json:"brier_of_the_mean"`
 	Bins  []CalibrationBin `json:"bins"`
-	// remaining answers, and the share of right ones, if answers below a confidence are withheld
+	// remaining answers, and the fraction that is correct, if answers below a confidence are withheld
 	Cut []CoveragePoint `json:"coverage"`
 }
 
-// CalibrationBin is a tenth of the range of confidence.
+// CalibrationBin is a tenth of the confidence range.
 type CalibrationBin struct {
 	Low        float64 `json:"low"`
 	High       float64 `json:"high"`
 	N          int     `json:"n"`
 	Confidence float64 `json:"confidence"` // mean of the bin
-	Right      float64 `json:"right"`      // share of right answers
+	Right      float64 `json:"right"`      // fraction of correct answers
 	F1         float64 `json:"f1"`         // mean of the bin
 }
 
-// CoveragePoint is the effect of withholding the answers below a confidence.
+// CoveragePoint is the effect of withholding answers below a confidence.
 type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
-	Answered   float64 `json:"answered"` // share of all scorable items
-	Right      float64 `json:"right"`    // share of right answers among the remaining answers
+	Answered   float64 `json:"answered"` // fraction of all scorable items
+	Right      float64 `json:"right"`    // fraction of correct answers among the remaining answers
 }
 
 const calibrationBins = 10
 
-// Calibrate compares the confidence with the results by a metric. Items with a service failure are left out.
+// Calibrate compares the confidence with the results by a metric. Items with service failures are omitted.
 func (r *RunData) Calibrate(metric string) Calibration {
 	var c Calibration
 	var conf, right, f1 []float64
@@ -83,8 +83,8 @@ func (r *RunData) Calibrate(metric string) Calibration {
 	return c
 }
 
-// binOf returns the bin of a confidence; 1 is in the last bin. Confidences have two decimals, so the tolerance keeps
-// 0.3 in the bin that begins at 0.3.
+// binOf returns the bin of a confidence; 1 is in the last bin. Confidences have two decimals; the tolerance keeps 0.3
+// in the bin that starts at 0.3.
 func binOf(p float64) int {
 	return max(0, min(int(p*calibrationBins+1e-9), calibrationBins-1))
 }

@@ -10,23 +10,23 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// Class is a class of errors. Five of them are from the SPINACH paper's error analysis (section 5.4).
+// Class is an error class. Five classes are from the SPINACH paper's error analysis (section 5.4).
 type Class string
 
-// The classes, in the order in which their rules are tried. An item with an F1 of 1 is in none.
+// The classes, in the order in which their rules are tried. An item with an F1 of 1 has no class.
 const (
 	ServiceError   Class = "service"         // not the agent's error: a service failed
-	Format         Class = "format"          // the right facts in another form
+	Format         Class = "format"          // the right facts in a different form
 	Exploration    Class = "exploration"     // the agent did not find what the query requires, or ran out of steps
-	OverConstraint Class = "over-constraint" // an extra condition loses right rows
-	Property       Class = "property"        // a wrong property, or the direct path instead of the statement's
+	OverConstraint Class = "over-constraint" // an extra condition excludes right rows
+	Property       Class = "property"        // a wrong property, or a direct path instead of the statement path
 	Complex        Class = "complex query"   // the right parts were combined wrongly
 )
 
 // Classes lists the classes of the agent's own errors, in the paper's order.
 var Classes = []Class{Property, Complex, Exploration, OverConstraint, Format}
 
-// ClassRules describes the rules of [Classify]; the first one that applies decides.
+// ClassRules describes the rules of [Classify]; the first matching rule decides.
 var ClassRules = []struct {
 	Class Class
 	Rule  string
@@ -40,7 +40,7 @@ var ClassRules = []struct {
 	{Complex, "everything else: a condition is missing, or the right pieces are put together in another way"},
 }
 
-// Verdict is the class of an item's error, with the reason as text. By is "rules" or "model".
+// Verdict is the class of an item's error, with a reason. By is "rules" or "model".
 type Verdict struct {
 	ID    string `json:"id"`
 	Class Class  `json:"class"`
@@ -49,8 +49,8 @@ type Verdict struct {
 	Of    string `json:"of,omitempty"` // hash of the request to a model
 }
 
-// Classify uses rules to assign a class to an item whose answer is not right; steps are the steps of its trajectory. ok
-// is false if the answer is right or the item is in no average.
+// Classify uses rules to assign a class to an item whose answer is wrong; steps are the steps of its trajectory. ok is
+// false if the answer is right or the item is not included in averages.
 func Classify(it *ItemData, metric string, steps []agent.Step) (v Verdict, ok bool) {
 	s, scored := it.Score(metric)
 	if !scored || s.F1 == 1 || it.Reason == skipped {
@@ -82,7 +82,7 @@ func classify(it *ItemData, steps []agent.Step) (Class, string) {
 	return classifyQuery(it, gold, pred, steps)
 }
 
-// classifyQuery compares the answer's query with gold's.
+// classifyQuery compares the answer's query with the gold query.
 func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Class, string) {
 	noProperty := missing(missing(gold.properties, classProperties), pred.properties)
 	if len(noProperty) == 0 && fewer(it) {
@@ -120,7 +120,7 @@ func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Cla
 	return Complex, "the same items and properties, put together in another way"
 }
 
-// found reports whether items that are missing in the answer's query were seen during the run.
+// found describes whether items missing from the answer's query were seen during the run.
 func found(items []string, steps []agent.Step) string {
 	unseen := slices.DeleteFunc(slices.Clone(items), func(id string) bool { return seen(steps, id) })
 	if len(unseen) > 0 {
@@ -129,7 +129,7 @@ func found(items []string, steps []agent.Step) string {
 	return "seen and not used: " + strings.Join(items, ", ")
 }
 
-// executions counts executed queries and those that failed.
+// executions counts executed and failed queries.
 func executions(steps []agent.Step) (executed, failed int) {
 	for _, s := range steps {
 		if s.Action == "execute_sparql" {
@@ -160,7 +160,7 @@ func seen(steps []agent.Step, id string) bool {
 	return false
 }
 
-// formatOnly describes the difference if an answer differs from gold only in form. Otherwise it returns "".
+// formatOnly describes the difference if an answer differs from gold only in form; otherwise, it returns "".
 func formatOnly(it *ItemData) string {
 	if s, ok := it.Score(MetricFair); ok && s.F1 == 1 {
 		return "right by the measure fair"
@@ -196,7 +196,7 @@ func isCount(value string, n int) bool {
 	return err == nil && v == n
 }
 
-// valuesOf returns the sorted distinct values of a result's cells, without label columns if there are others.
+// valuesOf returns the sorted distinct values of a result's cells, ignoring label columns if there are other columns.
 func valuesOf(raw json.RawMessage) []string {
 	var rows []map[string]struct{ Value string }
 	if json.Unmarshal(raw, &rows) != nil {
@@ -220,7 +220,7 @@ func valuesOf(raw json.RawMessage) []string {
 	return slices.Compact(out)
 }
 
-// dates shortens dates to their years and leaves other values unchanged.
+// dates truncates dates to years and leaves other values unchanged.
 func dates(values []string) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -234,8 +234,8 @@ func dates(values []string) []string {
 	return slices.Compact(out)
 }
 
-// fewer reports whether the answer's values are a subset of gold's, or both are single numbers and the answer's is
-// smaller.
+// fewer reports whether the answer's values are a subset of gold's, or whether both are single numbers and the answer's
+// is smaller.
 func fewer(it *ItemData) bool {
 	g, p := valuesOf(it.Gold), valuesOf(it.Result.Result)
 	if len(g) == 1 && len(p) == 1 {

@@ -18,10 +18,10 @@ import (
 //go:embed prompts/classify.tmpl
 var classifyPrompt string
 
-// classifyRequest returns the request to a model about an item that was answered wrongly.
+// classifyRequest returns the request to a model about an incorrectly answered item.
 func classifyRequest(it *ItemData) llm.Request {
 	tag := func(name, body string, n int) string {
-		lines := strings.Split(body, "\n") // line breaks end comments in a query
+		lines := strings.Split(body, "\n") // line breaks end comments in queries
 		for i := range lines {
 			lines[i] = plain(lines[i])
 		}
@@ -36,8 +36,8 @@ func classifyRequest(it *ItemData) llm.Request {
 		Messages: []llm.Message{{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}}
 }
 
-// ClassifyByModel asks a model for the class of the error in an item's answer. If the model's answer cannot be read, it
-// returns rules, the verdict of the rules. An error is a failure of the model.
+// ClassifyByModel asks a model for the class of the error in an item's answer. If the response cannot be read, it
+// returns rules, the rules' verdict. An error means that the model failed.
 func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
 	req := classifyRequest(it)
 	resp, err := m.Complete(ctx, req)
@@ -57,7 +57,8 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 		Of: requestHash(req)}, nil
 }
 
-// requestHash identifies a request to the model: after a change to the answer or the prompt, the model judges again.
+// requestHash returns a hash that identifies a request, so that the model judges again after the answer or prompt
+// changes.
 func requestHash(req llm.Request) string {
 	said := Settings{}
 	for _, m := range req.Messages {
@@ -66,13 +67,13 @@ func requestHash(req llm.Request) string {
 	return said.Fingerprint()
 }
 
-// Verdicts contains the classes of a run's errors, by item.
+// Verdicts maps item IDs to the classes of a run's errors.
 type Verdicts map[string]Verdict
 
 const classesFile = "classes.jsonl"
 
-// Judge classifies the errors of a run by a metric. With a model, it asks once for each wrong answer and keeps the
-// result in the run's folder. If an item has no answer, the model has nothing to compare, so the rules' class is kept.
+// Judge classifies the errors in a run by a metric. With a model, it asks once per wrong answer and keeps the result in
+// the run's folder. If an item has no answer, the model has nothing to compare, so the rules' class is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}

@@ -10,14 +10,14 @@ import (
 	"slices"
 )
 
-// Comparison compares two or more runs on their common items.
+// Comparison is a comparison of two or more runs on their common items.
 type Comparison struct {
-	Metric string       `json:"metric"` // the metric by which pairs are compared
+	Metric string       `json:"metric"` // metric by which pairs are compared
 	Runs   []RunSummary `json:"runs"`
-	// number of items that are in the averages of all runs and had no service failure; all figures are over these items
+	// number of items that are in the averages of all runs and had no service failures; all figures are over these items
 	Common  int       `json:"common"`
 	LeftOut []LeftOut `json:"left_out"` // items that are not common
-	// common items whose gold result differs between the runs: the graph changed between their snapshots
+	// common items whose gold results differ between the runs because the graph changed between their snapshots
 	GoldDrift []string `json:"gold_drift"`
 	Pairs     []Pair   `json:"pairs"`
 	Combined
@@ -30,22 +30,22 @@ type RunSummary struct {
 	Items    int      `json:"items"`
 	Failed   int      `json:"failed"` // items that failed because of a service, out of all items
 	// Scores are over the common items. WithFailures also includes items that are not common only because a service failed
-	// in some run; the run's own failures count as 0.
+	// in some run; this run's failures count as 0.
 	Scores  []MetricSummary `json:"scores"`
 	Steps   float64         `json:"steps"`
 	Seconds float64         `json:"seconds"`
-	Tokens  float64         `json:"tokens"` // input and output, per item
+	Tokens  float64         `json:"tokens"` // input plus output, per item
 	USD     float64         `json:"usd"`    // per item
 }
 
-// LeftOut is an item that is not compared, together with the reason.
+// LeftOut is an item that is not compared, with the reason.
 type LeftOut struct {
 	ID  string `json:"id"`
 	Run string `json:"run"` // the first run without the item
 	Why string `json:"why"` // not_run, service_failed, other_item, gold_missing, gold_failed, gold_empty
 }
 
-// Pair compares run B with run A: a difference is B's figure minus A's, from -1 to 1.
+// Pair compares run B with run A. Differences are B's figure minus A's, from -1 to 1.
 type Pair struct {
 	A        string   `json:"a"`
 	B        string   `json:"b"`
@@ -55,15 +55,15 @@ type Pair struct {
 	OnlyA    int      `json:"em_only_a"`
 	OnlyB    int      `json:"em_only_b"`
 	P        float64  `json:"em_p"`   // McNemar, exact, two-sided
-	MDEEM    Figure   `json:"em_mde"` // smallest difference that these items could show, given the observed disagreement
+	MDEEM    Figure   `json:"em_mde"` // smallest difference detectable with these items, given the observed disagreement
 	MDEF1    Figure   `json:"f1_mde"`
 	Wins     int      `json:"wins"` // items with a higher F1 in B
 	Losses   int      `json:"losses"`
 	Ties     int      `json:"ties"`
-	Items    []Duel   `json:"items"` // wins and losses, largest difference first
+	Items    []Duel   `json:"items"` // wins and losses, sorted by decreasing difference
 }
 
-// Figure is a number, or NaN, which means unknown and is written as null.
+// Figure is a number. NaN means unknown and is written as null.
 type Figure float64
 
 // MarshalJSON writes null for NaN.
@@ -74,7 +74,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// Duel is an item on which one run does better than the other.
+// Duel is an item on which one run outperforms the other.
 type Duel struct {
 	ID       string  `json:"id"`
 	Question string  `json:"question"`
@@ -83,10 +83,10 @@ type Duel struct {
 	Parting  Parting `json:"parting"`
 }
 
-// Compare compares runs by a metric, by default the first one. rng is used to draw the bootstrap samples.
+// Compare compares runs by a metric, or by the first if metric is empty. It uses rng to draw the bootstrap samples.
 func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand) (*Comparison, error) {
 	if len(runs) < 2 {
-		return nil, errors.New("a comparison needs two or more runs")
+		return nil, errors.New("a comparison requires two or more runs")
 	}
 	metrics := runs[0].Metric
 	for _, r := range runs {
@@ -109,7 +109,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 		c.Runs = append(c.Runs, summariseRun(r, i, metrics, common, failed))
 	}
 	if len(common) == 0 {
-		return c, nil // if there is nothing to compare, there are no figures, rather than zeros
+		return c, nil // if there is nothing to compare, report no figures rather than zeros
 	}
 	for a := range runs {
 		for b := a + 1; b < len(runs); b++ {
@@ -127,7 +127,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 	return c, nil
 }
 
-// nameApart renames runs whose folders have the same name, so that their names differ.
+// nameApart renames runs whose folders have the same name so that run names are unique.
 func nameApart(runs []*RunData) {
 	seen := map[string]int{}
 	for _, r := range runs {
@@ -184,15 +184,15 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	return common, failed
 }
 
-// Reasons for not comparing an item, besides the reasons for which an item is not in any average.
+// Reasons for not comparing an item, in addition to the reasons for excluding an item from all averages.
 const (
 	notRun        = "not_run"
 	serviceFailed = "service_failed"
-	// an item with the same ID in another benchmark: both the question and the gold query differ
+	// an item with the same ID in a different benchmark: both the question and the gold query differ
 	otherItem = "other_item"
 )
 
-// leaves returns the reason why an item cannot be compared, or "" if it can.
+// leaves returns the reason that an item cannot be compared, or "" if it can.
 func leaves(it *ItemData) string {
 	switch {
 	case it == nil || it.Reason == skipped:
@@ -287,18 +287,18 @@ func (c *Comparison) pair(ra, rb *RunData, a, b int, common [][]*ItemData, rng *
 	return p, nil
 }
 
-// WhyNone explains why no item could be compared. It returns "" if at least one was.
+// WhyNone explains why no items could be compared. It returns "" if at least one was.
 func (c *Comparison) WhyNone() string {
 	if c.Common > 0 {
 		return ""
 	}
 	for _, r := range c.Runs {
 		if r.Items > 0 && r.Failed == r.Items {
-			return fmt.Sprintf("a service failed every item of %s; run it again to ask them again", r.Name)
+			return fmt.Sprintf("a service failed every item of %s; run it again to retry them", r.Name)
 		}
 	}
 	if slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why != notRun && l.Why != otherItem }) {
-		return "in one run or another every item failed or has no gold answer"
+		return "every item failed or has no gold answer in at least one run"
 	}
-	return "they have no items in common; are they of the same benchmark?"
+	return "they have no items in common; do they use the same benchmark?"
 }

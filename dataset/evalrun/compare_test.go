@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// runOf creates a run that uses fakes, in a folder with the given name.
+// runOf runs a run that uses fakes, in a folder with the given name.
 func runOf(t *testing.T, name string, change func(*world), items []dataset.Item) *RunData {
 	t.Helper()
 	w := newWorld(t, filepath.Join(t.TempDir(), name), items)
@@ -31,7 +31,7 @@ func runOf(t *testing.T, name string, change func(*world), items []dataset.Item)
 func pcg() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
 
 // The test compares two runs over items with known outcomes: common items, wins and losses, the first differing step,
-// oracle and vote.
+// oracle, and vote.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS x | ROWS b", "answer ROWS c | ROWS c",
@@ -159,9 +159,9 @@ func TestParting(t *testing.T) {
 	}
 }
 
-// Worked out by hand: confidences 0.8, 0.8, 0.3, right 1, 0, 0. Bins: 0.8 with half right (distance 0.3, weight 2/3),
-// 0.3 with none right (0.3, 1/3): ECE 0.3. The Brier score is (0.04 + 0.64 + 0.09)/3 = 0.2567; for a constant guess of
-// the mean, 1/3, it is (4/9 + 1/9 + 1/9)/3 = 2/9.
+// Calculated by hand: confidences 0.8, 0.8, 0.3; correct 1, 0, 0. Bins: 0.8 with half correct (distance 0.3, weight
+// 2/3), 0.3 with none correct (0.3, 1/3): ECE 0.3. The Brier score is (0.04 + 0.64 + 0.09)/3 = 0.2567; for always
+// guessing the mean, 1/3, it is (4/9 + 1/9 + 1/9)/3 = 2/9.
 func TestCalibrate(t *testing.T) {
 	it := func(confidence, em float64, answered bool) ItemData {
 		return ItemData{Result: Result{Confidence: confidence, Answered: answered},
@@ -185,8 +185,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// Two benchmarks can have the same IDs: an item whose question and gold query differ is not common to both, and without
-// common items there are no figures.
+// Two benchmarks can use the same IDs: an item whose question and gold query differ is not common to both, and without
+// common items, there are no figures.
 func TestCompareOtherBenchmark(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))
@@ -195,7 +195,7 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// b has the same gold query: another wording, or another language, is compared.
+	// b has the same gold query: items are compared even if the question is worded differently or in a different language.
 	if got := asJSON(t, c.LeftOut); c.Common != 1 || got != `[{"id":"a","run":"second","why":"other_item"}]` {
 		t.Errorf("%d common, left out %s", c.Common, got)
 	}
@@ -223,7 +223,7 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	}
 }
 
-// A run in which everything failed is reported as such, because its benchmark is the same.
+// A run in which everything failed is reported as failed rather than as a different benchmark.
 func TestCompareFailedRun(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")
@@ -241,7 +241,7 @@ func TestCompareFailedRun(t *testing.T) {
 	}
 }
 
-// If two queries differ only after the point at which they are clipped, they are shown from the difference on.
+// If two queries differ only beyond the point at which they would be clipped, they are shown from the first difference.
 func TestPartingShowsTheDifference(t *testing.T) {
 	long := strings.Repeat("?x wdt:P31 wd:Q5 . ", 20)
 	p := part([]agent.Step{{Action: "execute_sparql", Argument: long + "# one"}, {Action: "stop"}},

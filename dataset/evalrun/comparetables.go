@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Tables returns the comparison's tables: runs, pairs, combinations and, for each pair, the items with the largest
-// differences. items is the maximum number of these items.
+// Tables returns the comparison's tables: runs, pairs, combinations and, for each pair, up to items of the items with
+// the largest differences.
 func (c *Comparison) Tables(items int) []Table {
 	out := []Table{c.runTable()}
 	if c.Common > 0 {
@@ -165,7 +165,7 @@ func (c *Comparison) duelTable(p *Pair, most int) Table {
 	return t
 }
 
-// WriteText writes the comparison for a terminal.
+// WriteText writes the comparison in a format for terminals.
 func (c *Comparison) WriteText(w io.Writer, items int) {
 	for i, t := range c.Tables(items) {
 		if i > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Effect describes the effect of a change in one line: a measure's mean F1 in two runs over the items scored in both.
+// Effect describes the effect of a change in one line: a metric's mean F1 in two runs over the items scored in both.
 func Effect(ctx context.Context, before, after string, now time.Time) (string, error) {
 	var runs [2]*RunData
 	for i, dir := range []string{before, after} {

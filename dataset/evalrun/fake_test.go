@@ -21,14 +21,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeGraph is the tests' graph. Queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails, and
-// all other queries return no rows.
+// fakeGraph is the graph used by the tests. Queries of the form "ROWS a b c" return rows with these values, "FAIL kind"
+// fails, and all other queries return no rows.
 
 type fakeGraph struct {
 	agent.Graph
 	mu    sync.Mutex
 	ran   map[string]int
-	flaky map[string]int // number of times a query fails with kg.Down before it works
+	flaky map[string]int // number of times that a query fails with kg.Down before it succeeds
 }
 
 func (g *fakeGraph) Query(_ context.Context, query string) (*kg.Table, error) {
@@ -62,12 +62,12 @@ func rowsOf(query string) *kg.Table {
 	return t
 }
 
-// fakeAsker does what the question's text demands: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable",
-// "panic"; "slow" waits for the context. before is called at the beginning of each question.
+// fakeAsker does what the question says: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable", "panic";
+// "slow" waits for the context. before is called at the start of each question.
 type fakeAsker struct {
 	p      Parts
 	before func(q agent.Question)
-	flaky  map[string]int // number of times a question fails before it is answered
+	flaky  map[string]int // number of times that a question fails before it is answered
 	pause  time.Duration  // the pause that the graph's service requests in that case
 	mu     *sync.Mutex
 }
@@ -133,7 +133,7 @@ func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorde
 	return out, rec.Record(ctx, agent.Event{Event: "end", Reason: string(out.Reason)})
 }
 
-// fakeModel answers every call, or fails.
+// fakeModel answers every call or fails with err.
 type fakeModel struct{ err error }
 
 func (m fakeModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
@@ -143,7 +143,7 @@ func (m fakeModel) Complete(context.Context, llm.Request) (*llm.Response, error)
 	return &llm.Response{Usage: llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2}}, nil
 }
 
-// equalRows scores 1 for the same JSON, otherwise 0.
+// equalRows scores 1 for identical JSON and 0 otherwise.
 func equalRows(_ context.Context, r *Result) ([]Score, error) {
 	if string(r.Gold) == string(r.Result) {
 		return []Score{{Metric: "exact", F1: 1, EM: 1}}, nil
@@ -151,7 +151,7 @@ func equalRows(_ context.Context, r *Result) ([]Score, error) {
 	return []Score{{Metric: "exact", F1: 0, EM: 0}}, nil
 }
 
-// bench returns items "a", "b", … made from strings of the form "question | gold query".
+// bench returns items "a", "b", … from strings of the form "question | gold query".
 func bench(lines ...string) []dataset.Item {
 	var out []dataset.Item
 	for i, l := range lines {

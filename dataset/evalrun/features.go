@@ -10,15 +10,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// queryFacts are the parts of a query that the report and the error classes use. ok is false if the text is not a
-// query.
+// queryFacts contains the facts about a query that the report and the error classes use. ok is false if the text is not
+// a query.
 type queryFacts struct {
 	ok         bool
 	form       string
 	features   []string
 	items      []string // Q and L numbers
 	properties []string
-	classes    []string // IDs of items that occur only as a class
+	classes    []string // IDs of items that occur only as classes
 	metrics    measure.Metrics
 	limit      bool
 }
@@ -55,7 +55,7 @@ func termID(t *sparql.Term) string {
 // classProperties are "instance of" and "subclass of".
 var classProperties = []string{"P31", "P279"}
 
-// classPath reports whether a path consists only of them.
+// classPath reports whether a path consists only of these properties.
 func classPath(p *sparql.Path) bool {
 	if p.Kind == sparql.PathTerm {
 		return slices.Contains(classProperties, termID(p.Term))
@@ -80,7 +80,7 @@ func missing(want, have []string) (out []string) {
 	return out
 }
 
-// Bin is a group of items with the mean of a metric.
+// Bin is a group of items with their mean score by a metric.
 type Bin struct {
 	Label string  `json:"label"`
 	N     int     `json:"n"`
@@ -101,7 +101,7 @@ func newBinner(order ...string) *binner {
 	return &binner{order: order, f1: map[string][]float64{}, em: map[string][]float64{}}
 }
 
-// add adds an item's score to bins. Labels that are not in the order come last.
+// add adds an item's score to bins. Labels not listed in order come last.
 func (b *binner) add(s Score, labels ...string) {
 	b.all++
 	for _, l := range labels {
@@ -130,8 +130,8 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
-// ByFeature returns the metric for each feature of the gold queries (an item counts for each feature of its query), and
-// for queries without any. Items with a service failure are left out, here and in the distributions.
+// ByFeature returns the metric for each feature of the gold queries (an item counts once per feature of its query) and
+// for queries without features. Items with service failures are omitted, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
 	r.each(metric, func(it *ItemData, s Score) {
@@ -151,8 +151,8 @@ func (r *RunData) ByFeature(metric string) []Bin {
 	return bins
 }
 
-// BySteps returns the distribution of the number of steps, not counting abandoned steps: table 5 of the paper, with the
-// metric of each bin.
+// BySteps returns the distribution of the number of steps, excluding abandoned steps: table 5 in the paper, with the
+// metric for each bin.
 func (r *RunData) BySteps(metric string) []Bin {
 	b := newBinner(stepBins...)
 	r.each(metric, func(it *ItemData, s Score) {
@@ -163,8 +163,8 @@ func (r *RunData) BySteps(metric string) []Bin {
 	return b.bins(true)
 }
 
-// ByValue returns the distribution of a figure over the items, in ten bins of equal width from its minimum to its
-// maximum, as in tables 10 and 11 of the paper.
+// ByValue returns the distribution of a figure over the items, in ten equal-width bins from its minimum to its maximum,
+// as in tables 10 and 11 in the paper.
 func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func(float64) string) []Bin {
 	low, high := math.Inf(1), math.Inf(-1)
 	r.each(metric, func(it *ItemData, _ Score) {
@@ -201,10 +201,10 @@ func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func
 	return out
 }
 
-// asked reports whether the agent was asked without a service failure.
+// asked reports whether the agent was asked and no service failed.
 func asked(it *ItemData) bool { return it.Error == nil && it.Reason != skipped }
 
-// each calls f with every item that the metric scores.
+// each calls f for every item scored by the metric.
 func (r *RunData) each(metric string, f func(*ItemData, Score)) {
 	for i := range r.Items {
 		if s, ok := r.Items[i].Score(metric); ok {

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Names of the files in a run's folder.
+// File names in a run's folder.
 const (
 	RunFile     = "run.json"
 	ResultsFile = "results.jsonl"
@@ -41,16 +41,16 @@ func (d folder) path(parts ...string) string {
 func (d folder) make() error {
 	for _, sub := range []string{goldDir, itemsDir, trajDir} {
 		if err := os.MkdirAll(d.path(sub), 0o700); err != nil {
-			return fmt.Errorf("the run's folder cannot be created: %w", err)
+			return fmt.Errorf("cannot create the run's folder: %w", err)
 		}
 	}
 	return nil
 }
 
-// write replaces a whole file, see [dataset.ReplaceFile].
+// write replaces a whole file; see [dataset.ReplaceFile].
 func (d folder) write(content []byte, parts ...string) error {
 	if err := dataset.ReplaceFile(d.path(parts...), content); err != nil {
-		return fmt.Errorf("the run's folder cannot be written (is the disk full?): %w", err)
+		return fmt.Errorf("cannot write to the run's folder (is the disk full?): %w", err)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (d folder) writeJSON(v any, parts ...string) error {
 	return d.write(b.Bytes(), parts...)
 }
 
-// encode writes v as JSON and a line break, without escapes for HTML.
+// encode writes v as JSON followed by a line break, without HTML escaping.
 func encode(w io.Writer, v any, indent string) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -82,13 +82,13 @@ func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
 		return false, fmt.Errorf("cannot read %w", err) // the error names the file
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return false, fmt.Errorf("%s is damaged: %w; if you have a copy of it, restore that", d.path(parts...),
+		return false, fmt.Errorf("%s is damaged: %w; if you have a copy, restore it", d.path(parts...),
 			text.JSON(err))
 	}
 	return true, nil
 }
 
-// sweep removes partially written files that a crash left behind.
+// sweep removes partially written files left behind by a crash.
 func (d folder) sweep() {
 	for _, sub := range []string{".", goldDir, itemsDir} {
 		left, _ := filepath.Glob(d.path(sub, ".new-*")) // the pattern is valid
@@ -98,8 +98,8 @@ func (d folder) sweep() {
 	}
 }
 
-// freshTrajectory returns the path for a new trajectory of the item, after renaming an existing one. All are kept, and
-// the last one has the item's own name.
+// freshTrajectory returns the path for a new trajectory of the item, after renaming any existing one. All are kept, and
+// the last has the item's own name.
 func (d folder) freshTrajectory(name string) (string, error) {
 	path := d.path(trajDir, name+".jsonl")
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -111,13 +111,13 @@ func (d folder) freshTrajectory(name string) (string, error) {
 			continue
 		}
 		if err := os.Rename(path, old); err != nil {
-			return "", fmt.Errorf("the trajectory of an earlier attempt cannot be kept: %w", err)
+			return "", fmt.Errorf("cannot keep the trajectory of an earlier attempt: %w", err)
 		}
 		return path, nil
 	}
 }
 
-// readLines decodes a file of JSON lines; f is called with each line.
+// readLines reads a JSON Lines file and calls f for each line.
 func readLines(path string, f func(line int, data []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -141,8 +141,8 @@ func readLines(path string, f func(line int, data []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false if there is none. For a trajectory that was cut off, it returns
-// the complete events and event.ErrTorn.
+// events reads the trajectory of an item; ok is false if there is none. For a truncated trajectory, it returns the
+// complete events and event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 )
 
-// Form is an output format that other systems' programs read.
+// Form is an output format that other systems' tools read.
 type Form string
 
-// The formats in which a run can be written besides our own, with the names of the files in the run's folder.
+// The formats other than our own in which a run can be written, with the names of the files in the run's folder.
 const (
 	FormGRASP     Form = "grasp"            // grasp.jsonl: GRASP's current output lines
 	FormGRASP2025 Form = "grasp-2025"       // grasp-2025.jsonl: those of 2025
@@ -22,7 +22,7 @@ const (
 // Forms lists all output formats.
 var Forms = []Form{FormGRASP, FormGRASP2025, FormDialogues}
 
-// writeForms writes the items in the formats requested for the run. Items that were not asked are left out.
+// writeForms writes the items in the formats requested for the run. Items that were not asked are omitted.
 func (r *runner) writeForms(data *RunData) error {
 	files := map[Form][]byte{}
 	for i := range data.Items {
@@ -59,7 +59,7 @@ func (r *runner) writeForms(data *RunData) error {
 	return nil
 }
 
-// transcribe reads the run of an item. It returns nil if there is none.
+// transcribe reads an item's run. It returns nil if there is none.
 func transcribe(data *RunData, it *ItemData) (*transcript.Run, error) {
 	events, err := data.Trajectory(it)
 	if err != nil || len(events) == 0 {
@@ -67,7 +67,7 @@ func transcribe(data *RunData, it *ItemData) (*transcript.Run, error) {
 	}
 	run, err := transcript.Read(events)
 	if err != nil {
-		return nil, nil // this attempt was cut off before its first event
+		return nil, nil // the attempt was cut off before its first event
 	}
 	run.ID = it.ID
 	return run, nil

@@ -11,22 +11,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// rawResult is a bindings list, true, false or null.
+// rawResult is a bindings list, true, false, or null.
 type rawResult = json.RawMessage
 
-// goldFile is a file in gold/: a gold query's result, or a failure caused by the query itself.
+// goldFile is a file in gold/: a gold query's result or a failure caused by the query itself.
 type goldFile struct {
 	Schema int       `json:"schema"`
 	ID     string    `json:"id"`
-	SPARQL string    `json:"sparql"` // the text that was run; empty if the result was in the benchmark
+	SPARQL string    `json:"sparql"` // the query that was run; empty if the result was in the benchmark
 	Result rawResult `json:"result"`
 	Error  *Failure  `json:"error,omitempty"`
 	GoldMeta
 }
 
-// gold runs an item's gold query and keeps its result. A benchmark without the query may contain the result. A failure
-// of the graph's service is retried. If it persists, it is reported in this session's results but not stored, so that
-// the next session tries again.
+// gold runs an item's gold query and keeps its result. A benchmark without the query may contain the result. gold
+// retries failures of the graph's service. A persistent failure is reported in this session's results but not stored,
+// so that the next session tries again.
 func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 	g := &goldFile{Schema: Schema, ID: it.ID}
 	switch {
@@ -73,7 +73,7 @@ func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 func (r *runner) keepGold(g *goldFile) error {
 	if r.Replay != nil {
 		if rec, ok := r.Replay.gold[g.SPARQL]; ok {
-			g.GoldMeta = rec.GoldMeta // the snapshot is that of the recording
+			g.GoldMeta = rec.GoldMeta // the snapshot is the recording's
 		}
 	}
 	return r.dir.writeJSON(g, goldDir, FileName(g.ID)+".json")
@@ -86,7 +86,7 @@ func updates(text string) bool {
 	return err == nil && q.Form == sparql.Update
 }
 
-// passing reports whether the service, not the query, caused a failure. It returns true for an error without a kind.
+// passing reports whether the service, not the query, caused a failure. It returns true for errors without a kind.
 func passing(k kg.Kind) bool {
 	switch k {
 	case kg.RateLimited, kg.Banned, kg.Down, "":
@@ -95,7 +95,7 @@ func passing(k kg.Kind) bool {
 	return false
 }
 
-// goldFailure returns the failure for results.jsonl, without a service's messages, since they differ from run to run.
+// goldFailure returns the failure for results.jsonl, without the service's messages, since they vary from run to run.
 func (g *goldFile) goldFailure() *Failure {
 	if g.Error == nil || !passing(kg.Kind(g.Error.Kind)) {
 		return g.Error

@@ -9,12 +9,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// byName matches the names of entities in the queries of Interactive-KBQA's data sets.
+// byName matches entity names in the queries of Interactive-KBQA's data sets.
 var byName = regexp.MustCompile(`(?:<pred:name>|<name>|\btype\.object\.name>?)\s+"((?:[^"\\]|\\.)*)"`)
 
-// golden returns the entities in a gold query in the form in which they are shown to the model, for Interactive-KBQA's
-// runs with golden entities. Items of a Wikibase are written as "label (wd:Q42)" if the graph has a label. In data sets
-// that identify entities by name, items are written as names. If the query does not parse, golden returns none.
+// golden returns the entities in a gold query in the form shown to the model, for Interactive-KBQA's runs with golden
+// entities. Wikibase items are written as "label (wd:Q42)" if the graph has a label. In data sets that identify
+// entities by name, items are written as names. If the query does not parse, golden returns none.
 func golden(ctx context.Context, s *agent.Source, query string) (out []string) {
 	for _, m := range byName.FindAllStringSubmatch(query, -1) {
 		if !slices.Contains(out, m[1]) {
@@ -28,7 +28,7 @@ func golden(ctx context.Context, s *agent.Source, query string) (out []string) {
 	ids := sparql.IDs(sparql.Identifiers(q), false)
 	var labels map[string]string
 	if s.Labels != nil && len(ids) > 0 {
-		labels, _ = s.Labels.Labels(ctx, ids, []string{"en", "mul"}) // an ID without a label is enough
+		labels, _ = s.Labels.Labels(ctx, ids, []string{"en", "mul"}) // an ID without a label is sufficient
 	}
 	for _, id := range ids {
 		name := "wd:" + id

@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Judged contains the scored items of runs, by the path of their trajectory.
+// Judged maps trajectory paths to the runs' scored items.
 type Judged map[string]*ItemData
 
-// Judge returns the items of the benchmark runs to which paths refer. A path is the folder of a run, its folder of
-// trajectories, or one of its trajectories. Other paths, and runs that are not finished, have no items.
+// Judge returns the items of the benchmark runs that paths refer to. A path is a run's folder, its trajectory folder,
+// or one of its trajectories. Other paths and unfinished runs have no items.
 func Judge(ctx context.Context, paths []string) (Judged, error) {
 	j, seen := Judged{}, map[string]bool{}
 	for _, path := range paths {
@@ -42,8 +42,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Key returns the right query for the run of a trajectory, and the values of its answer. If no right query is known,
-// the run's own answer is used.
+// Key returns the correct query for a trajectory's run and the values of its answer. If no correct query is known, it
+// uses the run's own answer.
 func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, error) {
 	var gold transcript.Gold
 	var values []string
@@ -60,7 +60,7 @@ func (j Judged) Key(path string, r *transcript.Run) (transcript.Gold, []string, 
 	return transcript.Gold{SPARQL: r.SPARQL, Answers: values}, values, nil
 }
 
-// Known reports whether the answer of a trajectory's run is right by SPINACH's measure, and returns the right answer.
+// Known reports whether the answer of a trajectory's run is correct by SPINACH's metric and returns the correct answer.
 // score is the F1, from 0 to 1. ok is false if the run has not been scored.
 func (j Judged) Known(path string) (known transcript.Known, score float64, ok bool) {
 	it := j[filepath.Clean(path)]
@@ -82,7 +82,7 @@ func (j Judged) Known(path string) (known transcript.Known, score float64, ok bo
 		known.Verdict = fmt.Sprintf("The answer is partly right: its F1 is %.0f of 100.", 100*s.F1)
 	}
 	known.SPARQL = it.GoldSPARQL
-	known.Answers, _ = answerValues(it.Gold) // scoring has already read it
+	known.Answers, _ = answerValues(it.Gold) // already parsed by scoring
 	return known, s.F1, true
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 )
 
-// TestJudge checks that, for any path to a benchmark run, each of its scored runs is marked as right or wrong, with the
-// right answer.
+// TestJudge checks that, for any path to a benchmark run, each scored item is marked as right or wrong, with the right
+// answer.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// An item that exceeds the time limit for items ends with a timeout, whether it does so in one attempt or because of
-// the waits between several attempts. This is not a failure: the item is not asked again, and the others are asked.
+// An item that exceeds the item time limit ends with a timeout, whether in a single attempt or because of the waits
+// between attempts. This is not a failure: the item is not asked again, and the other items are asked.
 func TestItemTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w := newWorld(t, dir, bench("slow | ROWS a", "fail graph_failed | ROWS b", "answer ROWS c | ROWS c"))
-	w.ItemTime = 3100 * time.Millisecond // the fakes' clock advances by a second each time it is read
+	w.ItemTime = 3100 * time.Millisecond // the fake clock advances by a second each time it is read
 	w.Sleep = func(ctx context.Context, _ time.Duration) error {
 		<-ctx.Done()
 		return ctx.Err()
@@ -31,7 +31,7 @@ func TestItemTime(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, got)
 		}
 	}
-	// the text of the failed attempt at the second item is kept
+	// the message from the failed attempt at the second item is kept
 	if meta := read(t, dir, MetaFile); strings.Count(meta, `"kind":"graph"`) != 1 || strings.Count(meta, "has passed") != 2 {
 		t.Errorf("meta:\n%s", meta)
 	}
@@ -44,7 +44,7 @@ func TestItemTime(t *testing.T) {
 	}
 }
 
-// If the run is interrupted while an item with a time limit is asked, the item is not done and is asked again.
+// If the run is interrupted while asking an item with a time limit, the item is not done and is asked again.
 func TestInterruptedIsNotLate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func TestInterruptedIsNotLate(t *testing.T) {
 	}
 }
 
-// Without a time limit for items, an item may take as long as its attempts.
+// Without an item time limit, an item may take as long as its attempts.
 func TestDeadlineOfItems(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, c := range []struct {
@@ -81,8 +81,8 @@ func TestDeadlineOfItems(t *testing.T) {
 	}
 }
 
-// If a process takes over an item whose time limit has passed, it does not ask the item again, because the item may
-// crash every process that asks it.
+// A process that takes over an item whose time limit has passed does not ask the item again, because the item may crash
+// every process that asks it.
 func TestLateInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))
@@ -96,7 +96,7 @@ func TestLateInAnotherProcess(t *testing.T) {
 }
 
 // A result from an earlier session in this folder cannot be passed to the other processes while a killed process still
-// has the claim to the job. It is counted once.
+// holds the claim on the job. It is counted once.
 func TestItemsAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	dir, items := t.TempDir(), bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")
@@ -115,13 +115,13 @@ func TestItemsAreCountedOnce(t *testing.T) {
 	}
 }
 
-// itemQueue is a job queue for one process.
+// itemQueue is a job queue for a single process.
 type itemQueue struct {
 	mu       sync.Mutex
 	jobs     []job.Job
 	finished map[string]job.State
 	late     map[string]bool // keys of jobs whose deadline has passed
-	held     bool            // no job can be claimed by its key
+	held     bool            // jobs cannot be claimed by key
 }
 
 func (q *itemQueue) AddJobs(_ context.Context, jobs []job.Job) error {

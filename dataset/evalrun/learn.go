@@ -10,15 +10,15 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Lessons are the runs from which the confidence is learned: the runs that ended with an answer, with their features.
+// Lessons are the runs used to train the confidence model: runs that ended with an answer, with their features.
 type Lessons struct {
 	Examples []confidence.Example
-	Silent   int // runs without an answer to a question that can be scored
-	Without  int // answers of runs whose trajectories have no features because they are torn or from older versions
+	Silent   int // runs that did not answer a scorable question
+	Without  int // answers whose trajectories have no features because they are torn or from older versions
 }
 
-// Learn adds the runs of a folder. An answer is right if its exact match by the metric is 1. Items that cannot be
-// scored, or that have a service failure, are left out.
+// Learn adds the runs in a folder. An answer is correct if its exact match by the metric is 1. Items that cannot be
+// scored or that have service failures are omitted.
 func (l *Lessons) Learn(r *RunData, metric string) error {
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -54,7 +54,7 @@ func features(events []event.Event) *event.Features {
 	return nil
 }
 
-// Questions returns the number of different questions in the examples.
+// Questions returns the number of distinct questions in the examples.
 func (l *Lessons) Questions() int {
 	ids := map[string]bool{}
 	for _, e := range l.Examples {
@@ -63,8 +63,8 @@ func (l *Lessons) Questions() int {
 	return len(ids)
 }
 
-// Fit fits a model of the confidence to the lessons, and evaluates it by cross-validation over the questions with the
-// given number of folds. on describes the runs.
+// Fit fits a confidence model to the lessons and evaluates it by cross-validation over questions with the given number
+// of folds. on describes the runs.
 func (l *Lessons) Fit(folds int, on string) (*confidence.Model, error) {
 	held, err := confidence.Crossvalidate(l.Examples, folds)
 	if err != nil {
@@ -96,7 +96,7 @@ func (l *Lessons) measure(p []float64) confidence.Quality {
 	return confidence.Measure(p, right, l.Silent)
 }
 
-// QualityTables returns the tables of a model's quality: the totals, the reliability, and the effect of thresholds.
+// QualityTables returns tables of model quality: totals, reliability, and the effect of thresholds.
 func QualityTables(names []string, all []confidence.Quality) []Table {
 	sums := Table{Title: "Confidence", Head: []string{"", "answers", "right", "Brier", "Brier of the mean", "ECE"}}
 	cuts := Table{Title: "Answering only above a threshold", Head: []string{"", "answered", "threshold", "answered wrongly",
@@ -123,7 +123,7 @@ func QualityTables(names []string, all []confidence.Quality) []Table {
 	return tables
 }
 
-// WriteWeights lists the general weights and how much each preset's weights differ from them.
+// WriteWeights writes the general weights and how much each preset's weights differ from them.
 func WriteWeights(w io.Writer, m *confidence.Model) {
 	t := Table{Title: "Weights (log odds)", Head: []string{"term", "general", "prior", "what it is"}}
 	t.Rows = append(t.Rows, cells("bias", fmt.Sprintf("%.2f", m.General.Bias), fmt.Sprintf("%.2f", confidence.Prior().Bias),

@@ -14,38 +14,38 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// Score is the result of a metric for one item. Both fields are from 0 to 1.
+// Score is an item's score by a metric. F1 and EM are from 0 to 1.
 type Score struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`
 	EM     float64 `json:"em"`
-	Upper  float64 `json:"f1_upper,omitempty"` // an upper bound of F1 if scoring ran out of time or memory, otherwise 0
+	Upper  float64 `json:"f1_upper,omitempty"` // upper bound of F1 if scoring ran out of time or memory, otherwise 0
 }
 
-// Scorer scores an item whose gold query returned a result that is not empty. The metrics are in the same order for
-// every item. All of them score a missing answer as 0.
+// Scorer scores an item whose gold query returned a nonempty result. The metrics are in the same order for every item.
+// All metrics score a missing answer as 0.
 type Scorer func(ctx context.Context, r *Result) ([]Score, error)
 
-// RunData is a run as stored in its folder.
+// RunData is a run read from its folder.
 type RunData struct {
 	Dir    string
 	Name   string // the folder's name, for tables
 	Info   RunInfo
 	Items  []ItemData // in the benchmark's order
 	byID   map[string]int
-	Metric []string // names of the metrics, in the scorer's order
-	// NotAsked is the number of chosen items that were not done when the run last stopped.
+	Metric []string // metric names, in the scorer's order
+	// NotAsked is the number of chosen items not yet done when the run last stopped.
 	NotAsked int
 }
 
-// ItemData is an item with its scores. Scores is nil for an item that is in no average.
+// ItemData is an item with its scores. Scores is nil for an item not included in averages.
 type ItemData struct {
 	Result
 	Meta   Meta
 	Scores []Score
 }
 
-// Score returns the item's score by the metric; ok is false if the item is in no average.
+// Score returns the item's score by the metric; ok is false if the item is not included in averages.
 func (i *ItemData) Score(metric string) (s Score, ok bool) {
 	for _, s := range i.Scores {
 		if s.Metric == metric {
@@ -55,7 +55,7 @@ func (i *ItemData) Score(metric string) (s Score, ok bool) {
 	return Score{}, false
 }
 
-// Item returns the item with the ID, or nil.
+// Item returns the item with the ID, or nil if there is none.
 func (r *RunData) Item(id string) *ItemData {
 	if i, ok := r.byID[id]; ok {
 		return &r.Items[i]
@@ -63,7 +63,7 @@ func (r *RunData) Item(id string) *ItemData {
 	return nil
 }
 
-// Load reads the folder of a run and scores its items.
+// Load reads a run's folder and scores its items.
 func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	d := folder(dir)
 	r := &RunData{Dir: dir, Name: filepath.Base(filepath.Clean(dir)), byID: map[string]int{}}
@@ -105,14 +105,14 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last Summary // a missing or torn one is ignored
+	var last Summary // a missing or torn summary is ignored
 	if ok, err := d.readJSON(&last, SummaryFile); ok && err == nil {
 		r.NotAsked = last.Missing
 	}
 	return r, r.score(ctx, score)
 }
 
-// score adds the scores to every scorable item.
+// score adds scores to every scorable item.
 func (r *RunData) score(ctx context.Context, score Scorer) error {
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -132,12 +132,12 @@ func (r *RunData) score(ctx context.Context, score Scorer) error {
 	return nil
 }
 
-// Trajectory reads the trajectory of an item. If it was cut off, the complete events are returned.
+// Trajectory reads an item's trajectory. If the file is truncated, it returns the complete events.
 func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	if it.Meta.Trajectory == "" {
 		return nil, nil
 	}
-	// The name is derived from the ID again, since a path in a meta file is not trusted.
+	// The name is derived from the ID, since the path in the meta file is not trusted.
 	events, _, err := folder(r.Dir).events(it.ID)
 	if err != nil && !errors.Is(err, event.ErrTorn) {
 		return nil, err
@@ -145,7 +145,7 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	return events, nil
 }
 
-// assemble creates results.jsonl, meta.jsonl and summary.json from the other files in the folder.
+// assemble creates results.jsonl, meta.jsonl, and summary.json from the other files in the folder.
 func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 	var results, metas bytes.Buffer
 	for _, it := range r.Items {
@@ -163,7 +163,7 @@ func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 		meta := k.item.Meta
 		meta.ID, meta.Schema = it.ID, Schema
 		if k.gold == nil {
-			k.gold = &goldFile{Error: &Failure{}} // its service failed: the next session runs it again
+			k.gold = &goldFile{Error: &Failure{}} // its service failed; the next session runs the query again
 		} else {
 			meta.Gold = &k.gold.GoldMeta
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// maxName is the maximum number of bytes of an ID in a file name.
+// maxName is the maximum length in bytes of an ID in a file name.
 const maxName = 80
 
-// hashed matches a name with a hash. An ID that has this form also gets a hash.
+// hashed matches a name with a hash. An ID of this form also gets a hash.
 var hashed = regexp.MustCompile(`(^|-)[0-9a-f]{16}$`)
 
-// FileName returns a file name, without an extension, for an item's ID. An ID of lower-case letters, digits, dashes,
-// dots and underscores that begins with a letter or a digit is used unchanged. In any other ID, other characters become
-// dashes, and 16 hex digits of its hash are added, so that two IDs never share a name, even on a file system that
-// ignores case: "../x" becomes "x-…". The name is never that of a directory, a hidden file or a device.
+// FileName returns a file name, without extension, for an item's ID. An ID of lowercase letters, digits, dashes, dots,
+// and underscores that starts with a letter or digit is used unchanged. In all other IDs, other characters become
+// dashes and 16 hex digits of a hash are appended, so that no two IDs share a name, even on a case-insensitive file
+// system: "../x" becomes "x-…". The name never refers to a directory, a hidden file, or a device.
 func FileName(id string) string {
 	var b strings.Builder
 	same := id != "" && len(id) <= maxName
@@ -44,7 +44,7 @@ func FileName(id string) string {
 	return strings.TrimPrefix(strings.ReplaceAll(name, ".", "-")+"-"+hex.EncodeToString(sum[:8]), "-")
 }
 
-// device reports whether Windows treats the name as a device, with or without an extension.
+// device reports whether Windows treats the name, with or without an extension, as a device.
 func device(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	switch stem {
@@ -54,8 +54,8 @@ func device(name string) bool {
 	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt"))
 }
 
-// Unique returns the items with distinct IDs. "#2" is appended to the ID of the second item with the same ID, and so
-// on. renamed lists the new IDs.
+// Unique makes the items' IDs distinct by appending "#2" to the ID of the second item with the same ID, and so on.
+// renamed lists the new IDs.
 func Unique(items []dataset.Item) (out []dataset.Item, renamed []string) {
 	used := make(map[string]bool, len(items))
 	for _, it := range items {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// File names are safe for any ID, and no two IDs have the same file name.
+// File names are safe for any ID, and no two IDs share a file name.
 func TestFileName(t *testing.T) {
 	for id, want := range map[string]string{"dev_12": "dev_12", "42": "42", "spinach-3.b": "spinach-3.b"} {
 		if got := FileName(id); got != want {
@@ -33,13 +33,13 @@ func TestFileName(t *testing.T) {
 			t.Errorf("%q: unsafe name %q", id, n)
 		}
 	}
-	// An ID that equals another ID's file name does not overwrite its file.
+	// An ID that equals another ID's file name does not overwrite that file.
 	if n := FileName("A"); FileName(n) == n {
 		t.Errorf("%q is the name of two IDs", n)
 	}
 }
 
-// Items with hostile IDs and questions are run like any others, and their files stay in the folder.
+// Items with hostile IDs and questions run like any others, and their files stay in the folder.
 func TestHostileItems(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "in", "run")

@@ -8,16 +8,16 @@ import (
 
 // Parting is the first step at which two trajectories differ.
 type Parting struct {
-	Step int `json:"step"` // 1-based; 0 if the trajectories are the same or one of them is missing
-	// that step, such as "search_wikidata(bakery)", clipped so that it differs from B; empty if this trajectory has ended
+	Step int `json:"step"` // 1-based; 0 if the trajectories are the same or one is missing
+	// that step, such as "search_wikidata(bakery)", clipped so that A and B differ; empty if the trajectory has ended
 	A string `json:"a"`
 	B string `json:"b"`
-	// SameAction means that both trajectories have the same action but different observations: the graph differs, not the
-	// agent. A and B then end with the observation.
+	// SameAction means that the trajectories have the same action but different observations: the graph differs, not the
+	// agent. In that case, A and B end with the observation.
 	SameAction bool `json:"same_action,omitempty"`
 }
 
-// maxCall is the maximum number of characters of a step that are shown.
+// maxCall is the maximum number of characters shown of a step.
 const maxCall = 120
 
 // stepsOf lists the executed steps, including those that were later rolled back.
@@ -31,8 +31,7 @@ func stepsOf(events []agent.Event) []agent.Step {
 	return out
 }
 
-// part compares two trajectories step by step: actions by name and argument (queries without layout), then
-// observations.
+// part compares two trajectories step by step: actions by name and argument (ignoring query layout), then observations.
 func part(a, b []agent.Step) Parting {
 	for i := 0; i < len(a) || i < len(b); i++ {
 		p := Parting{Step: i + 1}

@@ -9,16 +9,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plots are SVG inside the report's page, without scripts, external addresses or styles. Colors come from the page's
-// classes (s0, s1 … for the runs, axis, grid, label, value), so that they follow its light and dark themes. All texts
-// are escaped here.
+// Plots are inline SVG in the report's page, without scripts, external URLs, or styles. Colors come from the page's
+// classes (s0, s1, … for the runs, axis, grid, label, value), so they follow its light and dark themes. All text is
+// escaped here.
 
-// series is a run's figures for a plot.
+// series contains a run's values in a plot.
 type series struct {
 	name   string
 	color  int
-	values []float64 // NaN: nothing to draw
-	tips   []string  // tooltips of the bars
+	values []float64 // nothing is drawn for NaN
+	tips   []string  // bar tooltips
 }
 
 // svg is a drawing whose colors come from the page's classes.
@@ -39,7 +39,7 @@ func (s svg) bar(x, y, w, h float64, color int, tip string) {
 // seriesColors is the number of colors that the page defines for runs.
 const seriesColors = 6
 
-// legend names the runs, if there are several.
+// legend draws the names of the runs if there are several.
 func (s svg) legend(all []series, y float64) {
 	if len(all) < 2 {
 		return
@@ -53,7 +53,7 @@ func (s svg) legend(all []series, y float64) {
 	}
 }
 
-// barsAcross draws a horizontal bar chart with a row for each label, a bar for each series, and values from 0 to top.
+// barsAcross draws a horizontal bar chart with a row per label, a bar per series, and values from 0 to top.
 func barsAcross(title string, labels []string, all []series, top float64, format func(float64) string) string {
 	const width, left, right, bar, gap = 520.0, 130.0, 46.0, 11.0, 9.0
 	row := bar*float64(len(all)) + gap
@@ -85,8 +85,8 @@ func barsAcross(title string, labels []string, all []series, top float64, format
 	return s.String()
 }
 
-// barsUp draws a vertical bar chart with a group for each label and a bar for each series. under is a second line of
-// labels; it may be nil.
+// barsUp draws a vertical bar chart with a group per label and a bar per series. under is a second line of labels, or
+// nil.
 func barsUp(title string, labels, under []string, all []series, format func(float64) string) string {
 	const width, height, left, right, foot = 520.0, 210.0, 8.0, 8.0, 44.0
 	head := 18.0
@@ -132,8 +132,8 @@ func barsUp(title string, labels, under []string, all []series, format func(floa
 	return s.String()
 }
 
-// reliability draws a reliability diagram: for each bin, it shows the share of right answers against the mean
-// confidence, together with the diagonal of perfect calibration. A dot's area grows with the number of answers.
+// reliability draws a reliability diagram: for each bin, the fraction of correct answers plotted against the mean
+// confidence, with the diagonal of perfect calibration. A dot's area grows with the number of answers.
 func reliability(title string, names []string, colors []int, all []Calibration) string {
 	const side, left, foot = 240.0, 44.0, 36.0
 	top := 30.0

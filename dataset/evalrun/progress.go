@@ -12,19 +12,19 @@ import (
 type Progress struct {
 	Items    int // number of items chosen
 	Before   int // done in earlier sessions
-	Done     int // number of items done, including those
+	Done     int // done, including earlier sessions
 	Answered int
 	Failed   int // by a service
 	Began    time.Time
 	Now      time.Time
 	Cost     llm.Usage // of all sessions
-	Limit    float64   // US dollars; 0: none
+	Limit    float64   // US dollars; none if 0
 }
 
-// ended describes how an item ended, for the counts of [Progress].
+// ended describes how an item ended, for the counts in [Progress].
 type ended struct{ answered, failed bool }
 
-// count counts an item, or removes it from the counts if n is -1.
+// count adds an item to the counts, or removes it if n is -1.
 func (p *Progress) count(i ended, n int) {
 	p.Done += n
 	if i.answered {
@@ -38,8 +38,8 @@ func (p *Progress) count(i ended, n int) {
 // fewest is the minimum number of items that a session must complete before it estimates the remaining time.
 const fewest = 5
 
-// Left estimates the remaining time from this session's pace; ok is false as long as there is too little data. Some
-// items take ten times as long as others, so this is a rough estimate until a large part is done.
+// Left estimates the remaining time from this session's pace; ok is false until there is enough data. Some items take
+// ten times as long as others, so the estimate is rough until most items are done.
 func (p Progress) Left() (left time.Duration, ok bool) {
 	done := p.Done - p.Before
 	if done < fewest {
@@ -72,7 +72,7 @@ func (p Progress) String() string {
 	return b.String()
 }
 
-// roughly rounds a time to the precision of an estimate.
+// roughly formats a duration with the precision of an estimate.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

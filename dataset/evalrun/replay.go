@@ -13,15 +13,15 @@ import (
 )
 
 // Recording is a finished run that serves as the model and the graph of another run: every item is answered from its
-// trajectory, and gold queries from their earlier results. The same code returns the same results without any service.
-// If the code makes other requests, the affected items fail, and meta.jsonl records what differs.
+// trajectory, and gold queries from their earlier results. The same code produces the same results without using any
+// service. If the code makes different requests, the affected items fail, and meta.jsonl records what differs.
 type Recording struct {
 	dir  folder
 	Info RunInfo
 	gold map[string]*goldFile // by query
 }
 
-// OpenRecording opens the folder of a run.
+// OpenRecording opens the recording in a run's folder.
 func OpenRecording(dir string) (*Recording, error) {
 	r := &Recording{dir: folder(dir), gold: map[string]*goldFile{}}
 	if found, err := r.dir.readJSON(&r.Info, RunFile); err != nil {
@@ -43,8 +43,8 @@ func OpenRecording(dir string) (*Recording, error) {
 	return r, nil
 }
 
-// Item returns the replay of an item's last attempt, or nil if the run does not contain the item. The attempt must have
-// been made with a labeler.
+// Item returns a replay of an item's last attempt, or nil if the run does not contain the item. The attempt must have
+// used a labeler.
 func (r *Recording) Item(id string) (*event.Replay, error) {
 	events, ok, err := r.dir.events(id)
 	if err != nil || !ok {
@@ -53,11 +53,11 @@ func (r *Recording) Item(id string) (*event.Replay, error) {
 	return event.NewReplay(events)
 }
 
-// Graph returns the recorded results of the gold queries, and nothing else.
+// Graph returns a graph with only the recorded results of the gold queries.
 func (r *Recording) Graph() agent.Graph { return goldGraph{r: r} }
 
 type goldGraph struct {
-	agent.Graph // nil, because an item in the recording is its own graph, and other items have no model
+	agent.Graph // nil, because a recorded item serves as its own graph, and other items have no model
 	r           *Recording
 }
 
@@ -88,10 +88,10 @@ func (g goldGraph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// columns lists the variables that are bound in any row.
+// columns lists the variables bound in any row.
 func columns(raw json.RawMessage) []string {
 	var rows []map[string]json.RawMessage
-	_ = json.Unmarshal(raw, &rows) // it was written by this package
+	_ = json.Unmarshal(raw, &rows) // written by this package
 	names := map[string]bool{}
 	for _, row := range rows {
 		for name := range row {

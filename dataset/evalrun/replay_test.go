@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// sayingModel is a model that writes one query and then stops.
+// sayingModel is a model that runs one query and then stops.
 type sayingModel struct{ said int }
 
 func (m *sayingModel) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
@@ -42,8 +42,8 @@ func (oneRow) Labels(context.Context, []string, []string) (map[string]string, er
 	return map[string]string{"Q1": "one"}, nil
 }
 
-// A recorded run serves as the model and graph of the next one: with the same code the results are the same, and no
-// service is called. A call that is not in the recording, or differs from it, fails like a service.
+// A recorded run serves as the model and graph of the next run: with the same code, the results are the same, and no
+// service is called. A call that is not in the recording or differs from it is a service failure.
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	items := bench("What is Q1? | SELECT ?x { wd:Q1 wdt:P31 ?x }", "What is it? | gold is broken", "Is it? | ASK {}")

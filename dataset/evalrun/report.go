@@ -15,14 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Report describes one or more runs and can be written as a page or as tables.
+// Report describes one or more runs and can be written as a page or tables.
 type Report struct {
 	Metric     string
 	Runs       []RunReport
 	Comparison *Comparison // nil for one run
 }
 
-// RunReport is a run with everything that the report shows about it.
+// RunReport is a run with all figures that the report shows about it.
 type RunReport struct {
 	*RunData
 	Summary     *Summary
@@ -36,12 +36,12 @@ type RunReport struct {
 	color       int
 }
 
-// NewReport computes the report of the runs. If model is not nil, it is asked for the classes of errors. If it fails,
-// the rules' classes are kept, and the error is returned with a valid report. rng draws the bootstrap's samples.
+// NewReport computes a report on the runs. If model is not nil, it is asked for the error classes. If it fails, the
+// rules' classes are kept and the error is returned with a valid report. rng draws the bootstrap samples.
 func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report,
 	error) {
 	if len(runs) == 0 {
-		return nil, errors.New("a report needs a run")
+		return nil, errors.New("a report requires a run")
 	}
 	r := &Report{Metric: metric}
 	if len(runs) > 1 {
@@ -73,7 +73,7 @@ func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.
 	return r, failed
 }
 
-// Tables returns the report's tables for Markdown and LaTeX. The page contains the same tables.
+// Tables returns the report's tables, for Markdown and LaTeX. The page contains the same tables.
 func (r *Report) Tables() []Table {
 	out := r.scoreTables()
 	if r.Comparison != nil {
@@ -97,12 +97,12 @@ func (r *Report) Tables() []Table {
 	return append(out, r.classTable(), r.calibrationTable(), r.settingsTable())
 }
 
-// failed reports whether an item of any run failed because of a service.
+// failed reports whether a service failure affected an item in any run.
 func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
 
-// scoreTables returns every metric without service failures and, if there are any, also with them counted as 0.
+// scoreTables returns tables of every metric without service failures and, if there are any, with them counted as 0.
 func (r *Report) scoreTables() []Table {
 	served := r.scoreTable("Scores", func(m *MetricSummary) Means { return m.Means })
 	for _, run := range r.Runs {
@@ -171,7 +171,7 @@ func (r *Report) scoreTable(title string, of func(*MetricSummary) Means) Table {
 	return t
 }
 
-// metrics returns the names of the metrics, from the first run that has any scores.
+// metrics returns the metric names from the first run that has scores.
 func (r *Report) metrics() []string {
 	for _, run := range r.Runs {
 		if len(run.Metric) > 0 {
@@ -243,7 +243,7 @@ func binned(title string, bins []Bin, metric string) Table {
 	return t
 }
 
-// count counts a run's verdicts of a class: all of them and, as in the paper, those with an F1 under 0.05.
+// count counts a run's verdicts of a class: all verdicts and, as in the paper, only those with an F1 below 0.05.
 func (run *RunReport) count(metric string, c Class) (all, wrong int) {
 	for id, v := range run.Verdicts {
 		if v.Class != c {
@@ -313,7 +313,7 @@ func (r *Report) calibrationTable() Table {
 	return t
 }
 
-// settingsTable lists the basis of the figures: scorer, graph, snapshot, sample, and the handling of failures.
+// settingsTable lists what the figures are based on: scorer, graph, snapshot, sample, and failure handling.
 func (r *Report) settingsTable() Table {
 	t := Table{Title: "What the figures are based on", Head: []string{""}}
 	var names []string
@@ -377,7 +377,7 @@ func (r *Report) WriteMarkdown(w io.Writer) {
 	}
 }
 
-// WriteLaTeX writes the report's tables for LaTeX; they require the package booktabs.
+// WriteLaTeX writes the report's tables in LaTeX; they require the booktabs package.
 func (r *Report) WriteLaTeX(w io.Writer) {
 	fmt.Fprint(w, "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}, in UTF-8.\n\n")
 	for _, t := range r.Tables() {

@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// hostileRun returns a run in which every text tries to inject markup into the page.
+// hostileRun returns a run in which every string tries to inject markup into the page.
 func hostileRun(t *testing.T, name string) *RunData {
 	t.Helper()
 	items := bench("answer ROWS <script>alert(1)</script> | ROWS \"><img/src=x>",
@@ -30,8 +30,8 @@ func hostileRun(t *testing.T, name string) *RunData {
 	return runOf(t, name, func(w *world) { w.asker.flaky[items[2].ID] = 99 }, items)
 }
 
-// Regardless of the texts in a run, the page contains no scripts or external addresses, and it shows every item with
-// its trajectory.
+// Whatever strings a run contains, the page has no scripts or external URLs, and it shows every item with its
+// trajectory.
 func TestReportPage(t *testing.T) {
 	t.Parallel()
 	runs := []*RunData{hostileRun(t, "first"), hostileRun(t, "<i>second</i>")}
@@ -110,7 +110,7 @@ func TestReportPage(t *testing.T) {
 	}
 }
 
-// The texts cannot break the LaTeX or the Markdown either.
+// The strings cannot break the LaTeX or the Markdown either.
 func TestReportTables(t *testing.T) {
 	t.Parallel()
 	r, err := NewReport(t.Context(), []*RunData{hostileRun(t, "a_run"), hostileRun(t, "b|run")}, "exact", nil, pcg())
@@ -136,7 +136,7 @@ func TestReportTables(t *testing.T) {
 	}
 }
 
-// The best and the second best are marked, even in a tie.
+// The best and second-best runs are marked, even in a tie.
 func TestRanked(t *testing.T) {
 	col := func(v ...float64) (out []number) {
 		for _, x := range v {
@@ -179,7 +179,7 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// The bins are the ones used in the paper: those of table 5, and ten bins of equal width for tables 10 and 11.
+// The bins are the same as in the paper: the bins in table 5, and ten equal-width bins for tables 10 and 11.
 func TestBins(t *testing.T) {
 	for n, want := range map[int]string{0: "0–2", 2: "0–2", 3: "3–5", 5: "3–5", 8: "6–8", 14: "12–14", 15: "15+",
 		40: "15+"} {
@@ -221,8 +221,8 @@ func TestShowEvents(t *testing.T) {
 	}
 }
 
-// TestShowEndsAndCalls checks that the probes' text to the model is shown at the end that they delayed, so that a
-// second end does not look like a repetition, and that each member of a native call is on its own line.
+// TestShowEndsAndCalls checks that the probes' message to the model is shown at the ending that they delayed, so that a
+// second ending does not look like a repetition, and that each argument of a native call is on a separate line.
 func TestShowEndsAndCalls(t *testing.T) {
 	end := &agent.Step{N: 1, Action: "finish", Argument: `{"answer":"Two.\nNo more.","columns":["x"]}`}
 	got := ShowEvents([]agent.Event{{Event: "probe", ID: 1, Detail: "Not published yet."}, {Event: "step", ID: 2, Parent: 1, Step: end},
@@ -235,8 +235,8 @@ func TestShowEndsAndCalls(t *testing.T) {
 	}
 }
 
-// TestBundle checks that the report as files has a page for each item, with links to and from the index, and that texts
-// remain plain text.
+// TestBundle checks that a report written as files has a page per item, with links to and from the index, and that all
+// strings remain plain text.
 func TestBundle(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, dir, bench("answer ROWS a | ROWS a", "no_answer <script>x</script> | ROWS b"))

@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ShowEvents returns the turns of a trajectory as shown to readers: steps, refused actions, unreadable turns, feedback,
-// and the solved questions that were shown to the model.
+// ShowEvents returns the turns of a trajectory as shown to readers: steps, rejected actions, unreadable turns,
+// feedback, and the solved questions shown to the model.
 func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	var turns event.Turns
-	told := map[int]string{} // by the ID of the probes' event: what the model was told about an end not recorded yet
+	told := map[int]string{} // probe event ID to what the model was told about an ending not yet recorded
 	for _, e := range events {
 		if said, why, bad := turns.Unreadable(e); bad {
 			call := said.Content
@@ -58,7 +58,7 @@ func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	return out
 }
 
-// shownCall returns a step's call. The members of a native call's argument are on separate lines.
+// shownCall returns a step's call as shown to readers. A native call's arguments are on separate lines.
 func shownCall(s *event.Step) string {
 	name := shown(s.Action, 40)
 	if lines := event.ArgumentLines(s.Argument); lines != nil {

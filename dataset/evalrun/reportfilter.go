@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// The list of items can be filtered by measure, error class, gold query feature and number of steps, as on the pages of
-// runs in progress. The page has no script. Instead, each choice has a class, each item has classes for its values, and
-// style rules made for the page hide the items without the class of the choice.
+// The list of items can be filtered by metric, error class, gold query feature, and number of steps, as on the pages
+// for runs in progress. The page has no scripts. Instead, each choice has a class, each item has classes for its
+// values, and style rules generated for the page hide items without the class of the choice.
 
-// pageFilter is a choice above the list. Its first value is "all", except for the measure.
+// pageFilter is a filter above the list. Its first choice is "all", except for the metric.
 type pageFilter struct {
 	Label string
-	All   bool // there is a value for all items
+	All   bool // there is a choice for all items
 	Items []pageChoice
 }
 
-// pageChoice is a value of a choice. Class is the class of its option, such as k-2.
+// pageChoice is a choice in a filter. Class is the class of its option, such as k-2.
 type pageChoice struct{ Class, Text string }
 
-// pageState is the outcome of an item in a run by one measure.
+// pageState is the outcome of an item in a run by one metric.
 type pageState struct {
-	Class string // of the measure, such as m-0
+	Class string // of the metric, such as m-0
 	State string
 	Word  string
 	F1    string
 }
 
-// measures returns the measures of the report. The measure by which it is computed comes first.
+// measures returns the report's metrics, starting with the metric by which the report is computed.
 func (r *Report) measures() []string {
 	out := []string{r.Metric}
 	for _, m := range r.Runs[0].Metric {
@@ -39,7 +39,7 @@ func (r *Report) measures() []string {
 	return out
 }
 
-// filters returns the choices and the style rules that apply them.
+// filters returns the filters and the style rules that apply them.
 func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
 	var css strings.Builder
 	choices := func(label, kind string, all bool, values []string) {
@@ -107,7 +107,7 @@ func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
 	return filters, css.String()
 }
 
-// states returns the classes for the outcomes of an item in all runs, by the measure with index n.
+// states returns the classes for an item's outcomes in all runs by the metric with index n.
 func states(n int, runs []pageItem) (out string) {
 	var seen []string
 	for _, p := range runs {
@@ -124,7 +124,7 @@ func states(n int, runs []pageItem) (out string) {
 	return out
 }
 
-// statesOf returns the outcome of an item by each measure; the item is nil if a run does not contain it.
+// statesOf returns an item's outcome by each metric; the item is nil if the run does not contain it.
 func statesOf(it *ItemData, measures []string) (out []pageState) {
 	for i, m := range measures {
 		p := pageState{Class: fmt.Sprintf("m-%d", i), State: absent, Word: "not asked"}

@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The page is one self-contained file without scripts or external addresses. Its policy (Content-Security-Policy in the
-// page itself) allows only its own style, by hash, so that even a hostile text that was not escaped could do nothing.
-// html/template escapes all texts; plots and tables escape their own texts.
+// The page is a self-contained file without scripts or external URLs. Its Content-Security-Policy, in the page itself,
+// allows only its own style, by hash, so even hostile text that was not escaped would have no effect. html/template
+// escapes all text; plots and tables escape their own.
 
 //go:embed page/report.html
 var pageText string
@@ -28,7 +28,7 @@ var pageStyle string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{"percent": func(v *float64) string { return percent(v) }, "points": points}).Parse(pageText))
 
-// pageData is the data for the page's template.
+// pageData is the data for the page template.
 type pageData struct {
 	Title   string
 	Policy  string
@@ -65,7 +65,7 @@ type pageRow struct {
 	Anchor   string
 	ID       string
 	Question string
-	States   string // states of the runs by the report's measure; "differ" if they are not all equal
+	States   string // states of the runs by the report's metric; "differ" if they are not all equal
 	Marks    string // classes for the filters
 	Runs     []pageItem
 	Link     string // to the item's own page; "" if it is on this page
@@ -81,7 +81,7 @@ type pageItem struct {
 	State    string // one of States
 	Word     string
 	F1       string
-	States   []pageState // by each measure, beginning with the report's measure
+	States   []pageState // by each metric, starting with the report's metric
 	Class    Class
 	Why      string
 	By       string
@@ -98,20 +98,20 @@ type pageItem struct {
 	File     string
 
 	features []string // of the gold query
-	steps    string   // bin of the number of steps
+	steps    string   // bin for the number of steps
 }
 
-// ShownRows are the first rows of a result. Note describes the number of rows, or the kind of result.
+// ShownRows contains the first rows of a result. Note describes the number of rows or the kind of result.
 type ShownRows struct {
 	Note string
 	Head []string
 	Rows [][]string
 }
 
-// ShownEvent is an event as shown to readers, shortened and without characters that could reverse text.
+// ShownEvent is an event as shown to readers: shortened and without characters that could reverse text.
 type ShownEvent struct {
 	ID          int // of the event
-	N           int // of the step; 0 if it is not a step
+	N           int // step number; 0 if it is not a step
 	Tool        string
 	Refused     string // why it was refused
 	Thought     string
@@ -121,7 +121,7 @@ type ShownEvent struct {
 	MS          int
 }
 
-// Limits on the parts of a trajectory that the page shows. The files contain all of it.
+// Limits on the parts of a trajectory shown on the page. The files contain everything.
 const (
 	pageObservation = 1500 // characters
 	pageArgument    = 4000
@@ -137,14 +137,14 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return page.Execute(w, d)
 }
 
-// itemPage returns the page of one item.
+// itemPage is the data for an item's page.
 type itemPage struct {
 	*pageData
 	Row *pageRow
 }
 
-// Bundle returns the report as files for a folder: index.html, and items/ with a page for each item. They do not
-// require a server, and they remain fast when a single page with everything would be slow.
+// Bundle returns the report as files for a folder: index.html, and items/ with a page per item. They do not require a
+// server and remain fast when a single page with everything would be slow.
 func (r *Report) Bundle() ([]dataset.File, error) {
 	d, err := r.pageData()
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Report) Bundle() ([]dataset.File, error) {
 	return append(out, dataset.File{Name: "index.html", Content: b.Bytes()}), err
 }
 
-// pageData returns the data that the pages show.
+// pageData returns the data shown on the pages.
 func (r *Report) pageData() (*pageData, error) {
 	d := &pageData{Title: "Benchmark report", Metric: r.Metric, Several: len(r.Runs) > 1}
 	var names []string
@@ -212,7 +212,7 @@ func (r *Report) pageData() (*pageData, error) {
 	d.Filters, rules = r.filters(d.Items)
 	style := pageStyle + rules
 	sum := sha256.Sum256([]byte(style))
-	d.Style = template.CSS(style) //nolint:gosec // the rules contain only numbers and our own words
+	d.Style = template.CSS(style) //nolint:gosec // the rules contain only numbers and our own strings
 	d.Policy = "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'"
 	return d, nil
@@ -224,7 +224,7 @@ func (d *pageData) add(to *[]pageBlock, t Table, link func(string) string) {
 	*to = append(*to, pageBlock{Title: t.Title, HTML: template.HTML(b.String())}) //nolint:gosec // Table.HTML escapes
 }
 
-// rows returns the items of all runs, with a column for each run. Those with the worst outcome come first.
+// rows returns the items in all runs, with a column per run. Items with the worst outcome come first.
 func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 	out, measures := make([]pageRow, len(anchors)), r.measures()
 	for id, n := range anchors {
@@ -346,7 +346,7 @@ func (r *Report) plots() []pageBlock {
 	return out
 }
 
-// thousands formats bin boundaries in thousands.
+// thousands relabels bins with boundaries in thousands.
 func thousands(bins []Bin) []Bin {
 	out := slices.Clone(bins)
 	for i, b := range out {
@@ -385,7 +385,7 @@ func (r *Report) calibrations() (out []Calibration) {
 	return out
 }
 
-// series returns the runs' figures for the labels.
+// series returns each run's values for the labels.
 func (r *Report) series(labels []string, of func(RunReport) []Bin, value func(Bin) float64) (out []series) {
 	for _, run := range r.Runs {
 		s := series{name: run.Name, color: run.color}
@@ -431,10 +431,10 @@ func (run *RunReport) page(metric string) pageRun {
 // absent is the state of an item that a run does not contain.
 const absent = "absent"
 
-// States lists the states of items, worst first.
+// States lists item states, worst first.
 var States = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
 
-// State returns the outcome of the item by a metric, as one of [States] and in words.
+// State returns the item's outcome by a metric, as one of [States] and as text.
 func (i *ItemData) State(metric string) (state, word string) {
 	s, scored := i.Score(metric)
 	switch {
@@ -483,8 +483,8 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	return p, err
 }
 
-// shown returns multi-line text as shown on the page: truncated to n characters, without characters that could reverse
-// it or be invisible.
+// shown returns multi-line text as shown on the page: truncated to n characters, without invisible characters or
+// characters that could reverse the text.
 func shown(s string, n int) string {
 	lines := strings.Split(text.Clip(s, n), "\n")
 	for i, l := range lines {

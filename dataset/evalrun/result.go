@@ -9,33 +9,32 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Schema is the version of the lines of results.jsonl and meta.jsonl and of the other files of a run.
+// Schema is the format version of results.jsonl, meta.jsonl, and a run's other files.
 const Schema = 1
 
 // Result is a line of results.jsonl: the question, the answer, and the right answer. It contains no data that differs
-// between two runs with the same settings, model and graph: times, usage and the texts of a service's errors are in
-// [Meta].
+// between runs with the same settings, model, and graph: times, usage, and service error messages are in [Meta].
 type Result struct {
 	Schema   int    `json:"schema"`
 	ID       string `json:"id"`
 	Question string `json:"question"`
-	SPARQL   string `json:"sparql"` // the text that was run; empty if there is no answer
-	// bindings list of the SPARQL JSON format, true or false; null if there is no answer
+	SPARQL   string `json:"sparql"` // the query that was run; empty if there is no answer
+	// bindings list in the SPARQL JSON format, true, or false; null if there is no answer
 	Result     json.RawMessage `json:"result"`
 	GoldSPARQL string          `json:"gold_sparql"`
 	Gold       json.RawMessage `json:"gold"` // like Result; null if the gold query failed or there is none
 	GoldError  *Failure        `json:"gold_error,omitempty"`
 	Answered   bool            `json:"answered"`
 	Reason     string          `json:"reason,omitempty"` // why there is no answer: an agent.Reason, or "skipped"
-	Error      *Failure        `json:"error,omitempty"`  // a service failed: this is not the agent's answer
-	Steps      int             `json:"steps"`            // number of steps that were kept, including the stop
+	Error      *Failure        `json:"error,omitempty"`  // a service failed; not the agent's answer
+	Steps      int             `json:"steps"`            // number of kept steps, including the stop
 	Confidence float64         `json:"confidence"`
 }
 
-// Scorable reports whether the item can be in an average: its gold query returned a result that is not empty.
+// Scorable reports whether the item can be included in averages: whether its gold query returned a nonempty result.
 func (r *Result) Scorable() bool { return r.excluded() == "" }
 
-// The reasons why an item is not in any average.
+// The reasons that an item is not included in averages.
 const (
 	GoldMissing = "gold_missing" // the benchmark has neither a query nor a result for it
 	GoldFailed  = "gold_failed"
@@ -54,17 +53,17 @@ func (r *Result) excluded() string {
 	return ""
 }
 
-// Failure is a failure with its kind: model, graph, no_model or internal for a service, a kg.Kind for a gold query.
+// Failure is a failure with its kind: model, graph, no_model, or internal for a service; a kg.Kind for a gold query.
 type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 }
 
-// The kinds of failure that are not an answer by the agent.
+// The kinds of failures that are not answers by the agent.
 const (
 	ModelService = "model"    // the model's service failed permanently
 	GraphService = "graph"    // the graph's service failed permanently
-	NoModel      = "no_model" // no model is configured, scripted or recorded for this question
+	NoModel      = "no_model" // no model is configured, scripted, or recorded for this question
 	Internal     = "internal" // a bug in this program
 )
 
@@ -76,25 +75,25 @@ var failureTexts = map[string]string{
 	Internal:     "a bug in this program; meta.jsonl has details; please report it",
 }
 
-// Meta is a line of meta.jsonl: the facts about an item that differ from run to run.
+// Meta is a line of meta.jsonl: the facts about an item that vary from run to run.
 type Meta struct {
 	Schema     int       `json:"schema"`
 	ID         string    `json:"id"`
 	Trajectory string    `json:"trajectory,omitempty"` // path in the run's folder
 	Started    time.Time `json:"started,omitzero"`     // of the last attempt
 	MS         int64     `json:"ms"`                   // of the last attempt
-	// attempts with a service failure, oldest first, including the last one if it also failed
+	// attempts with service failures, oldest first, including the last attempt if it failed
 	Attempts []Attempt `json:"attempts,omitempty"`
-	// number of calls to the graph that failed because of its service, in the last attempt; the agent continued
+	// number of graph calls in the last attempt that failed because of the service; the agent continued
 	Incidents int `json:"incidents,omitempty"`
 	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
 	// turns that the model had to repair in the last attempt, by error (empty, cut, no_action, name, argument, json)
 	Repairs  map[string]int `json:"repairs,omitempty"`
 	Examples []string       `json:"examples,omitempty"` // IDs of solved questions shown to the model in the last attempt
-	// if there is no answer: the query that came closest to one
+	// the query that came closest to an answer, if there is no answer
 	Nearest  string    `json:"nearest_query,omitempty"`
 	Usage    llm.Usage `json:"usage"`         // of the last attempt
-	Lost     llm.Usage `json:"lost,omitzero"` // of the failed attempts before it
+	Lost     llm.Usage `json:"lost,omitzero"` // of earlier, failed attempts
 	Language string    `json:"language,omitempty"`
 	Detail   string    `json:"detail,omitempty"` // details of the reason
 	Gold     *GoldMeta `json:"gold,omitempty"`
@@ -109,20 +108,20 @@ type Attempt struct {
 
 // GoldMeta records when and where a gold query was run.
 type GoldMeta struct {
-	Snapshot time.Time `json:"snapshot,omitzero"` // zero if the result was in the benchmark's file
+	Snapshot time.Time `json:"snapshot,omitzero"` // zero if the result was in the benchmark file
 	Endpoint string    `json:"endpoint"`
 	Rows     int       `json:"rows"`
 	MS       int64     `json:"ms"`
 }
 
-// bindings returns a table as stored in results.jsonl: the bindings list, or true or false.
+// bindings returns a table as stored in results.jsonl: the bindings list, true, or false.
 func bindings(t *kg.Table) (json.RawMessage, error) {
 	if t.Ask {
 		return json.Marshal(t.Boolean)
 	}
 	b, err := t.MarshalJSON()
 	if err != nil {
-		return nil, fmt.Errorf("the result cannot be written: %w", err)
+		return nil, fmt.Errorf("cannot write the result: %w", err)
 	}
 	var doc struct {
 		Results struct {

@@ -20,24 +20,24 @@ type Config struct {
 	Log     *slog.Logger
 	Dir     string
 	Info    *RunInfo
-	Items   []dataset.Item                 // the whole benchmark, with unique IDs, see Unique
+	Items   []dataset.Item                 // the whole benchmark, with unique IDs; see Unique
 	Chosen  map[string]bool                // IDs of the items to ask now; nil for all items
 	New     func(Parts) ask.Asker          // returns an asker for one attempt at one item
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
-	Sources agent.Sources                  // the graphs; gold queries are run on the first one
+	Sources agent.Sources                  // the graphs; gold queries run on the first
 	Replay  *Recording                     // replaces the model and the graph for the items that it contains; may be nil
 	Limits  agent.Limits                   // of one item
 
 	Language       string // of the questions; "" to let the model detect it
-	Golden         bool   // name the entities of the gold query to the model
+	Golden         bool   // show the model the entities in the gold query
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
 	// branching searches continue until an answer has this F1 against gold, by UntilBy; gold is not used if 0
 	UntilF1 float64
 	UntilBy string // name of the metric
 
-	Jobs  int // number of items asked at once, default 1
-	Tries int // attempts at an item or a gold query after service failures, default 3
-	// time limit for all attempts at an item together; if 0, the time that Limits allows for Tries attempts
+	Jobs  int // number of items asked at once; default 1
+	Tries int // attempts at an item or gold query if services fail; default 3
+	// total time limit for all attempts at an item; if 0, the time that Limits allows for Tries attempts
 	ItemTime time.Duration
 
 	Shared *Shared // shares the work with other processes; if nil, this process does all of it
@@ -46,24 +46,24 @@ type Config struct {
 	Score    Scorer
 	Now      func() time.Time
 	Sleep    func(ctx context.Context, d time.Duration) error
-	Account  *Account       // nil: nothing is booked
+	Account  *Account       // if nil, nothing is booked
 	Progress func(Progress) // called after each item, one call at a time; may be nil
 }
 
-// Errors that stop a run before its end. What was done is kept; starting the same run again continues it.
+// Errors that stop a run early. Finished items are kept; starting the same run again continues it.
 var (
-	// ErrBudget means that the cost limit of the run or of the day is reached.
+	// ErrBudget means that the run's or the day's cost limit has been reached.
 	ErrBudget = errors.New("the cost limit is reached")
-	// ErrServiceDown means that too many items in a row failed because of a service.
+	// ErrServiceDown means that too many consecutive items failed because of a service.
 	ErrServiceDown = errors.New("a service is still down")
 )
 
 // maxInRow is the maximum number of consecutive service failures before the run stops.
 const maxInRow = 10
 
-// Run does the remaining work of a run and assembles its files. Items that met a service failure in an earlier session
-// are asked again. The summary covers all items that are done. It is returned even with an error, which is that of ctx,
-// [ErrBudget], [ErrServiceDown], or a disk error.
+// Run completes a run and assembles its files. Items that had a service failure in an earlier session are asked again.
+// The summary covers all items that are done. It is returned even if there is an error: the error of ctx, [ErrBudget],
+// [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)
 	r := &runner{Config: cfg, dir: folder(cfg.Dir)}
@@ -84,12 +84,12 @@ type runner struct {
 	mu      sync.Mutex
 	inRow   int // number of consecutive items with a service failure
 	tally   Progress
-	counted map[string]ended // the items that tally counted, by ID: an item whose job another process held may occur twice
+	counted map[string]ended // items counted in tally, by ID; an item whose job another process held may occur twice
 	watch   watching
 }
 
-// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work, with one
-// exception: if the budget is spent, items in progress may still finish, since they are already paid for.
+// work asks the remaining items, Jobs at a time, in the benchmark's order. Any error stops all work, except that if the
+// budget is spent, items in progress may finish, since they are already paid for.
 func (r *runner) work(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -126,7 +126,7 @@ feed:
 	return context.Cause(feeding)
 }
 
-// plan lists the chosen items that are not done yet and starts the tally.
+// plan lists the chosen items that are not yet done and starts the tally.
 func (r *runner) plan(ctx context.Context) ([]dataset.Item, error) {
 	var todo []dataset.Item
 	names := map[string]string{}
@@ -169,7 +169,7 @@ type known struct {
 	item *itemFile
 }
 
-// done reports whether there is nothing left to do: the gold query was run, the item was asked, and no service failed.
+// done reports whether the item is done: the gold query was run, the item was asked, and no service failed.
 func (k known) done() bool {
 	return k.gold != nil && k.item != nil && k.item.Error == nil
 }
@@ -191,7 +191,7 @@ func (r *runner) load(it dataset.Item) (known, error) {
 	return k, err
 }
 
-// deadline returns the time until which an item that begins now may be asked, or zero for no limit.
+// deadline returns the deadline for an item that starts now, or the zero time for no limit.
 func (r *runner) deadline() time.Time {
 	d := r.ItemTime
 	if d == 0 && r.Limits.Time > 0 {
@@ -203,7 +203,7 @@ func (r *runner) deadline() time.Time {
 	return r.Now().Add(d)
 }
 
-// item does the remaining work for one item. An error stops the run.
+// item completes one item. An error stops the run.
 func (r *runner) item(ctx context.Context, it dataset.Item, until time.Time) error {
 	k, err := r.load(it)
 	if err != nil {
@@ -226,7 +226,7 @@ func (r *runner) item(ctx context.Context, it dataset.Item, until time.Time) err
 	return r.finished(k.item)
 }
 
-// finished counts an item, reports the progress, and stops the run if a service fails for too many items in a row.
+// finished counts an item, reports progress, and stops the run if a service failed for too many consecutive items.
 func (r *runner) finished(i *itemFile) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -242,7 +242,7 @@ func (r *runner) finished(i *itemFile) error {
 	return nil
 }
 
-// count counts an item and reports the progress.
+// count counts an item and reports progress.
 func (r *runner) count(i *itemFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -278,7 +278,7 @@ func backoff(n int) time.Duration {
 
 const maxBackoff, maxPause = 2 * time.Minute, time.Hour // our own maximum, and the longest pause of a service
 
-// itemFile is a file in items/, which records how the agent ended.
+// itemFile is a file in items/ that records how the agent's run ended.
 type itemFile struct {
 	Schema     int       `json:"schema"`
 	ID         string    `json:"id"`

@@ -29,7 +29,7 @@ var mixed = []string{
 	"answer ROWS g | DELETE WHERE { ?s ?p ?o }", // gold is an update
 }
 
-// The expected lines of a run's files are written by hand.
+// The expected lines in the run's files were written by hand.
 func TestRunFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -71,8 +71,8 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// A run that is interrupted at any item, and asks any number of items at once, ends with the same results as an
-// uninterrupted one. No finished item is asked again.
+// A run that is interrupted at any item and asks any number of items at once produces the same results as an
+// uninterrupted run. No finished item is asked again.
 func TestRunResumes(t *testing.T) {
 	t.Parallel()
 	items := bench(mixed...)
@@ -127,7 +127,7 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 	}
 }
 
-// A service's failure is retried with backoff, and every attempt's trajectory is kept. An item that still fails has no
+// A service failure is retried with backoff, and every attempt's trajectory is kept. An item that still fails has no
 // answer, is stored separately, and is asked again next time.
 func TestServiceFailures(t *testing.T) {
 	t.Parallel()
@@ -168,7 +168,7 @@ func TestServiceFailures(t *testing.T) {
 }
 
 // The run waits for the pause that a service requests. If the pause does not end in time, no further attempt is made,
-// because it would cost a call to the model.
+// because it would cost a model call.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -190,8 +190,8 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// If the service fails during a gold query, the gold query does not count as failed: the next session runs it again,
-// without asking the item again.
+// If the service fails during a gold query, the query does not count as failed: the next session runs it again without
+// asking the item again.
 func TestGoldService(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -209,7 +209,7 @@ func TestGoldService(t *testing.T) {
 	}
 }
 
-// This test distinguishes failures of the model's service from failures of the model itself.
+// Failures of the model's service are distinguished from failures of the model itself.
 func TestModelFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -238,7 +238,7 @@ func TestModelFailures(t *testing.T) {
 				c.kind, c.tries)
 		}
 	}
-	// The agent's ending is the same if the model answered but its turns were unreadable.
+	// The agent's ending is the same if the model responded but its turns were unreadable.
 	w := newWorld(t, t.TempDir(), bench("fail model_failed | ROWS a", "fail no_model | ROWS a", "panic now | ROWS a",
 		"fail money | ROWS a"))
 	sum := w.run(t)
@@ -257,7 +257,7 @@ func TestModelFailures(t *testing.T) {
 	}
 }
 
-// A service that is down stops the run instead of failing every item.
+// If a service is down, the run stops instead of failing every item.
 func TestServiceGone(t *testing.T) {
 	t.Parallel()
 	var lines []string
@@ -271,7 +271,7 @@ func TestServiceGone(t *testing.T) {
 	}
 }
 
-// Items that cannot be scored can be left out to save money.
+// Items that cannot be scored can be skipped to save money.
 func TestSkipUnscorable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench(mixed...))
@@ -299,7 +299,7 @@ func TestStoredGold(t *testing.T) {
 	}
 }
 
-// A run with other settings in the same folder is refused, and the error lists the differences.
+// A run with different settings in the same folder is rejected, and the error lists the differences.
 func TestOtherSettings(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -321,8 +321,8 @@ func TestOtherSettings(t *testing.T) {
 	}
 }
 
-// With a threshold, the asker is told which answers are right according to the gold answer and the named metric. It is
-// not told for items without gold or if there is no threshold.
+// With a threshold, the asker is told which answers are correct according to the gold answer and the chosen metric. It
+// is not told for items without gold or if there is no threshold.
 func TestRunUntilF1(t *testing.T) {
 	t.Parallel()
 	items := bench("answer ROWS a | ROWS a b c", "answer ROWS e | FAIL timeout", "answer ROWS d | ROWS")

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 )
 
-// Names of the metrics, in the order used in all tables. The first one is the default for comparisons and pages.
+// Metric names, in the order used in all tables. The first is the default for comparisons and pages.
 const (
 	MetricSpinach = "spinach"
 	MetricGRASP   = "grasp"
@@ -17,8 +17,8 @@ const (
 	MetricFair    = "fair"
 )
 
-// Metrics is the [Scorer] of package dataset/score: SPINACH's measure, GRASP's, the set measure of Interactive-KBQA
-// (its EM is KQA Pro's accuracy: equal sets), and ours.
+// Metrics is the [Scorer] of package dataset/score: SPINACH's metric, GRASP's, Interactive-KBQA's set metric (its EM is
+// KQA Pro's accuracy: equal sets), and ours.
 func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	d := score.NewDict()
 	gold, err := score.ReadAnswer(d, r.Gold)
@@ -45,5 +45,6 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	return out, ctx.Err() // interrupted scoring yields no score
 }
 
-// scoreTime is the time limit for one item and measure. After that, F1 is a lower bound, reported with an upper bound.
+// scoreTime is the time limit per item and metric. If it is exceeded, F1 is a lower bound, reported with an upper
+// bound.
 const scoreTime = time.Minute

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// This test compares the measures in one example: the prediction {1,2,3} scores 0.4 against gold {1,9} by SPINACH's
-// measure, and 0.5 by GRASP's.
+// The metrics differ in this example: the prediction {1,2,3} scores 0.4 against gold {1,9} by SPINACH's metric and 0.5
+// by GRASP's.
 func TestMetrics(t *testing.T) {
 	rows := func(values string) []byte {
 		var out []string
@@ -42,7 +42,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A report can also be made for a run in which no item can be scored.
+// A report can be written even for a run in which no item can be scored.
 func TestReportOfNothing(t *testing.T) {
 	t.Parallel()
 	data := runOf(t, "empty", nil, bench("no_answer | ROWS"))
@@ -59,8 +59,8 @@ func TestReportOfNothing(t *testing.T) {
 	r.WriteLaTeX(&b)
 }
 
-// Interrupted scoring returns no score, because figures from an incomplete search would look like those from a complete
-// one.
+// Interrupted scoring returns no scores, because figures from an incomplete search would look like figures from a
+// complete search.
 func TestMetricsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -70,7 +70,7 @@ func TestMetricsInterrupted(t *testing.T) {
 	}
 }
 
-// If scoring ran out of time, the mean has an upper bound, with the same name as in "eval score".
+// If scoring ran out of time, the mean has an upper bound, named as in "eval score".
 func TestSummaryUpper(t *testing.T) {
 	r := &RunData{Metric: []string{"exact"}, NotAsked: 3, Items: []ItemData{
 		{Scores: []Score{{Metric: "exact", F1: 0.5, Upper: 0.75}}}, {Scores: []Score{{Metric: "exact", F1: 1, EM: 1}}},

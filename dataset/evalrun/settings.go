@@ -12,14 +12,14 @@ import (
 )
 
 // Settings maps names to values for everything that determines a run's results, such as preset, policy, graph, model,
-// benchmark and limits. A file is identified by its hash. Settings that do not affect results (number of items at once,
-// cost limit, choice of items) are left out.
+// benchmark, and limits. Files are identified by their hashes. Settings that do not affect results (number of items at
+// once, cost limit, choice of items) are omitted.
 type Settings map[string]string
 
 // Fingerprint returns a hash of the settings.
 func (s Settings) Fingerprint() string {
 	var b bytes.Buffer
-	_ = encode(&b, s, "") // a map of strings; its keys are sorted
+	_ = encode(&b, s, "") // a map of strings, with sorted keys
 	sum := sha256.Sum256(b.Bytes())
 	return hex.EncodeToString(sum[:8])
 }
@@ -43,7 +43,7 @@ func (s Settings) differences(other Settings) []string {
 	return out
 }
 
-// Session is one process that worked on a run.
+// Session describes a process that worked on a run.
 type Session struct {
 	Started time.Time `json:"started"`
 	Version string    `json:"version"`
@@ -54,15 +54,15 @@ type RunInfo struct {
 	Schema      int       `json:"schema"`
 	Fingerprint string    `json:"fingerprint"`
 	Settings    Settings  `json:"settings"`
-	AsOf        time.Time `json:"as_of"` // the value of NOW() in an embedded graph, the same in all sessions
+	AsOf        time.Time `json:"as_of"` // value of NOW() in an embedded graph; the same in all sessions
 	Sessions    []Session `json:"sessions"`
 }
 
-// ErrOtherSettings means that a folder contains a run with other settings.
-var ErrOtherSettings = errors.New("the folder contains a run with other settings")
+// ErrOtherSettings means that a folder contains a run with different settings.
+var ErrOtherSettings = errors.New("the folder contains a run with different settings")
 
-// Begin opens the folder of a run for a session. It creates the folder, or checks that it was created with the same
-// settings, and returns the content of run.json. asOf is used for a new run; for an existing one, it must be zero or
+// Begin opens a run's folder for a session. It creates the folder, or checks that it was created with the same
+// settings, and returns the content of run.json. asOf applies to new runs; for an existing run, it must be zero or
 // equal to the run's. The caller must hold a lock on the folder.
 func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, error) {
 	d := folder(dir)
@@ -76,9 +76,9 @@ func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, e
 	case err != nil:
 		return nil, err
 	case found && info.Schema != Schema:
-		return nil, fmt.Errorf("%s was made by another version of this program (schema %d, this one writes %d); choose another folder", dir, info.Schema, Schema)
+		return nil, fmt.Errorf("%s was written by a different version of this program (schema %d, this one writes %d); choose another folder", dir, info.Schema, Schema)
 	case found && info.Fingerprint != s.Fingerprint():
-		return nil, fmt.Errorf("%w: %s\n%s\nchoose another folder with --out, or the settings it was made with",
+		return nil, fmt.Errorf("%w: %s\n%s\nchoose another folder with --out, or use the settings of that run",
 			ErrOtherSettings, dir,
 			strings.Join(info.Settings.differences(s), "\n"))
 	case found && !asOf.IsZero() && !asOf.Equal(info.AsOf):

@@ -15,38 +15,37 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Queue is the queue of items of a run that several processes share, with their results. internal/store implements
-// it.
+// Queue is the queue of the items and results of a run shared by several processes. internal/store implements it.
 type Queue interface {
 	job.Queue
 	// AddJobs adds missing jobs and requeues failed ones.
 	AddJobs(ctx context.Context, jobs []job.Job) error
-	// Jobs lists the requested jobs that are in any of the states.
+	// Jobs lists the jobs matching w that are in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
-	// Finish ends a job and keeps the files that the job made. The error is [job.ErrLost] if the claim has ended.
+	// Finish ends a job and stores the files that it produced. The error is [job.ErrLost] if the claim has ended.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
-	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
+	// Until records a job's deadline, unless an earlier claim has already done so, and returns the recorded deadline.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
-	// Made returns the files that a job made, by name.
+	// Made returns the files that a job produced, by name.
 	Made(ctx context.Context, key string) (map[string][]byte, error)
 }
 
-// Shared describes how a process takes part in a run that it shares with others. Each process has its own folder; at
-// the end, all folders contain all items.
+// Shared describes how a process participates in a run shared with other processes. Each process has its own folder; at
+// the end, every folder contains all items.
 type Shared struct {
 	Queue  Queue
-	Run    string        // name of the run, the same for all processes
+	Run    string        // name of the run; the same for all processes
 	Holder string        // a name that no other process has ever had
-	Lease  time.Duration // how long the others wait for the items of a process that has ended
-	Poll   time.Duration // how often to check for items while other processes work on the remaining ones
+	Lease  time.Duration // how long other processes wait for the items of a process that has died
+	Poll   time.Duration // how often to check for items while other processes work on the rest
 }
 
-// itemJob is the kind of the items' jobs.
+// itemJob is the job kind for items.
 const itemJob = "item"
 
 func (s *Shared) key(it dataset.Item) string { return s.Run + " " + FileName(it.ID) }
 
-// share completes a run together with other processes.
+// share completes a run jointly with other processes.
 func (r *runner) share(ctx context.Context) error {
 	todo, err := r.plan(ctx)
 	if err != nil {
@@ -56,7 +55,7 @@ func (r *runner) share(ctx context.Context) error {
 	for _, it := range todo {
 		missing[it.ID] = true
 	}
-	items := map[string]dataset.Item{} // by the keys of their jobs
+	items := map[string]dataset.Item{} // by job key
 	var jobs []job.Job
 	var here []dataset.Item
 	for i, it := range r.Items {
@@ -99,7 +98,7 @@ func (r *runner) share(ctx context.Context) error {
 	return r.fetch(ctx, todo)
 }
 
-// offer makes available to the other processes an item that an earlier session stored in this folder.
+// offer shares with the other processes an item that an earlier session stored in this folder.
 func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	c, err := r.Shared.Queue.Claim(ctx, r.Shared.Holder, job.Want{Key: r.Shared.key(it)}, r.Now(), r.Shared.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -111,7 +110,7 @@ func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	return r.finish(ctx, c, it)
 }
 
-// takeItems processes one item after another until all items have been finished by this process or others.
+// takeItems processes items one at a time until this process or others have finished all items.
 func (r *runner) takeItems(ctx context.Context, holder string, items map[string]dataset.Item) error {
 	s := r.Shared
 	want := job.Want{Kinds: []string{itemJob}, Scope: s.Run}
@@ -131,7 +130,7 @@ func (r *runner) takeItems(ctx context.Context, holder string, items map[string]
 			return err
 		}
 		it, known := items[c.Key]
-		if !known { // another process chose it; this process leaves it alone for a while
+		if !known { // chosen by another process; leave it alone for a while
 			if err := s.Queue.GiveBack(ctx, c, r.Now().Add(s.Lease)); err != nil {
 				return err
 			}
@@ -196,13 +195,13 @@ func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) erro
 		}
 	}
 	err = r.Shared.Queue.Finish(ctx, c, to, why, files)
-	if errors.Is(err, job.ErrLost) { // another process will repeat it, with the same result
+	if errors.Is(err, job.ErrLost) { // another process will repeat it with the same result
 		return nil
 	}
 	return err
 }
 
-// fetch retrieves the items that other processes have done.
+// fetch retrieves the items that other processes have finished.
 func (r *runner) fetch(ctx context.Context, items []dataset.Item) error {
 	for _, it := range items {
 		if k, err := r.load(it); err != nil {
@@ -215,7 +214,7 @@ func (r *runner) fetch(ctx context.Context, items []dataset.Item) error {
 			return err
 		}
 		name := FileName(it.ID)
-		// in this order, so that an item's file appears last, see [Run]
+		// in this order, so that an item's file appears last; see [Run]
 		for _, path := range []string{trajDir + "/" + name + ".jsonl", goldDir + "/" + name + ".json",
 			itemsDir + "/" + name + ".json"} {
 			if data, ok := files[path]; ok {

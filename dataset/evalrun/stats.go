@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Resamples is the number of samples drawn by a bootstrap.
+// Resamples is the number of bootstrap samples.
 const Resamples = 10_000
 
 // Interval is a confidence interval.
@@ -15,9 +15,9 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Bootstrap returns the 95 % percentile interval of the mean of paired differences (Efron and Tibshirani 1993, chapter
-// 13): it draws Resamples samples of the items with replacement and takes the 2.5th and the 97.5th percentile of their
-// means. The same rng results in the same interval.
+// Bootstrap returns the 95% percentile interval of the mean of paired differences (Efron and Tibshirani 1993, chapter
+// 13): it draws Resamples samples of the items with replacement and returns the 2.5th and 97.5th percentiles of their
+// means. Identical generators produce identical intervals.
 func Bootstrap(differences []float64, rng *rand.Rand) Interval {
 	n := len(differences)
 	if n == 0 {
@@ -35,7 +35,7 @@ func Bootstrap(differences []float64, rng *rand.Rand) Interval {
 	return Interval{Low: percentile(means, 0.025), High: percentile(means, 0.975)}
 }
 
-// percentile interpolates between the two nearest of the sorted values. It returns 0 if there are no values.
+// percentile interpolates between the two nearest sorted values. It returns 0 if there are no values.
 func percentile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -48,9 +48,9 @@ func percentile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// McNemar returns the two-sided p value of the exact test of McNemar (1947): of the b + c items that only one of two
-// systems gets right, the first system gets b right. Under the null hypothesis b is binomial with probability 1/2; the
-// smaller tail counts twice. It is 1 if no item distinguishes the systems.
+// McNemar returns the two-sided p-value of McNemar's exact test (1947): of the b + c items that only one of two systems
+// gets right, the first system gets b right. Under the null hypothesis, b is binomial with probability 1/2; the smaller
+// tail counts twice. The p-value is 1 if no item distinguishes the systems.
 func McNemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
 	logFactorial := func(m int) float64 { v, _ := math.Lgamma(float64(m) + 1); return v }
@@ -61,19 +61,19 @@ func McNemar(b, c int) float64 {
 	return min(1, 2*tail)
 }
 
-// Quantiles of the normal distribution: two-sided significance at 5 %, and power of 80 %.
+// Quantiles of the normal distribution for two-sided significance at 5% and a power of 80%.
 const (
 	zAlpha = 1.959964
 	zPower = 0.841621
 )
 
-// MDE returns the smallest difference in exact match that McNemar's test on n items detects with a power of 80 % at a
-// significance of 5 % (two-sided), when the systems disagree on the share discordant(d) of the items if their exact
-// matches differ by d. This is the asymptotic form of Connor (1987):
+// MDE returns the smallest difference in exact match that McNemar's test on n items detects with a power of 80% at a
+// two-sided significance level of 5%, given that systems whose exact matches differ by d disagree on a fraction
+// discordant(d) of the items. This is the asymptotic form of Connor (1987):
 //
 //	√n · d  ≥  1.96 · √p  +  0.84 · √(p − d²)   with p = discordant(d)
 //
-// NaN means that n items cannot show any difference.
+// It returns NaN if n items cannot show any difference.
 func MDE(n int, discordant func(d float64) float64) float64 {
 	enough := func(d float64) bool {
 		p := max(discordant(d), d)
@@ -93,10 +93,10 @@ func MDE(n int, discordant func(d float64) float64) float64 {
 	return high
 }
 
-// Planned returns the share of items on which a system with the given exact match disagrees with a better one, if only
-// the exact matches are known: their right answers correlate with φ = 0.6. The SPINACH paper (appendix C.2, after Card
-// et al. 2020) reports 9.0 points for its 155 items, with an agreement that it does not state; this correlation results
-// in that figure.
+// Planned returns the fraction of items on which a system with the given exact match disagrees with a better system, if
+// only the exact matches are known: it assumes that correct answers correlate with φ = 0.6. The SPINACH paper (appendix
+// C.2, after Card et al. 2020) reports 9.0 points for its 155 items without stating the assumed agreement; this
+// correlation yields that figure.
 func Planned(em float64) func(d float64) float64 {
 	const phi = 0.6
 	return func(d float64) float64 {
@@ -107,15 +107,15 @@ func Planned(em float64) func(d float64) float64 {
 	}
 }
 
-// Observed returns the share of items on which the two given systems disagree; b and c are the numbers of items that
-// only one of them gets right. A larger difference needs correspondingly more disagreement.
+// Observed returns the fraction of items on which two observed systems disagree; b and c are the numbers of items that
+// only one system gets right. A larger difference requires correspondingly more disagreement.
 func Observed(b, c, n int) func(d float64) float64 {
 	p, seen := float64(b+c)/float64(max(n, 1)), math.Abs(float64(b-c))/float64(max(n, 1))
 	return func(d float64) float64 { return p + max(0, d-seen) }
 }
 
-// meanMDE returns the smallest mean difference that a paired test detects, for n differences with the given standard
-// deviation and the same power and significance. NaN means unknown.
+// meanMDE returns the smallest mean difference that a paired test detects, given the standard deviation of the
+// differences, with the same power and significance as MDE. NaN means unknown.
 func meanMDE(differences []float64) float64 {
 	n := float64(len(differences))
 	if n < 2 {

@@ -8,7 +8,7 @@ import (
 
 func near(a, b, eps float64) bool { return math.Abs(a-b) <= eps }
 
-// The exact binomial values, 2·Σ C(n,k)/2ⁿ over the smaller tail, were worked out by hand.
+// The exact binomial values, 2·Σ C(n,k)/2ⁿ over the smaller tail, were calculated by hand.
 func TestMcNemar(t *testing.T) {
 	for _, c := range []struct {
 		b, c int
@@ -28,8 +28,8 @@ func TestMcNemar(t *testing.T) {
 	}
 }
 
-// According to the SPINACH paper, appendix C.2, on 155 items a system must be 9.0 points better than 21.4 %, that is,
-// reach 30.4 % or more.
+// According to the SPINACH paper, appendix C.2, a system must score at least 9.0 points more than 21.4% on 155 items,
+// that is, 30.4%.
 func TestMDE(t *testing.T) {
 	got := MDE(155, Planned(0.214))
 	if !near(got, 0.090, 0.0005) {
@@ -38,8 +38,8 @@ func TestMDE(t *testing.T) {
 	if s := math.Round(1000*(0.214+got)) / 10; s != 30.4 {
 		t.Errorf("155 items: from %v %%, want 30.4", s)
 	}
-	// If there are no losses, the share of discordant items equals the difference: √n·d = 1.96·√d + 0.84·√(d−d²), at n =
-	// 100 by hand: d = 0.0764 gives 0.764 on the left, 0.5417 + 0.2236 = 0.7653 on the right.
+	// If there are no losses, the fraction of discordant items equals the difference: √n·d = 1.96·√d + 0.84·√(d−d²). By
+	// hand, for n = 100, d = 0.0764 yields 0.764 on the left and 0.5417 + 0.2236 = 0.7653 on the right.
 	if got := MDE(100, func(d float64) float64 { return d }); !near(got, 0.0767, 0.0004) {
 		t.Errorf("100 items, no losses: %.4f", got)
 	}
@@ -65,7 +65,7 @@ func TestBootstrap(t *testing.T) {
 	if got := Bootstrap(nil, rng()); got != (Interval{}) {
 		t.Errorf("no differences: %v", got)
 	}
-	// 400 differences, half of them 1 and half 0: the mean's standard error is 0.5/20 = 0.025, so the interval is 0.5 ±
+	// For 400 differences, half 1 and half 0, the standard error of the mean is 0.5/20 = 0.025, so the interval is 0.5 ±
 	// 1.96 · 0.025 = 0.451 to 0.549.
 	half := make([]float64, 400)
 	for i := range half {

@@ -14,22 +14,22 @@ import (
 type Summary struct {
 	Schema    int             `json:"schema"`
 	Items     int             `json:"items"`   // number of items done
-	Missing   int             `json:"missing"` // items that were chosen but not done because the run was stopped
+	Missing   int             `json:"missing"` // items chosen but not done because the run was stopped
 	Answered  int             `json:"answered"`
-	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, without items with service failures
-	Failed    map[string]int  `json:"failed"`         // by the kind of the service's failure
+	NoAnswer  map[string]int  `json:"no_answer"`      // by reason, excluding items with service failures
+	Failed    map[string]int  `json:"failed"`         // by kind of service failure
 	FailedIDs []string        `json:"failed_ids"`     // IDs of those items
-	Excluded  []Excluded      `json:"excluded"`       // items that are not in any average
+	Excluded  []Excluded      `json:"excluded"`       // items not included in averages
 	Scores    []MetricSummary `json:"scores"`         // by metric
-	Steps     float64         `json:"steps_mean"`     // mean number of steps, over the items without a service failure
+	Steps     float64         `json:"steps_mean"`     // mean number of steps, over items without service failures
 	Refused   int             `json:"refused"`        // repetitions and early stops
-	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by error
-	Incidents int             `json:"incidents"`      // failed calls to a service after which the agent continued
+	Repairs   map[string]int  `json:"repairs"`        // turns that had to be repaired, by error
+	Incidents int             `json:"incidents"`      // failed service calls after which the agent continued
 	Retried   int             `json:"retried"`        // attempts with a service failure
 	Usage     llm.Usage       `json:"usage"`          // of the attempts that count
-	Lost      llm.Usage       `json:"lost"`           // of attempts with a service failure
+	Lost      llm.Usage       `json:"lost"`           // of attempts with service failures
 	Seconds   float64         `json:"seconds_mean"`   // per item
-	Snapshot  [2]string       `json:"gold_snapshots"` // first and last time at which a gold query was run, RFC 3339
+	Snapshot  [2]string       `json:"gold_snapshots"` // first and last times that gold queries were run, RFC 3339
 }
 
 // repaired returns the number of turns that had to be repaired.
@@ -41,10 +41,10 @@ func (s *Summary) repaired() int {
 	return n
 }
 
-// Excluded is an item that is not in any average.
+// Excluded is an item not included in averages.
 type Excluded struct {
 	ID  string `json:"id"`
-	Why string `json:"why"` // gold_missing, gold_failed or gold_empty
+	Why string `json:"why"` // gold_missing, gold_failed, or gold_empty
 }
 
 // Means are means over N items, from 0 to 1, or null if there are no items.
@@ -56,18 +56,18 @@ type Means struct {
 
 func meansOf(f1, em []float64) Means { return Means{len(f1), meanOrNil(f1), meanOrNil(em)} }
 
-// MetricSummary contains the means of a metric over the scorable items without a service failure. The names are those
-// of "eval score".
+// MetricSummary contains a metric's means over scorable items without service failures. The names are the same as in
+// "eval score".
 type MetricSummary struct {
 	Metric string `json:"metric"`
 	Means
-	// Upper is the mean of upper bounds, if scoring ran out of time or memory for some item.
+	// Upper is the mean of the upper bounds if scoring ran out of time or memory for some items.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// WithFailures also includes the items with a service failure, each counting as 0; nil if there are none.
+	// WithFailures also includes items with service failures, each counted as 0; nil if there are none.
 	WithFailures *Means `json:"with_failures,omitempty"`
 }
 
-// failed returns the number of scorable items with a service failure.
+// failed returns the number of scorable items with service failures.
 func (m *MetricSummary) failed() int {
 	if m.WithFailures == nil {
 		return 0
@@ -75,7 +75,7 @@ func (m *MetricSummary) failed() int {
 	return m.WithFailures.N - m.N
 }
 
-// whole returns the means with service failures counted as 0, whether or not there are any.
+// whole returns the means with any service failures counted as 0.
 func (m *MetricSummary) whole() Means {
 	if m.WithFailures == nil {
 		return m.Means
@@ -167,7 +167,7 @@ func meanOrNil(v []float64) *float64 {
 	return &m
 }
 
-// mean returns the mean, or 0 for no values.
+// mean returns the mean of v, or 0 if v is empty.
 func mean(v []float64) float64 {
 	if len(v) == 0 {
 		return 0
@@ -179,7 +179,8 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// percent formats a share as is usual in tables in this field, such as 69.54, or as a dash if there is none.
+// percent formats a fraction as a percentage, as is customary in this field's tables, such as 69.54, or as a dash if v
+// is nil.
 func percent(v *float64) string {
 	if v == nil {
 		return "–"
@@ -232,8 +233,8 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 }
 
-// writeScores writes one line per metric and, if there are service failures, another one with these as 0, as in "eval
-// score".
+// writeScores writes one line per metric and, if there are service failures, a second line with these counted as 0, as
+// in "eval score".
 func (s *Summary) writeScores(w io.Writer) {
 	if len(s.Scores) == 0 {
 		return

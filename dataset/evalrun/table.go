@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table for readers that can be written as text, Markdown, LaTeX or HTML. Its texts may come from anywhere,
-// so each form escapes them as needed.
+// Table is a table for readers that can be written as text, Markdown, LaTeX, or HTML. Its text may come from anywhere,
+// so each format escapes it as needed.
 type Table struct {
 	Title string
 	Note  string // below the table
@@ -21,7 +21,7 @@ type Table struct {
 	Rows  [][]Cell
 }
 
-// Cell is a cell of a table. Rank 1 marks the best cell of its column, and 2 the second best. ID is set if the cell
+// Cell is a table cell. Rank 1 marks the best cell in its column and 2 the second best. ID is set if the cell
 // represents an item.
 type Cell struct {
 	Text string
@@ -39,12 +39,12 @@ func cells(texts ...string) []Cell {
 
 // number is a figure in a ranked column.
 type number struct {
-	value float64 // NaN: none
+	value float64 // NaN if there is none
 	text  string
 }
 
-// ranked returns the cells of a column, with the best and the second best marked. Equal figures share a rank. In a
-// column with only one figure, no figure is marked as best.
+// ranked returns a column's cells with the best and second best marked. Equal figures share a rank. In a column with
+// only one figure, that figure is not marked.
 func ranked(column []number, higherIsBetter bool) []Cell {
 	var values []float64
 	for _, n := range column {
@@ -71,7 +71,7 @@ func ranked(column []number, higherIsBetter bool) []Cell {
 	return out
 }
 
-// transpose turns columns of cells into rows.
+// transpose converts columns of cells to rows.
 func transpose(columns ...[]Cell) [][]Cell {
 	if len(columns) == 0 {
 		return nil
@@ -85,7 +85,7 @@ func transpose(columns ...[]Cell) [][]Cell {
 	return rows
 }
 
-// Text writes the table for a terminal: the best figures are marked with *, the second best with +.
+// Text writes the table for a terminal. The best figures are marked with *, the second best with +.
 func (t *Table) Text(w io.Writer) {
 	marks := [...]string{"", "*", "+"}
 	width := make([]int, len(t.Head))
@@ -119,7 +119,7 @@ func (t *Table) Text(w io.Writer) {
 	}
 }
 
-// numeric reports whether a column contains numbers, which are right-aligned.
+// numeric reports whether a column contains only numbers, which are right-aligned.
 func (t *Table) numeric(i int) bool {
 	for _, row := range t.Rows {
 		if s := row[i].Text; s != "" && s != "–" && !strings.ContainsAny(s[:1], "0123456789-+−$<") {
@@ -129,7 +129,7 @@ func (t *Table) numeric(i int) bool {
 	return len(t.Rows) > 0
 }
 
-// plain removes characters that could control a terminal or reverse text.
+// plain removes terminal control characters and characters that reverse text.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -146,7 +146,7 @@ var markdownEscaper = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", 
 	"<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`,
 	"~", `\~`, "!", `\!`)
 
-// Markdown writes the table for Markdown: the best figures are bold, the second best underlined.
+// Markdown writes the table in Markdown. The best figures are bold, the second best underlined.
 func (t *Table) Markdown(w io.Writer) {
 	fmt.Fprintf(w, "### %s\n\n|", markdownEscaper.Replace(plain(t.Title)))
 	for _, h := range t.Head {
@@ -187,7 +187,7 @@ var latexEscaper = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", 
 // minus matches a hyphen used as a minus sign.
 var minus = regexp.MustCompile(`(^| )-(\d)`)
 
-// LaTeX writes the table for LaTeX with the package booktabs: the best figures are bold, the second best underlined.
+// LaTeX writes the table in LaTeX with the booktabs package. The best figures are bold, the second best underlined.
 func (t *Table) LaTeX(w io.Writer) {
 	spec := ""
 	for i := range t.Head {
@@ -226,7 +226,7 @@ func (t *Table) LaTeX(w io.Writer) {
 		latexEscaper.Replace(plain(strings.TrimSpace(t.Title+". "+t.Note))))
 }
 
-// HTML writes the table for the page of WriteHTML. link returns the URL of an item, or "" if there is none.
+// HTML writes the table for WriteHTML's page. link returns the URL of an item, or "" if there is none.
 func (t *Table) HTML(w io.Writer, link func(id string) string) {
 	fmt.Fprint(w, "<div class=\"scroll\"><table><thead><tr>")
 	for i, h := range t.Head {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resultKey returns the same key for equivalent results: rows are a set, columns may have any order and any names, and
-// label columns are left out if there are others. The key is empty if there is no answer.
+// resultKey returns the same key for equivalent results: rows are a set, columns may have any order and names, and
+// label columns are ignored if there are other columns. The key is empty if there is no answer.
 func resultKey(raw json.RawMessage) string {
 	text := string(raw)
 	if text == "true" || text == "false" {
@@ -28,7 +28,7 @@ func resultKey(raw json.RawMessage) string {
 		var cells []string
 		for name, cell := range row {
 			if !bare || !isLabel(name) {
-				cells = append(cells, string(cell)) // one program wrote all results, with keys in the same order
+				cells = append(cells, string(cell)) // all results were written by one program, with keys in the same order
 			}
 		}
 		slices.Sort(cells)
@@ -47,8 +47,8 @@ func isLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// vote returns the index of the run whose answer wins an item: the one with the most frequent result, then the one with
-// the highest confidence, then the first. Runs without an answer do not vote; if no run votes, vote returns -1.
+// vote returns the index of the run whose answer wins an item: the run with the most frequent result, then the highest
+// confidence, then the lowest index. Runs without an answer do not vote; if no runs vote, vote returns -1.
 func vote(items []*ItemData) int {
 	count, best := map[string]int{}, map[string]int{}
 	var order []string
@@ -79,13 +79,13 @@ func vote(items []*ItemData) int {
 	return win
 }
 
-// Combined is the score that several runs would achieve together.
+// Combined contains the scores that several runs would achieve together.
 type Combined struct {
-	Oracle []MetricMean `json:"oracle"` // with the better run for each item: the score that a perfect choice would achieve
-	Vote   []MetricMean `json:"vote"`   // with the most frequent result; confidence breaks ties
+	Oracle []MetricMean `json:"oracle"` // using the best run for each item: the score of a perfect choice
+	Vote   []MetricMean `json:"vote"`   // using the most frequent result; confidence breaks ties
 }
 
-// MetricMean contains the means of a metric over the common items.
+// MetricMean contains a metric's means over the common items.
 type MetricMean struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`

@@ -14,28 +14,28 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// WatchFile is the file that a run in progress writes for people who watch it. It is removed when the run has assembled
+// WatchFile is the file that a run in progress writes for users watching it. It is removed when the run has assembled
 // its files.
 const WatchFile = "progress.json"
 
-// Watched is a run that people browse, whether in progress or not.
+// Watched is a run that users browse, whether in progress or not.
 type Watched struct {
 	Name     string        `json:"name"` // of the folder
 	Info     RunInfo       `json:"-"`
 	Progress Progress      `json:"progress"`
-	Working  bool          `json:"-"` // the files are not assembled: the run is in progress or was cut off
+	Working  bool          `json:"-"` // the files are not assembled because the run is in progress or was cut off
 	Metrics  []string      `json:"metrics"`
 	Items    []WatchedItem `json:"items"` // items that are done
 }
 
-// WatchedItem is an item that is done.
+// WatchedItem is a finished item.
 type WatchedItem struct {
 	ID       string   `json:"id"`
 	File     string   `json:"file"` // name of its files in the run's folder, without extension
 	Question string   `json:"question"`
 	Answered bool     `json:"answered"`
 	Reason   string   `json:"reason,omitempty"`
-	Failed   string   `json:"failed,omitempty"` // kind of failure of a service
+	Failed   string   `json:"failed,omitempty"` // kind of service failure
 	Excluded string   `json:"excluded,omitempty"`
 	Scores   []Score  `json:"scores,omitempty"`
 	Class    Class    `json:"class,omitempty"` // class of its error by the first metric, according to rules, or ""
@@ -65,20 +65,20 @@ func (w *WatchedItem) Score(metric string) (Score, bool) {
 	return (&ItemData{Scores: w.Scores}).Score(metric)
 }
 
-// StepBin returns the bin of the item's number of steps.
+// StepBin returns the bin for the item's number of steps.
 func (w *WatchedItem) StepBin() string { return stepBin(w.Steps) }
 
 // StepBins returns the bins, smallest first.
 func StepBins() []string { return slices.Clone(stepBins) }
 
-// watching is the data that a run keeps for people who watch it.
+// watching is the data that a run keeps for users watching it.
 type watching struct {
 	items   map[string]WatchedItem
 	written time.Time
 }
 
-// see records an item that is done. Its score is only for watching, so a failure is ignored; it will occur again when
-// the files are assembled.
+// see records a finished item. Its score is only for watching, so a scoring failure is ignored; it will recur when the
+// files are assembled.
 func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	gold := k.gold
 	if gold == nil {
@@ -100,7 +100,7 @@ func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	r.watch.items[it.ID] = w
 }
 
-// watchedItem returns an item as it is shown. Its error class is determined by rules.
+// watchedItem returns an item in the form shown to users. Rules determine its error class.
 func (d folder) watchedItem(it *ItemData) WatchedItem {
 	w := WatchedItem{ID: it.ID, File: FileName(it.ID), Question: it.Question, Answered: it.Answered, Reason: it.Reason,
 		Excluded: it.excluded(), Scores: it.Scores, Steps: it.Steps, USD: it.Meta.Usage.USD + it.Meta.Lost.USD,
@@ -120,13 +120,13 @@ func (d folder) watchedItem(it *ItemData) WatchedItem {
 	return w
 }
 
-// pause is the minimum time between two writes of the watch file if it has many items.
+// pause is the minimum time between writes of a watch file with many items.
 const (
 	pause = time.Second
 	many  = 500
 )
 
-// watched writes the watch file; r.mu must be held.
+// watched writes the watch file. r.mu must be held.
 func (r *runner) watched(always bool) {
 	now := r.Now()
 	if !always && len(r.watch.items) > many && now.Sub(r.watch.written) < pause {
@@ -149,7 +149,7 @@ func (r *runner) watched(always bool) {
 	}
 }
 
-// Watch reads a run for people who browse it, even while it is in progress.
+// Watch reads a run for users browsing it, even while it is in progress.
 func Watch(ctx context.Context, dir string) (*Watched, error) {
 	d := folder(dir)
 	var w Watched
@@ -189,7 +189,7 @@ func IsRun(dir string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Changed returns the time of the last change to the run, or the zero time if there is none.
+// Changed returns the time of the last change to the run, or the zero time if there are no changes.
 func Changed(dir string) (at time.Time) {
 	for _, name := range []string{RunFile, WatchFile, ResultsFile} {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.ModTime().After(at) {
@@ -199,8 +199,8 @@ func Changed(dir string) (at time.Time) {
 	return at
 }
 
-// ItemOf reads an item of a run by the name of its file, with its scores if the run's files are assembled. The error is
-// an [fs.ErrNotExist] if there is none.
+// ItemOf reads an item of a run by file name, with its scores if the run's files are assembled. The error is an
+// [fs.ErrNotExist] if there is none.
 func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 	if file != filepath.Base(file) || strings.HasPrefix(file, ".") {
 		return nil, fs.ErrNotExist
@@ -213,7 +213,7 @@ func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 			}
 		}
 	}
-	var k itemFile // the run is in progress: read the existing parts of the item
+	var k itemFile // the run is in progress; read the parts of the item that exist
 	if ok, err := folder(dir).readJSON(&k, itemsDir, file+".json"); err != nil || !ok {
 		return nil, errors.Join(err, fs.ErrNotExist)
 	}
@@ -223,7 +223,7 @@ func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 	return it, nil
 }
 
-// Info reads the settings of a run.
+// Info reads a run's settings.
 func Info(dir string) (*RunInfo, error) {
 	var info RunInfo
 	if ok, err := folder(dir).readJSON(&info, RunFile); err != nil || !ok {

@@ -8,7 +8,7 @@ import (
 )
 
 // TestWatch checks that watching a run in progress shows each finished item with its score and the run's progress, and
-// that, after the run, its files contain the same items.
+// that the files contain the same items after the run.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,7 +1,7 @@
-// Package examples finds solved questions that are similar to a new one, for the agent's prompts: items of any
-// benchmark file, candidates of a harvest, and the items that annotators made from them.
+// Package examples finds solved questions similar to a new question, for the agent's prompts: items from any benchmark
+// file, candidates from a harvest, and the items that annotators made from candidates.
 //
-//	examples.go   a pool of solved questions, and how one is searched
+//	examples.go   a pool of solved questions and its searches
 //	kept.go       vectors that are computed once and kept
 //	without.go    examples that must not be shown: the questions of the benchmark being run, and their near-duplicates
 package examples
@@ -28,17 +28,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Embedder turns each string into a vector. All vectors have the same length. The model should support the languages of
-// questions and examples: for questions in other languages, an English-only model finds little (arXiv 2512.14277).
+// Embedder computes a vector for each string. All vectors have the same length. The model should support the languages
+// of the questions and examples: an English-only model finds little for questions in other languages (arXiv
+// 2512.14277).
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Pool is a set of solved questions. One goroutine fills it once; after that, it is only searched, by any number of
-// goroutines.
+// Pool is a set of solved questions. A single goroutine fills it; after that, it is read-only and may be searched by
+// any number of goroutines.
 //
-// Questions are ranked by BM25 over their folded words and those of their paraphrases, or, with [Pool.ByMeaning], by
-// the cosine of their vectors. Among several examples with the same query, a search finds only the best one.
+// Questions are ranked by BM25 over the folded words of their wordings or, with [Pool.ByMeaning], by the cosine
+// similarity of their vectors. Among examples with the same query, a search finds only the best.
 type Pool struct {
 	docs   []doc
 	words  bm25.Index
@@ -49,19 +50,19 @@ type Pool struct {
 	failed   atomic.Bool // the embedder has failed
 
 	mu      sync.Mutex
-	vectors [][]float32 // of unit length, one per text of docs; nil if not computed yet
-	owner   []int       // the index of a vector's example
+	vectors [][]float32 // of unit length, one per text in docs; nil if not yet computed
+	owner   []int       // index of each vector's example
 }
 
-// doc is an example with the strings by which it is found.
+// doc is an example with its searchable strings.
 type doc struct {
 	event.Example
 	url   string
 	texts []string // wordings of the question
 }
 
-// Add adds the items of a benchmark that have a query. source is the benchmark's name for display. Items whose query is
-// not SPARQL are left out, see [Pool.Broken].
+// Add adds the items of a benchmark that have a query. source is the benchmark's display name. Items whose query is not
+// SPARQL are omitted; see [Pool.Broken].
 func (p *Pool) Add(source string, items []dataset.Item) {
 	for _, it := range items {
 		if strings.TrimSpace(it.SPARQL) != "" && strings.TrimSpace(it.Question) != "" && !readable(it.SPARQL) {
@@ -74,10 +75,10 @@ func (p *Pool) Add(source string, items []dataset.Item) {
 	}
 }
 
-// Broken returns the IDs of the items that were left out because their query cannot be parsed.
+// Broken returns the IDs of the items that were omitted because their query cannot be parsed.
 func (p *Pool) Broken() []string { return p.broken }
 
-// prefixes matches possible prefixes of names.
+// prefixes matches possible name prefixes.
 var prefixes = regexp.MustCompile(`([\pL][\pL\pN_.-]*)?:`)
 
 // readable reports whether a query can be parsed. Undeclared prefixes are accepted, since other graphs may predeclare
@@ -95,10 +96,10 @@ func readable(query string) bool {
 	return err == nil
 }
 
-// maxRequest is the maximum number of characters of a discussion's first comment that are used and shown.
+// maxRequest is the maximum number of characters used and shown of a discussion's first comment.
 const maxRequest = 1000
 
-// AddCandidate adds a staged candidate of a harvest whose query returned rows; others are left out.
+// AddCandidate adds a harvest's candidate if it is staged and its query returned rows.
 func (p *Pool) AddCandidate(source string, c *dataset.Candidate) {
 	if c.Stage != dataset.Staged || c.Result == nil || c.Result.Rows == 0 || len(c.Conversation.Comments) == 0 {
 		return
@@ -134,7 +135,7 @@ func (p *Pool) add(d doc) {
 // Len returns the number of examples.
 func (p *Pool) Len() int { return len(p.docs) }
 
-// Sources lists the sources in the order in which they were added, with the number of examples in each.
+// Sources lists the sources in the order added, with the number of examples in each.
 func (p *Pool) Sources() []string {
 	var names []string
 	n := map[string]int{}
@@ -149,11 +150,11 @@ func (p *Pool) Sources() []string {
 	return names
 }
 
-// ByMeaning makes the pool rank examples by similarity of meaning, according to e's model. The first search computes
-// the examples' vectors, which are kept. Once e has failed, words are used instead, and this is logged to lg.
+// ByMeaning makes the pool rank examples by semantic similarity according to e's model. The first search computes the
+// examples' vectors, which are kept. If e fails, examples are ranked by words from then on, and this is logged to lg.
 func (p *Pool) ByMeaning(lg *slog.Logger, e Embedder) { p.lg, p.embedder = lg, e }
 
-// minMeaning is the minimum cosine of an example found by meaning, as in GRASP (section 3.5 of its paper).
+// minMeaning is the minimum cosine similarity of an example found by meaning, as in GRASP (section 3.5 of its paper).
 const minMeaning = 0.5
 
 // ranked is an example with its score.
@@ -167,7 +168,7 @@ func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.
 	return p.find(ctx, q, func(*doc) bool { return false })
 }
 
-// find finds examples, except those for which out returns true.
+// find finds examples, except examples for which out returns true.
 func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bool) ([]event.Example, error) {
 	if q.Limit <= 0 || q.Offset < 0 {
 		return nil, nil
@@ -194,7 +195,7 @@ func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bo
 	return p.page(order, q, out), nil
 }
 
-// page returns a page of an ordered list. Among several examples with the same query, only the first one counts.
+// page returns a page of an ordered list. Among examples with the same query, only the first counts.
 func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool) []event.Example {
 	var out []event.Example
 	seen := map[string]bool{}
@@ -216,7 +217,7 @@ func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool)
 	return out
 }
 
-// minCover is the minimum share of a question's weight that the words of an example must have. Below it, the question
+// minCover is the minimum fraction of a question's weight that an example's words must cover. Below it, the question
 // and the example share only words like "the".
 const minCover = 0.1
 
@@ -231,7 +232,7 @@ func (p *Pool) byWords(text string) []ranked {
 	return out
 }
 
-// shuffled returns all examples in an order that depends only on the seed and their number.
+// shuffled returns all examples in an order that depends only on the seed and the number of examples.
 func (p *Pool) shuffled(seed uint64) []ranked {
 	out := make([]ranked, len(p.docs))
 	for i := range out {
@@ -244,7 +245,7 @@ func (p *Pool) shuffled(seed uint64) []ranked {
 	return out
 }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): a permutation of 64-bit numbers that scatters them.
+// mix is the SplitMix64 finalizer (Steele, Lea and Flood 2014): a permutation of 64-bit numbers that scatters them.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -252,7 +253,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// maxBatch is the maximum number of strings that are embedded with one call.
+// maxBatch is the maximum number of strings embedded in one call.
 const maxBatch = 128
 
 func (p *Pool) byMeaning(ctx context.Context, text string) ([]ranked, error) {
@@ -280,7 +281,7 @@ func (p *Pool) byMeaning(ctx context.Context, text string) ([]ranked, error) {
 	return out, nil
 }
 
-// embed computes the vectors of all wordings, once.
+// embed computes the vectors of all texts, once.
 func (p *Pool) embed(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -321,7 +322,7 @@ func (p *Pool) vectorsOf(ctx context.Context, texts []string) ([][]float32, erro
 		n := math.Sqrt(dot(v, v))
 		if n == 0 || math.IsNaN(n) || math.IsInf(n, 0) || len(v) != len(vs[0]) || p.vectors != nil &&
 			len(v) != len(p.vectors[0]) {
-			return nil, fmt.Errorf("the embedding model returned a vector that is zero, not finite, or of a different length than before")
+			return nil, fmt.Errorf("the embedding model returned a vector that is zero, not finite, or of a different length")
 		}
 		vs[i] = make([]float32, len(v))
 		for j := range v {
@@ -338,12 +339,11 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// words returns the folded words of a string. A word of four or more letters is included twice: in full, and as its
-// first five letters without a final s. This matches the forms of a word in most inflected languages without knowledge
-// of the language (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR
-// 2009).
+// words returns the folded words of a string. Words of four or more letters are included twice: in full, and as the
+// first five letters without a final s. This matches word forms in most inflected languages without knowledge of the
+// language (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR 2009).
 func words(s string) (out []string) {
-	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words uses only this many words
+	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words considers only this many words
 		for _, w := range lookup.Words(strings.Join(chunk, " ")) {
 			r := []rune(w)
 			if len(w) < 2 && !unicode.IsDigit(r[0]) {

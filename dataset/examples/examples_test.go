@@ -172,7 +172,7 @@ func TestFindByMeaning(t *testing.T) {
 	}
 }
 
-// kept stores vectors in memory.
+// kept is an in-memory vector store.
 type kept struct {
 	vectors map[string][]float32
 	err     error
@@ -195,8 +195,8 @@ func (k *kept) KeepVectors(_ context.Context, model string, vectors map[string][
 	return k.err
 }
 
-// TestKept checks that a second pool of the same questions asks the model only for new texts, that another model's
-// vectors are stored separately, and that a pool works even if the store fails.
+// TestKept checks that a second pool of the same questions embeds only new texts, that a different model's vectors are
+// stored separately, and that a pool works even if the store fails.
 func TestKept(t *testing.T) {
 	store := &kept{vectors: map[string][]float32{}}
 	want := event.ExampleQuery{Text: "Which river flows into the lake of Geneva", Limit: 2}
@@ -218,7 +218,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// disguise changes an item without changing its question, or without changing its query.
+// disguise changes an item but not its question, or not its query.
 func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	out := dataset.Item{ID: fmt.Sprintf("other-%d", r.Uint64()),
 		Question: fmt.Sprintf("Something else altogether, number %d", r.Uint64()),
@@ -252,7 +252,7 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	return out, LikeWords
 }
 
-// A query is held back regardless of its length and the order of its parts. A query with another meaning is not held
+// A query is held back whatever its length and the order of its parts. A query with a different meaning is not held
 // back.
 func TestSameQueryInAnotherOrder(t *testing.T) {
 	h := Hold([]dataset.Item{item("", "", "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P106 ?job . ?job wdt:P279 wd:Q901 . }")})
@@ -268,8 +268,8 @@ func TestSameQueryInAnotherOrder(t *testing.T) {
 	}
 }
 
-// An item of the benchmark being run is never found, however it is disguised. Items that only resemble an item of the
-// benchmark are found.
+// An item in the benchmark being run is never found, however it is disguised. Items that merely resemble a benchmark
+// item are found.
 func TestNeverTheSetBeingRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 300 {
@@ -345,8 +345,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestBroken checks that an item whose query cannot be parsed does not become an example, but that other graphs'
-// prefixes are allowed.
+// TestBroken checks that an item whose query cannot be parsed does not become an example, but that prefixes from other
+// graphs are allowed.
 func TestBroken(t *testing.T) {
 	p := &Pool{}
 	p.Add("x.json", []dataset.Item{item("good", "One?", "SELECT ?x WHERE { ?x dbo:a dbr:B . }"),

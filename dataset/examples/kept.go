@@ -6,16 +6,16 @@ import (
 	"slices"
 )
 
-// Vectors stores vectors between runs of the program, by model name and text.
+// Vectors stores vectors across runs of the program, by model name and text.
 type Vectors interface {
 	// Vectors returns the stored vectors, keyed by text.
 	Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error)
-	// KeepVectors stores vectors of texts.
+	// KeepVectors stores vectors, keyed by text.
 	KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error
 }
 
-// Kept is an [Embedder] that stores vectors and requests only missing ones from another Embedder. If the stored vectors
-// cannot be read, it requests all.
+// Kept is an [Embedder] that stores vectors and requests only missing vectors from another Embedder. If the stored
+// vectors cannot be read, it requests all of them.
 type Kept struct {
 	Embedder Embedder
 	Model    string // name of the embedder's model
@@ -27,7 +27,7 @@ type Kept struct {
 func (k *Kept) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	have, err := k.Vectors.Vectors(ctx, k.Model, texts)
 	if err != nil {
-		k.Log.Info("the stored vectors cannot be read", "error", err)
+		k.Log.Info("cannot read the stored vectors", "error", err)
 		have = nil
 	}
 	var want []string

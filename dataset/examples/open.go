@@ -10,12 +10,12 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Read adds the examples at a path: a benchmark file in any published format ([dataset.ReadItems]), or the folder of a
-// harvest. Errors include the path and the expected content. It is an error if there is no solved question.
+// Read adds the examples at a path: a benchmark file in any published format ([dataset.ReadItems]) or a harvest folder.
+// Errors include the path and the expected content. If there are no solved questions, Read returns an error.
 func (p *Pool) Read(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return fmt.Errorf("the examples cannot be read: %w", err)
+		return fmt.Errorf("cannot read the examples: %w", err)
 	}
 	before := p.Len()
 	if info.IsDir() {
@@ -24,9 +24,9 @@ func (p *Pool) Read(path string) error {
 		err = p.file(path)
 	}
 	if err == nil && p.Len() == before {
-		err = errors.New("it has no question with a query")
+		err = errors.New("it has no questions with queries")
 		if len(p.broken) > 0 {
-			err = errors.New("it has no question with a query that can be parsed")
+			err = errors.New("it has no questions with queries that can be parsed")
 		}
 	}
 	if err != nil {
@@ -48,12 +48,12 @@ func (p *Pool) file(path string) error {
 	return err
 }
 
-// Archive is the name of the source of examples from a harvest.
+// Archive is the source name of examples from a harvest.
 const Archive = "archive"
 
-// Harvest adds the staged candidates in a harvest's folder. Candidates that annotators have kept are replaced by the
-// resulting items, whose wording states everything in the query. For a folder without a harvest, Harvest adds only the
-// items.
+// Harvest adds the staged candidates in a harvest folder. Candidates that annotators have kept are replaced with the
+// resulting items, whose wording states everything in the query. If the folder does not contain a harvest, Harvest adds
+// only the items.
 func (p *Pool) Harvest(dir string, annotated []dataset.Item) error {
 	err := p.harvest(dir, annotated)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,8 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// This test compares published benchmarks with each other. A benchmark must hold back all of its own items, and few
-// items of other benchmarks.
+// Each published benchmark must hold back all of its own items and few items from other benchmarks.
 func TestPublishedSets(t *testing.T) {
 	read := func(name string) []dataset.Item {
 		dir := os.Getenv("SPINACHBOT_SHARED")

@@ -14,29 +14,29 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Held is a set of questions, such as the benchmark being run. Neither they nor their near-duplicates may be shown. An
-// example is held back if it and an item of the set have
+// Held is a set of questions that must not be shown, such as the benchmark being run. Their near-duplicates must not be
+// shown either. An example is held back if it and an item in the set have
 //
-//   - the same ID, unless that is only a number or a number with the name of a part ("17", "test_4"), which any
-//     benchmark may have;
+//   - the same ID, unless the ID is just a number or a number with a split name ("17", "test_4"), which any benchmark
+//     may contain;
 //   - the same heading on the same page, or the same heading as an item without a page;
-//   - the same wording, ignoring case, accents and punctuation, or nearly the same: nine out of ten words;
-//   - the same query, except for layout, prefixes, comments, names of variables and the order of statements
-//     ([sparql.Canonical]); or the same pattern with the same Q and P numbers; or similar text, which is what the
-//     harvest calls near-duplicates ([harvest.SimilarText]).
+//   - the same wording, ignoring case, accents, and punctuation, or nearly the same wording: nine out of ten words;
+//   - the same query, ignoring layout, prefixes, comments, variable names, and statement order ([sparql.Canonical]); or
+//     the same pattern with the same Q and P IDs; or similar query text, as for near-duplicates in a harvest
+//     ([harvest.SimilarText]).
 //
-// An example with the same pattern and other IDs is not held back: it shows how to answer that kind of question, but
-// not the answer itself.
+// An example with the same pattern but different IDs is not held back: it shows how to answer that kind of question,
+// but not the answer itself.
 type Held struct {
 	ids, places, headings, questions, queries, patterns map[string]bool
 	wordings, contents                                  overlaps[string]
 	texts                                               overlaps[uint64]
 }
 
-// Reason is the reason why an example is held back.
+// Reason is the reason that an example is held back.
 type Reason string
 
-// The reasons, in the order in which they are checked.
+// The reasons, in the order checked.
 const (
 	SameID      Reason = "same ID"
 	SamePlace   Reason = "same discussion"
@@ -48,7 +48,7 @@ const (
 	LikeContent Reason = "the same question in other words" // returned only by [Held.Near]
 )
 
-// minWording is the minimum Jaccard similarity of the words of near-duplicate questions.
+// minWording is the minimum Jaccard similarity of the words in near-duplicate questions.
 const minWording = 0.9
 
 // Hold returns a Held that holds back items and their near-duplicates.
@@ -59,7 +59,7 @@ func Hold(items []dataset.Item) *Held {
 	return h
 }
 
-// Add holds back more items.
+// Add adds more items to be held back.
 func (h *Held) Add(items ...dataset.Item) {
 	for _, it := range items {
 		d := doc{url: it.URL}
@@ -85,7 +85,7 @@ func (h *Held) Add(items ...dataset.Item) {
 	}
 }
 
-// why returns the reason why an example is held back, or "" if it is not.
+// why returns the reason that an example is held back, or "" if it is not.
 func (h *Held) why(d *doc) Reason {
 	switch {
 	case h.ids[foldID(d.ID)]:
@@ -101,8 +101,8 @@ func (h *Held) why(d *doc) Reason {
 	return h.query(d.SPARQL)
 }
 
-// minContent is the minimum Jaccard similarity at which [Held.Near] considers two questions near, ignoring words
-// without content, such as "which" and "list", and treating plurals as the same word.
+// minContent is the minimum Jaccard similarity at which [Held.Near] considers two questions near, ignoring stop words
+// such as "which" and "list" and treating singular and plural as the same word.
 const minContent = 0.8
 
 // contentOf returns the content words used by [Held.Near], or none if there are fewer than two.
@@ -115,9 +115,9 @@ func contentOf(question string) []string {
 	return ws
 }
 
-// Near returns the reason why a discussion or run is too similar to an item of the set to be learned from, or "" if it
-// is not. This is stricter than the rule for showing: a rephrased question is also near, and all queries that were
-// tried are checked.
+// Near returns the reason that a discussion or run is too similar to an item in the set to be learned from, or "" if it
+// is not. This rule is stricter than the rule for showing examples: a rephrased question is also near, and all
+// attempted queries are checked.
 func (h *Held) Near(id string, questions, queries []string) Reason {
 	if h.ids[foldID(id)] {
 		return SameID
@@ -138,7 +138,8 @@ func (h *Held) Near(id string, questions, queries []string) Reason {
 	return ""
 }
 
-// Wording returns a reason if the wording of a question is that of an item of the set, or nearly so, and otherwise "".
+// Wording returns a reason if a question has the same or nearly the same wording as an item in the set, and ""
+// otherwise.
 func (h *Held) Wording(question string) Reason {
 	switch {
 	case h.questions[strings.Join(lookupWords(question), " ")]:
@@ -149,7 +150,7 @@ func (h *Held) Wording(question string) Reason {
 	return ""
 }
 
-// query returns the reason why a query is too similar, or "" if it is not.
+// query returns the reason that a query is too similar, or "" if it is not.
 func (h *Held) query(query string) Reason {
 	f := formOf(query)
 	switch {
@@ -163,8 +164,8 @@ func (h *Held) query(query string) Reason {
 	return ""
 }
 
-// Besides finds the examples of a pool that are not held back. For one question, it is cheaper than [Pool.Without],
-// since it compares only examples that would be shown.
+// Besides finds examples in a pool that are not held back. For a single question, it is cheaper than [Pool.Without],
+// because it compares only examples that would be shown.
 type Besides struct {
 	Pool *Pool
 	Held *Held
@@ -175,7 +176,8 @@ func (b *Besides) FindExamples(ctx context.Context, q event.ExampleQuery) ([]eve
 	return b.Pool.find(ctx, q, func(d *doc) bool { return b.Held.why(d) != "" })
 }
 
-// Without returns the pool without the examples that h holds back, and the number of examples held back by reason.
+// Without returns a copy of the pool without the examples that h holds back, and the number of examples held back by
+// reason.
 func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
 	out := &Pool{lg: p.lg, embedder: p.embedder}
 	gone := map[Reason]int{}
@@ -197,8 +199,7 @@ func (d *doc) wordings() []string {
 	return append([]string{d.Question}, d.texts...)
 }
 
-// place returns a string that identifies the discussion from which an example was made, or "" if the discussion is
-// unknown.
+// place returns a string that identifies the discussion that an example comes from, or "" if the discussion is unknown.
 func (d *doc) place() string {
 	if d.url == "" || strings.TrimSpace(d.Heading) == "" {
 		return ""
@@ -206,13 +207,13 @@ func (d *doc) place() string {
 	return d.url + "#" + d.heading()
 }
 
-// heading returns the folded heading of the discussion, or "".
+// heading returns the folded heading of the discussion, or "" if there is none.
 func (d *doc) heading() string { return strings.Join(lookupWords(d.Heading), " ") }
 
 // generic matches IDs that any benchmark may use.
 var generic = regexp.MustCompile(`^((train|dev|val|valid|validation|test|question|q|item|id)?[-_ #]?[0-9]{1,8})?$`)
 
-// foldID returns the form in which IDs are compared, or "" for a generic ID.
+// foldID returns an ID in the form used for comparisons, or "" for a generic ID.
 func foldID(id string) string {
 	id = strings.ToLower(strings.TrimSpace(id))
 	if generic.MatchString(id) {
@@ -235,7 +236,7 @@ func wordSet(s string) []string {
 	return slices.Compact(ws)
 }
 
-// form is the form in which queries are compared.
+// form is a query in the form used for comparisons.
 type form struct {
 	text     string   // "" if there is no query
 	pattern  string   // with the Q and P IDs; "" if the query does not parse or has no IDs
@@ -252,7 +253,7 @@ var (
 	short = regexp.MustCompile(`<((?:wds?|wdt|ps|pq|p):[A-Z][0-9]+)>`)
 )
 
-// formOf returns the form in which a query is compared.
+// formOf returns a query in the form used for comparisons.
 func formOf(query string) form {
 	var f form
 	if strings.TrimSpace(query) == "" {
@@ -283,8 +284,8 @@ func formOf(query string) form {
 	return f
 }
 
-// overlaps finds sets that are nearly equal to another set. It uses an index of their members, which is exact, unlike
-// sketches.
+// overlaps finds sets that nearly equal a given set. It uses an index of their members, which is exact, unlike a
+// sketch.
 type overlaps[K comparable] struct {
 	size []int
 	in   map[K][]int32
@@ -303,7 +304,7 @@ func (o *overlaps[K]) add(set []K) {
 	o.size = append(o.size, len(set))
 }
 
-// has reports whether the Jaccard similarity of a set and any of the added sets is at least least.
+// has reports whether any added set has a Jaccard similarity of at least least with set.
 func (o *overlaps[K]) has(set []K, least float64) bool {
 	both := map[int32]int{}
 	for _, k := range set {

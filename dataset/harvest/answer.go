@@ -14,13 +14,13 @@ import (
 
 var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
-// maxBraces is the maximum number of opening braces in an answer at which the parser tries to find a JSON object.
+// maxBraces is the maximum number of opening braces in a response at which the parser tries to find a JSON object.
 const maxBraces = 64
 
-// ParseSuggestion reads the model's answer and checks it: both questions must be present, must not be queries and must
+// ParseSuggestion parses and checks the model's response: both questions must be present, must not be queries, and must
 // not contain IDs; the verdict must be one of the three and have a reason; the strings to disambiguate must be short.
 // Text around the JSON object is ignored, even if it contains braces. The error describes what is wrong with the
-// answer.
+// response.
 func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	a, err := findAnswer(said)
 	if err != nil {
@@ -54,7 +54,7 @@ func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, er
 	return &s, nil
 }
 
-// answer is the JSON object that is requested from the model.
+// answer is the JSON object requested from the model.
 type answer struct {
 	Precise      string `json:"precise"`
 	Natural      string `json:"natural"`
@@ -63,7 +63,7 @@ type answer struct {
 	Disambiguate texts  `json:"disambiguate"`
 }
 
-// findAnswer returns the first JSON object in a string that contains one of the two questions.
+// findAnswer returns the first JSON object in a string that contains either question.
 func findAnswer(text string) (*answer, error) {
 	err := errors.New("the answer contains no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
@@ -86,8 +86,8 @@ func findAnswer(text string) (*answer, error) {
 	return nil, err
 }
 
-// texts is a list of strings. A bare string counts as a list with one element. Other values are dropped, so that they
-// do not invalidate the questions.
+// texts is a list of strings. A bare string counts as a list with one element. Other values are dropped so that they do
+// not invalidate the questions.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -19,16 +19,16 @@ const language = "en"
 
 // cleaned is a query prepared for running.
 type cleaned struct {
-	text   string        // the canonical form; empty if the query was rejected
+	text   string        // canonical form; empty if the query was rejected
 	query  *sparql.Query // of text
 	notes  []string
-	reason dataset.Reason // why it cannot be run; empty if it can
+	reason dataset.Reason // why the query cannot be run; empty if it can
 	detail string
 }
 
-// clean turns a query as its author wrote it into the text that is run: in the canonical layout, with [AUTO_LANGUAGE]
-// replaced and, as SPINACH's authors did, without calls to MediaWiki's API. It rejects queries that do not parse, would
-// change data, or call a service that is not allowed.
+// clean converts a query from its author's form to the form that is run: in the canonical layout, with [AUTO_LANGUAGE]
+// replaced and, as in SPINACH, without calls to MediaWiki's API. It rejects queries that do not parse, would change
+// data, or call a disallowed service.
 func clean(original string) cleaned {
 	text := onceEach(strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " "))
 	q, err := sparql.Parse(text)
@@ -65,11 +65,11 @@ func clean(original string) cleaned {
 	return c
 }
 
-// languageList matches a string that consists of [AUTO_LANGUAGE] and languages.
+// languageList matches a string that contains only [AUTO_LANGUAGE] and language codes.
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
-// onceEach removes languages that would appear twice in a list after its [AUTO_LANGUAGE] is replaced:
-// "[AUTO_LANGUAGE],en" would contain English twice.
+// onceEach removes languages that would appear twice in a list after [AUTO_LANGUAGE] is replaced: "[AUTO_LANGUAGE],en"
+// would contain English twice.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {
 		inside := list[1 : len(list)-1]
@@ -98,10 +98,9 @@ func refused(r dataset.Reason, err error) cleaned {
 	return cleaned{reason: r, detail: text.Clip(detail, 500)}
 }
 
-// services are the hosts that a query may call with SERVICE: SPARQL endpoints that Wikidata's query service has
-// allowed. The endpoint that runs the query makes the call and has its own list. Our list ensures that queries that
-// call other hosts are not sent at all. Source:
-// www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
+// services are the hosts that a query may call with SERVICE: SPARQL endpoints allowed by Wikidata's query service. The
+// endpoint that runs the query makes the call and has its own list. Our list ensures that queries that call other hosts
+// are never sent. Source: www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
 var services = []string{
 	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "commons-query.wikimedia.org",
 	"qcommons-query.wikimedia.org", "qlever.dev", "qlever.cs.uni-freiburg.de",
@@ -117,7 +116,7 @@ var services = []string{
 	"wikibase.wbstack.com",
 }
 
-// AllowedService reports whether a SERVICE may be called.
+// AllowedService reports whether a query may call the SERVICE.
 func AllowedService(iri string) bool {
 	u, err := url.Parse(iri)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
@@ -126,10 +125,10 @@ func AllowedService(iri string) bool {
 	return u.User == nil && slices.Contains(services, strings.ToLower(u.Hostname()))
 }
 
-// scholarlyClasses and scholarlyProperties are classes and properties of scholarly articles only: the first class of
-// the split (Wikidata:SPARQL query service/WDQS graph split/Rules), those subclasses of it that queries name most
-// often, and properties that hardly any other items have. Authors, publication dates and journals are not evidence,
-// since books have them, too; P13046 (publication type of scholarly work) was created for the split.
+// scholarlyClasses and scholarlyProperties are classes and properties used only for scholarly articles: the first class
+// in the split (Wikidata:SPARQL query service/WDQS graph split/Rules), its subclasses that occur most often in queries,
+// and properties that hardly any other items have. Authors, publication dates and journals are not evidence, since
+// books have them, too; P13046 (publication type of scholarly work) was created for the split.
 var (
 	scholarlyClasses = []string{
 		"Q13442814", // scholarly article
@@ -152,7 +151,7 @@ var (
 	}
 )
 
-// scholarly returns the part of a query that applies only to scholarly articles, or "" if there is none. A query that
+// scholarly returns a part of a query that applies only to scholarly articles, or "" if there is none. A query that
 // itself calls the other half of the graph need not be marked.
 func scholarly(q *sparql.Query) string {
 	asks := false
@@ -175,7 +174,7 @@ func scholarly(q *sparql.Query) string {
 	return ""
 }
 
-// numbers returns the item (and lexeme) IDs and the property IDs of a query in order of first use.
+// numbers returns the item (and lexeme) IDs and the property IDs in a query, in order of first use.
 func numbers(q *sparql.Query) (entities, properties []string) {
 	ids := sparql.Identifiers(q)
 	return sparql.IDs(ids, false), sparql.IDs(ids, true)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// In the text that replaces [AUTO_LANGUAGE], each language appears once, in the author's order. Strings that are not
-// lists of languages stay unchanged.
+// After [AUTO_LANGUAGE] is replaced, each language appears once, in the author's order. Strings that are not lists of
+// languages are left unchanged.
 func TestAutoLanguage(t *testing.T) {
 	for list, want := range map[string]string{
 		"[AUTO_LANGUAGE],en": "en", "[AUTO_LANGUAGE], en, de": "en, de", "en,[AUTO_LANGUAGE]": "en",

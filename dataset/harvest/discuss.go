@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// candidates turns a page's threads into found candidates.
+// candidates converts a page's threads to found candidates.
 func (h *Harvest) candidates(t *task, revision int64, page *forum.Page) []dataset.Candidate {
 	out := make([]dataset.Candidate, 0, len(page.Threads))
 	taken := map[string]bool{}
@@ -60,10 +60,9 @@ func conversation(th *forum.Thread, conv *forum.Conversation) dataset.Conversati
 	return out
 }
 
-// identity returns a discussion's ID. It is derived from the wiki, the page and the ID of the first comment (author and
-// time, or a hash of the words if unsigned), so that it survives new replies and changes to the heading. If several
-// discussions have the same first comment, the later ones are distinguished by their headings, and finally by their
-// order.
+// identity returns a discussion's ID. It is derived from the wiki, the page, and the ID of the first comment (author
+// and time, or a hash of the text if unsigned), so it survives new replies and heading changes. If several discussions
+// have the same first comment, the later discussions are distinguished by their headings and then by their order.
 func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string {
 	first := "empty\x00" + th.Heading
 	if len(th.Comments) > 0 {
@@ -94,7 +93,7 @@ func script(api string) (index, article string) {
 	return base + "index.php", base + "index.php?title="
 }
 
-// permalink returns the URL of a section of a revision.
+// permalink returns the URL of a section in a revision.
 func permalink(api string, revision int64, anchor string) string {
 	index, _ := script(api)
 	u := index + "?oldid=" + strconv.FormatInt(revision, 10)

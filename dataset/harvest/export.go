@@ -14,8 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// export writes the files from the stored data. They include all pages, even those outside the months requested this
-// time.
+// export writes the files from the stored data. They cover all pages, even pages outside the requested months.
 func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	pages, err := h.Store.Pages(ctx)
 	if err != nil {
@@ -71,7 +70,7 @@ func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	return funnel, h.sweep(staged)
 }
 
-// each calls f for all discussions, in the order of the files.
+// each calls f for every discussion, in file order.
 func (h *Harvest) each(ctx context.Context, pages []Page, f func(*dataset.Candidate) error) error {
 	for _, p := range pages {
 		if err := ctx.Err(); err != nil {
@@ -107,7 +106,7 @@ func (h *Harvest) writeFunnel(f dataset.Funnel) error {
 		func(w io.Writer) error { return Picture(w, f) })
 }
 
-// sweep removes results that do not belong to a staged candidate: those of discussions that are gone, and of queries
+// sweep removes results that do not belong to a staged candidate: results of discussions that are gone, and of queries
 // that were edited and no longer return rows.
 func (h *Harvest) sweep(staged map[string]bool) error {
 	dir := filepath.Join(h.o.Dir, dataset.ResultsFolder)
@@ -129,7 +128,7 @@ func (h *Harvest) sweep(staged map[string]bool) error {
 	return nil
 }
 
-// counting fills in a funnel.
+// counting counts discussions for a funnel.
 type counting struct{ years map[int]*dataset.Counts }
 
 func newCounting() *counting { return &counting{years: map[int]*dataset.Counts{}} }

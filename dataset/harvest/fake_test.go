@@ -44,7 +44,7 @@ func (f *fuse) burn() error {
 	return nil
 }
 
-// memStore is a Store in memory that stores JSON, like a real one.
+// memStore is an in-memory Store that stores JSON, like a real store.
 type memStore struct {
 	pages map[string][]byte
 	lists map[string][]byte
@@ -91,7 +91,7 @@ func (s *memStore) Discussions(_ context.Context, page string) (out []dataset.Ca
 }
 
 func (s *memStore) Get(_ context.Context, key string) ([]byte, bool, error) {
-	if strings.HasPrefix(key, linkNote) { // only these, so that there are not too many points at which to crash
+	if strings.HasPrefix(key, linkNote) { // only these, to limit the number of possible crash points
 		if err := s.fuse.burn(); err != nil {
 			return nil, false, err
 		}
@@ -116,7 +116,7 @@ func (s *memStore) Forget(_ context.Context, key string) error {
 	return nil
 }
 
-// fakeWiki serves pages of wikitext and, if set, HTML.
+// fakeWiki serves pages as wikitext and, if set, as HTML.
 type fakeWiki struct {
 	text  map[string]string
 	html  map[string]string
@@ -124,8 +124,8 @@ type fakeWiki struct {
 	reads []string
 	fuse  *fuse
 
-	noHTML   error // nil: ErrNoHTML
-	rendered int   // number of requests for HTML
+	noHTML   error // ErrNoHTML if nil
+	rendered int   // number of HTML requests
 }
 
 func newFakeWiki() *fakeWiki {
@@ -170,7 +170,7 @@ func (w *fakeWiki) HTML(_ context.Context, title string) (Text, error) {
 	return Text{w.rev[title], h}, nil
 }
 
-// fakeGraph answers from an embedded graph, but fails for queries that name a fault in a comment.
+// fakeGraph answers queries from an embedded graph, but fails for queries that request a fault in a comment.
 type fakeGraph struct {
 	g      *embedded.Graph
 	faults map[string]error
@@ -239,7 +239,7 @@ func (l *fakeLinks) Target(_ context.Context, link string) (string, error) {
 	return to, nil
 }
 
-// world contains everything that a harvest uses.
+// world contains everything used by a harvest.
 type world struct {
 	t     *testing.T
 	dir   string
@@ -251,7 +251,7 @@ type world struct {
 	opts  Options
 }
 
-// turtle describes a graph of five people and three films.
+// turtle describes a graph with five people and three films.
 const turtle = `
 wd:Q1 wdt:P31 wd:Q5 ; schema:description "a person of the test"@en, "eine Person"@de ; wdt:P569 "1900-01-01T00:00:00Z"^^xsd:dateTime ; rdfs:label "One"@en ; wdt:P18 <http://commons.example/one.jpg> ; wikibase:sitelinks 3 .
 wd:Q2 wdt:P31 wd:Q5 ; rdfs:label "Two"@en . wd:Q3 wdt:P31 wd:Q5 . wd:Q4 wdt:P31 wd:Q5 . wd:Q6 wdt:P31 wd:Q5 .
@@ -311,7 +311,7 @@ func (w *world) mustRun() dataset.Funnel {
 	return f
 }
 
-// fuseAll connects everything to one fuse.
+// fuseAll connects everything to a single fuse.
 func (w *world) fuseAll(f *fuse) { w.store.fuse, w.wiki.fuse, w.graph.fuse, w.links.fuse = f, f, f, f }
 
 func (w *world) read(name string) []dataset.Candidate {
@@ -328,7 +328,7 @@ func (w *world) read(name string) []dataset.Candidate {
 	return cs
 }
 
-// files returns the contents of all files in the folder.
+// files returns the content of every file in the folder.
 func (w *world) files() map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
@@ -365,7 +365,7 @@ func sig(name, stamp string) string {
 	return "[[User:" + name + "|" + name + "]] ([[User talk:" + name + "|talk]]) " + stamp + " (UTC)"
 }
 
-// thread writes a discussion that consists of a request and posts that answer it.
+// thread returns the wikitext of a discussion that consists of a request and replies to it.
 func thread(heading, request string, posts ...string) string {
 	out := "== " + heading + " ==\n" + request + " " + sig("Ann", "10:00, 3 June 2019") + "\n"
 	for i, p := range posts {

@@ -14,7 +14,7 @@ const (
 	hashView = "#defaultview:"
 )
 
-// articlePredicates describe pages of Wikimedia projects, countPredicates are counts on an entity's own page, and
+// articlePredicates describe pages on Wikimedia projects, countPredicates are counts on an entity's own page, and
 // modelPredicates describe the statement model.
 var (
 	articlePredicates = []string{schemaNS + "about", schemaNS + "isPartOf", schemaNS + "inLanguage", schemaNS + "name",
@@ -26,7 +26,7 @@ var (
 		rdf.Wikibase + "reference", rdf.Wikibase + "propertyType"}
 )
 
-// imageProperties have a picture, a sound or a film on Commons as their value.
+// imageProperties are properties whose values are pictures, sounds, or videos on Commons.
 var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51", "P109", "P117", "P158", "P181",
 	"P207", "P367", "P443", "P948", "P989", "P990", "P1442", "P1543", "P1766", "P1801", "P1846", "P1943", "P2716",
 	"P2910", "P3451", "P4291", "P5252", "P5775", "P8592"}
@@ -35,20 +35,19 @@ var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51"
 var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEFORE", "SUBSTR", "ENCODE_FOR_URI",
 	"UCASE", "LCASE", "STR", "STRLANG", "STRDT"}
 
-// charts are the views of the query service's page that have axes and nodes. Their content is difficult to request in
-// words.
+// charts are the query service views that have axes or nodes. Their content is difficult to request in words.
 var charts = []string{"scatterchart", "areachart", "linechart", "barchart", "bubblechart", "dimensions", "graph",
 	"tree", "treemap"}
 
-// unit is a part of the query that can be left out as a whole.
+// unit is a part of the query that can be omitted as a whole.
 type unit struct {
 	flag  int // index into trimmer.flags
 	drop  map[sparql.Node]bool
-	vars  map[string]bool // variables that exist only for it: the article, the picture, the formatted text
+	vars  map[string]bool // variables used only in the unit: the article, the picture, the formatted text
 	leave bool            // flagged only
 }
 
-// find finds the parts that the paper trims or excludes. Within each kind, flags are in the order of the text.
+// find finds the parts that the paper trims or excludes. Within each kind, flags are in text order.
 func (t *trimmer) find() {
 	t.views()
 	sparql.Inspect(t.q, func(n sparql.Node) bool {
@@ -67,7 +66,7 @@ func (t *trimmer) find() {
 	}
 }
 
-// views flags the directives for the query service's page.
+// views flags display directives for the query service's page.
 func (t *trimmer) views() {
 	for _, c := range t.q.Header {
 		low := strings.ToLower(strings.ReplaceAll(c.Text, " ", ""))
@@ -114,7 +113,8 @@ func (t *trimmer) visit(n sparql.Node) {
 	}
 }
 
-// missing flags a condition on articles, such as "without an article in Bengali": it is part of the question's meaning.
+// missing flags a condition on articles, such as "without an article in Bengali", which is part of the question's
+// meaning.
 func (t *trimmer) missing(g *sparql.Group) {
 	articles := map[string]bool{}
 	var at sparql.Span
@@ -129,7 +129,7 @@ func (t *trimmer) missing(g *sparql.Group) {
 	}
 }
 
-// articleVars adds the variables that a statement binds to articles, and reports whether there are new ones.
+// articleVars adds the variables that a statement binds to articles and reports whether any are new.
 func articleVars(x *sparql.Triples, into map[string]bool) bool {
 	n := len(into)
 	for _, tr := range x.Triples() {
@@ -148,7 +148,7 @@ func articleVars(x *sparql.Triples, into map[string]bool) bool {
 	return len(into) > n
 }
 
-// group finds the units in a group and in the optional, union and plain groups inside it.
+// group finds the units in a group and in the optional, union, and plain groups nested in it.
 func (t *trimmer) group(g *sparql.Group, articles map[string]bool) {
 	byArticle := map[string]*unit{}
 	for _, p := range g.Patterns {
@@ -169,7 +169,7 @@ func (t *trimmer) group(g *sparql.Group, articles map[string]bool) {
 			}
 		}
 	}
-	// Filters on articles are removed with them.
+	// Filters on articles are removed along with them.
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)
 		if !ok {
@@ -212,7 +212,7 @@ func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle
 	}
 }
 
-// article adds an object to the unit of an article in the same group.
+// article adds an object to the unit for an article in the same group.
 func (t *trimmer) article(name string, at sparql.Span, o *sparql.Term, units map[string]*unit) {
 	u := units[name]
 	if u == nil && len(t.units) >= maxUnits {
@@ -226,7 +226,7 @@ func (t *trimmer) article(name string, at sparql.Span, o *sparql.Term, units map
 	}
 	u.drop[o] = true
 	if o.Kind == sparql.Var && o.Name != name && !t.elsewhere(o.Name, u) {
-		u.vars[o.Name] = true // for example the article's title
+		u.vars[o.Name] = true // for example, the article's title
 	}
 }
 
@@ -236,7 +236,7 @@ func (t *trimmer) elsewhere(name string, u *unit) bool {
 	return x != nil && x.bind > 0
 }
 
-// unit adds a part that consists of a single node. If it binds no variable, it can only be flagged.
+// unit adds a unit that consists of a single node. If the node binds no variables, it can only be flagged.
 func (t *trimmer) unit(kind dataset.FlagKind, why string, at sparql.Span, node sparql.Node, name string) {
 	if len(t.units) >= maxUnits {
 		return
@@ -254,7 +254,7 @@ func nameOf(o *sparql.Term) string {
 	return ""
 }
 
-// directProperty returns the P number of a plain wdt: predicate.
+// directProperty returns the property ID of a plain wdt: predicate.
 func directProperty(p *sparql.Path) string {
 	id, ok := strings.CutPrefix(p.IRI(), rdf.Direct)
 	if !ok {
@@ -263,7 +263,7 @@ func directProperty(p *sparql.Path) string {
 	return id
 }
 
-// formatter returns the function's name if an expression formats text.
+// formatter returns the function name if an expression formats text.
 func formatter(e *sparql.Expr) string {
 	if e != nil && e.Kind == sparql.ExprBuiltin && slices.Contains(formatters, e.Op) {
 		return e.Op

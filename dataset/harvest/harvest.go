@@ -23,31 +23,31 @@ type Listed struct {
 	Revision int64
 }
 
-// Text is a page's text, wikitext or HTML, at its newest revision.
+// Text is the wikitext or HTML of a page's newest revision.
 type Text struct {
 	Revision int64
 	Text     string
 }
 
-// Errors of a [Wiki] that do not end a harvest.
+// Errors from a [Wiki] that do not end a harvest.
 var (
-	// ErrNoPage means that the page does not exist, or that its text was hidden from public view.
+	// ErrNoPage means that the page does not exist or that its text is hidden from public view.
 	ErrNoPage = errors.New("there is no such page")
 	// ErrNoHTML means that the wiki cannot render the page. Its wikitext can still be read.
 	ErrNoHTML = errors.New("the wiki has no HTML for this page")
-	// ErrNoHTMLNow is an ErrNoHTML that may be temporary, for example because the renderer is busy. The next harvest asks
+	// ErrNoHTMLNow is an ErrNoHTML that may be temporary, for example because the renderer is busy. The next harvest tries
 	// again.
 	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
 )
 
-// Wiki is the archive's wiki. Implementations are polite: one request at a time, with the pauses that the wiki
-// requests.
+// Wiki is the archive's wiki. Implementations are polite: they make one request at a time and observe the pauses that
+// the wiki requests.
 type Wiki interface {
-	// List returns the pages whose titles begin with prefix.
+	// List returns the pages whose titles start with prefix.
 	List(ctx context.Context, prefix string) ([]Listed, error)
 	// Wikitext reads a page's source. Errors: ErrNoPage; any other error ends the harvest.
 	Wikitext(ctx context.Context, title string) (Text, error)
-	// HTML reads a page as Parsoid renders it. Errors: ErrNoPage and ErrNoHTML; any other error ends the harvest.
+	// HTML reads a page as rendered by Parsoid. Errors: ErrNoPage and ErrNoHTML; any other error ends the harvest.
 	HTML(ctx context.Context, title string) (Text, error)
 }
 
@@ -56,26 +56,26 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Labeler returns the labels of Q and P numbers, each in the first of the languages that has one. IDs without a label
-// are absent.
+// Labeler returns the labels of Q and P IDs, each in the first of the languages that has one. IDs without labels are
+// omitted.
 type Labeler interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
-// Suggester advises annotators; usually it is a language model.
+// Suggester advises annotators; it is usually a language model.
 type Suggester interface {
-	// Suggest returns advice on a staged candidate. An error that wraps ErrUnusable is stored as the answer for this
-	// candidate. One that wraps ErrNoAdvice ends all requests for advice in this run. After any other error, the next
+	// Suggest returns advice on a staged candidate. An error that wraps ErrUnusable is stored as the result for this
+	// candidate. An error that wraps ErrNoAdvice ends all requests for advice in this run. After any other error, the next
 	// harvest asks again.
 	Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error)
 }
 
-// Errors of a [Suggester].
+// Errors from a [Suggester].
 var (
-	// ErrNoAdvice means that the suggester returns no more advice in this run: its budget is spent or it cannot be
-	// reached.
+	// ErrNoAdvice means that the suggester will not return more advice in this run: its budget is spent or it is
+	// unreachable.
 	ErrNoAdvice = errors.New("no more suggestions in this run")
-	// ErrUnusable means that the suggester's answer cannot be used.
+	// ErrUnusable means that the suggester's response cannot be used.
 	ErrUnusable = errors.New("the model's suggestion could not be read")
 )
 
@@ -83,40 +83,40 @@ var (
 type Page struct {
 	Title    string `json:"title"`
 	Month    string `json:"month"`    // YYYY-MM
-	Revision int64  `json:"revision"` // the revision that was read
+	Revision int64  `json:"revision"` // revision that was read
 	Source   Source `json:"source"`   // how it was read
 	Gone     bool   `json:"gone,omitempty"`
-	// number of harvests that failed to get this revision's HTML although the wiki has it
+	// number of harvests that failed to read this revision's HTML although the wiki has it
 	Unheard int `json:"unheard,omitempty"`
 }
 
-// Store stores the pages and discussions that were read. Everything is durable when a method returns.
+// Store stores the pages and discussions that were read. Changes are durable when a method returns.
 type Store interface {
 	// Pages lists all pages that were read.
 	Pages(ctx context.Context) ([]Page, error)
 	// SavePage replaces a page and all of its discussions atomically.
 	SavePage(ctx context.Context, p Page, discussions []dataset.Candidate) error
-	// Discussions lists a page's discussions as they were saved.
+	// Discussions lists a page's discussions as saved.
 	Discussions(ctx context.Context, page string) ([]dataset.Candidate, error)
 	Memory
 }
 
-// Memory stores notes: the results of queries, the targets of short links, and the answers of the model.
+// Memory stores notes: query results, the targets of short links, and the model's responses.
 type Memory interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 	Forget(ctx context.Context, key string) error
 }
 
-// Endpoint is a graph with the information about it that the harvest needs.
+// Endpoint is a graph with the information that the harvest needs about it.
 type Endpoint struct {
 	Name    string // its URL, for provenance
 	Graph   Graph
-	Dialect rewrite.Target // dialect to which queries are rewritten; "" if it accepts them as they are
+	Dialect rewrite.Target // dialect to which queries are rewritten; "" if not rewritten
 	Full    bool           // it has the whole graph, including scholarly articles
 }
 
-// Source is the form in which pages are read.
+// Source is the format in which pages are read.
 type Source string
 
 // The sources. Both reads HTML and compares it with the wikitext.
@@ -126,22 +126,22 @@ const (
 	Both     Source = "both"
 )
 
-// Options describe what to harvest and how.
+// Options specifies what to harvest and how.
 type Options struct {
 	Dir        string // folder of the files
 	Wiki       string // URL of the wiki's api.php, for provenance
-	Prefix     string // of the archive pages' titles; YYYY/MM follows
+	Prefix     string // title prefix of archive pages, before YYYY/MM
 	From, To   string // first and last month, YYYY-MM; no bound if empty
 	Source     Source
-	NoRun      bool // only read pages, do not run queries
-	Retry      bool // rerun queries that timed out or failed, or that a second endpoint might answer
+	NoRun      bool // only read pages; do not run queries
+	Retry      bool // rerun queries that timed out, failed, or might be answered by a second endpoint
 	Bots       []string
 	Forum      forum.Options
-	QueryHosts []string // hosts of query pages that a short link may lead to; Wikidata's and QLever's if empty
+	QueryHosts []string // hosts of query pages that short links may lead to; Wikidata's and QLever's if empty
 	Benchmarks []Benchmark
 }
 
-// Benchmark is a published benchmark with which candidates are compared.
+// Benchmark is a published benchmark to compare candidates with.
 type Benchmark struct {
 	Name  string
 	Items []dataset.Item
@@ -151,26 +151,26 @@ type Benchmark struct {
 type Parts struct {
 	Log       *slog.Logger
 	Wiki      Wiki
-	Endpoints []Endpoint // asked in order: the next one is asked if an endpoint cannot answer
+	Endpoints []Endpoint // tried in order; if an endpoint cannot answer, the next is tried
 	Labels    Labeler
 	Links     Links
 	Suggest   Suggester
 	Store     Store
-	Jobs      Jobs // if nil, only Store records which pages are done
+	Jobs      Jobs // if nil, only the Store records which pages are done
 	Now       func() time.Time
 	// if nil, a page that cannot be read ends the harvest and is not retried
 	Sleep    func(ctx context.Context, d time.Duration) error
 	Progress func(Progress) // may be nil
 }
 
-// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; its creator must hold the
-// folder's lock.
+// Harvest is a harvest of an archive into a folder. It is not safe for concurrent use. The caller of [New] must hold
+// the folder's lock.
 type Harvest struct {
 	Parts
 	o         Options
 	title     *regexp.Regexp
 	links     linkState
-	downUntil map[string]time.Time // endpoints that were found to be down
+	downUntil map[string]time.Time // endpoints found to be down, until when
 	stopped   error                // why no more queries are run
 	mute      bool                 // the suggester is no longer asked
 	pace      pace
@@ -179,12 +179,12 @@ type Harvest struct {
 	htmlFailures   int // consecutive failures
 }
 
-// ErrEndpointDown means that no endpoint answers. Everything done so far is kept; harvest again later.
-var ErrEndpointDown = errors.New("the query endpoint does not answer: what was read is kept; run harvest again later to continue from here")
+// ErrEndpointDown means that no endpoint responds. Everything done so far is kept; harvest again later.
+var ErrEndpointDown = errors.New("the query endpoint does not respond: what was read is kept; run harvest again later to continue from here")
 
 var month = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 
-// Check returns an error if the options are invalid. Call it before anything is opened for them.
+// Check returns an error if the options are invalid. Call it before opening anything for them.
 func (o *Options) Check() error {
 	for _, m := range []string{o.From, o.To} {
 		if m != "" && !month.MatchString(m) {
@@ -192,7 +192,7 @@ func (o *Options) Check() error {
 		}
 	}
 	if o.From != "" && o.To != "" && o.From > o.To {
-		return fmt.Errorf("the first month %s is after the last one %s", o.From, o.To)
+		return fmt.Errorf("the first month %s is after the last month %s", o.From, o.To)
 	}
 	if !slices.Contains([]Source{"", HTML, Wikitext, Both}, o.Source) {
 		return fmt.Errorf("source %q: want html, wikitext or both", o.Source)
@@ -225,12 +225,12 @@ func New(p Parts, o Options) (*Harvest, error) {
 	return h, nil
 }
 
-// filesEvery is the number of pages with work after which the files are written during the harvest.
+// filesEvery is the number of pages with work after which the files are rewritten during the harvest.
 const filesEvery = 12
 
-// Run reads new pages, runs the queries that have not been run yet, and writes the files. It may be interrupted at any
-// time; when it is called again, it continues where it stopped. The error wraps [ErrEndpointDown] if no endpoint
-// answers. The files are written even then.
+// Run reads new pages, runs the queries that have not yet been run, and writes the files. It may be interrupted at any
+// time; the next call continues where it stopped. If no endpoint responds, the error wraps [ErrEndpointDown]; the files
+// are still written.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	mine, err := h.mine(ctx)
 	if err != nil {
@@ -240,7 +240,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	if err != nil {
 		return dataset.Funnel{}, err
 	}
-	if !mine { // only now is it certain that there is an archive at this address and prefix
+	if !mine { // only now is it certain that this wiki has an archive with this prefix
 		if err := h.Store.Put(ctx, claimNote, []byte(h.claim())); err != nil {
 			return dataset.Funnel{}, err
 		}
@@ -250,7 +250,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	if failed != nil && ctx.Err() != nil {
 		return dataset.Funnel{}, failed
 	}
-	// If the wiki failed, the files show what was read before, without removed texts.
+	// If the wiki failed, the files contain what was read before, without removed text.
 	f, err := h.export(ctx)
 	switch {
 	case err != nil && failed != nil:
@@ -265,20 +265,20 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	return f, h.stopped
 }
 
-// claimNote is the key of the note that records to which archive a store belongs.
+// claimNote is the key of the note that records which archive a store belongs to.
 const claimNote = "archive"
 
 func (h *Harvest) claim() string { return h.o.Wiki + "\n" + h.o.Prefix }
 
-// mine reports whether the store already belongs to this archive. It is an error if it belongs to another one: the
-// pages of another wiki, or under another prefix, would count as gone, and everything would be deleted.
+// mine reports whether the store already belongs to this archive. If it belongs to a different archive, mine returns an
+// error: the pages of the other wiki or prefix would count as gone, and everything would be deleted.
 func (h *Harvest) mine(ctx context.Context) (bool, error) {
 	claim, ok, err := h.Store.Get(ctx, claimNote)
 	if err != nil || !ok || string(claim) == h.claim() {
 		return ok, err
 	}
 	wiki, prefix, _ := strings.Cut(string(claim), "\n")
-	return false, fmt.Errorf("%s contains another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
+	return false, fmt.Errorf("%s contains a different archive, %s… of %s, not %s… of %s: harvest into another folder, or restore WIKI_API and FORUM_ARCHIVE_PREFIX (nothing was changed)",
 		h.o.Dir, prefix, wiki, h.o.Prefix, h.o.Wiki)
 }
 
@@ -286,11 +286,12 @@ func (h *Harvest) mine(ctx context.Context) (bool, error) {
 type task struct {
 	Page
 	newest int64 // revision on the wiki; 0 if the page is gone
-	fresh  bool  // it must be read because it changed, appeared, disappeared, or was read in another form
+	fresh  bool  // must be read because it changed, appeared, disappeared, or was read in a different format
 	queued bool  // it has a job
 }
 
-// plan lists the archive and compares it with the store. Pages outside the requested months are left unchanged.
+// plan lists the archive's pages and compares them with the store. Pages outside the requested months are left
+// unchanged.
 func (h *Harvest) plan(ctx context.Context) ([]task, error) {
 	known, err := h.Store.Pages(ctx)
 	if err != nil {
@@ -298,7 +299,7 @@ func (h *Harvest) plan(ctx context.Context) ([]task, error) {
 	}
 	listed, err := h.Wiki.List(ctx, h.o.Prefix)
 	if err != nil {
-		return nil, fmt.Errorf("the archive cannot be listed: %w", err)
+		return nil, fmt.Errorf("cannot list the archive: %w", err)
 	}
 	byTitle := map[string]*task{}
 	var todo []task
@@ -326,7 +327,7 @@ func (h *Harvest) plan(ctx context.Context) ([]task, error) {
 		t.newest = l.Revision
 	}
 	if live == 0 {
-		return nil, fmt.Errorf("the wiki lists no archive page %sYYYY/MM: check WIKI_API and FORUM_ARCHIVE_PREFIX (nothing was changed)", h.o.Prefix)
+		return nil, fmt.Errorf("the wiki has no archive pages %sYYYY/MM: check WIKI_API and FORUM_ARCHIVE_PREFIX (nothing was changed)", h.o.Prefix)
 	}
 	for _, t := range byTitle {
 		t.fresh = t.newest == 0 && !t.Gone || t.newest != 0 &&
@@ -341,8 +342,8 @@ func (h *Harvest) within(mon string) bool {
 	return (h.o.From == "" || mon >= h.o.From) && (h.o.To == "" || mon <= h.o.To)
 }
 
-// page updates one page: it reads the page if it changed, and runs the queries that have not been run. did reports
-// whether there was something to do.
+// page updates a page: it reads the page if it changed and runs the queries that have not been run. did reports whether
+// there was anything to do.
 func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
@@ -371,7 +372,7 @@ func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
 	return did, nil
 }
 
-// work processes one discussion: it resolves short links, runs the query, and requests advice.
+// work processes a discussion: it resolves short links, runs the query, and requests advice.
 func (h *Harvest) work(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if d.Stage == dataset.Gone || h.o.NoRun {
 		return false, nil

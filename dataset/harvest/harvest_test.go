@@ -17,7 +17,7 @@ import (
 
 const people = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
 
-// planted returns an archive month with one discussion for each possible outcome.
+// planted adds archive pages with one discussion per possible outcome.
 func planted(w *world) {
 	link := func(q string) string { return "[" + strings.ReplaceAll(sparql.URL(q), "_", "%5F") + " here]" }
 	w.links.to["https://w.wiki/abc"] = sparql.URL("SELECT ?film WHERE { ?film wdt:P57 wd:Q2 }")
@@ -100,7 +100,7 @@ func TestEveryWay(t *testing.T) {
 	w.details()
 }
 
-// details checks the staged candidates closely.
+// details checks the staged candidates in detail.
 func (w *world) details() {
 	t := w.t
 	c := w.find("Plain")
@@ -156,7 +156,7 @@ func (w *world) details() {
 	}
 }
 
-// A second harvest reads nothing, reruns only queries that failed because of the endpoint, and changes nothing.
+// A second harvest reads no pages, reruns only queries that failed because of the endpoint, and changes nothing.
 func TestAgain(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -178,7 +178,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// No matter at which point a harvest is cut off, the next one produces the same files.
+// No matter where a harvest is cut off, the next harvest produces the same files.
 func TestCrashes(t *testing.T) {
 	whole := newWorld(t)
 	planted(whole)
@@ -219,7 +219,7 @@ func TestEdits(t *testing.T) {
 	w.mustRun()
 	id, other := w.find("Two").ID, w.find("Nothing").ID
 	secret := "SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"
-	// One heading is changed, a reply is added, another discussion is removed, and one is new.
+	// A heading is changed, a reply is added, a discussion is removed, and a new one is added.
 	text := strings.Replace(w.wiki.text[testPrefix+"2019/06"], "== Plain ==", "== Plain and simple ==", 1)
 	start := strings.Index(text, "== Two ==")
 	end := strings.Index(text, "== Ours last ==")
@@ -288,7 +288,7 @@ func TestEndpointDown(t *testing.T) {
 	}
 }
 
-// A second endpoint answers if the first one is down, times out or lacks the scholarly half of the data, and the notes
+// A second endpoint is used if the first is down, times out, or lacks the scholarly half of the data, and the notes
 // mention it.
 func TestSecondEndpoint(t *testing.T) {
 	w := newWorld(t)
@@ -325,7 +325,7 @@ func TestSecondEndpoint(t *testing.T) {
 	delete(w.graph.faults, "refuse")
 	w.opts.Retry = true
 	runs := len(w.graph.runs)
-	// these two had no rows from either endpoint
+	// these two returned no rows from either endpoint
 	if w.mustRun(); len(w.graph.runs) != runs+2 || w.find("Search again").Reason == dataset.Timeout {
 		t.Errorf("ran %q", w.graph.runs[runs:])
 	}
@@ -366,7 +366,7 @@ func TestMonthsAndNoRun(t *testing.T) {
 	}
 }
 
-// A listing without any archive page indicates a mistake, not an empty archive.
+// A listing without archive pages indicates a mistake, not an empty archive.
 func TestEmptyListing(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -381,7 +381,7 @@ func TestEmptyListing(t *testing.T) {
 	}
 }
 
-// A folder belongs to one archive. Another wiki's archive, or an archive with another prefix, is refused before
+// A folder belongs to one archive. An archive on a different wiki or with a different prefix is rejected before
 // anything counts as removed.
 func TestOtherArchive(t *testing.T) {
 	w := newWorld(t)
@@ -399,7 +399,7 @@ func TestOtherArchive(t *testing.T) {
 		t.Error("the files changed")
 	}
 	w.mustRun()
-	w = newWorld(t) // if, by mistake, no archive is found, nothing is marked as removed
+	w = newWorld(t) // if no archive is found, because of a mistake, nothing is marked as removed
 	planted(w)
 	w.opts.Prefix = "Wikidata:Bistro/"
 	if _, err := w.run(); err == nil {
@@ -409,8 +409,8 @@ func TestOtherArchive(t *testing.T) {
 	w.mustRun()
 }
 
-// If HTML was not available, the next harvest requests it again, although the page has not changed. It does not do so
-// if the wiki cannot provide the HTML at all.
+// If HTML was not available, the next harvest requests it again even though the page has not changed, unless the wiki
+// cannot provide HTML at all.
 func TestHTMLLater(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))
@@ -433,7 +433,7 @@ func TestHTMLLater(t *testing.T) {
 	if w.mustRun(); len(w.wiki.reads) != 1 {
 		t.Error("a wiki without HTML was asked for it again")
 	}
-	w = newWorld(t) // a renderer that is down is not asked again for every page
+	w = newWorld(t) // if the renderer is down, it is not tried again for every page
 	for m := range 9 {
 		w.wiki.put(fmt.Sprintf("2020/0%d", m+1), thread("Plain", "Who?", posted(people)))
 	}
@@ -447,22 +447,21 @@ func TestHTMLLater(t *testing.T) {
 	}
 }
 
-// If the wiki goes down during a harvest, the files contain the pages that were read before, but no longer the removed
-// text.
+// If the wiki goes down during a harvest, the files contain the pages read before that, but not the removed text.
 func TestWikiDies(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
 	w.mustRun()
 	w.wiki.put("2019/06", thread("Only", "this", posted(people)))
 	w.wiki.put("2020/01", "x")
-	w.wiki.fuse = &fuse{at: 4} // list, wikitext and HTML of the first page
+	w.wiki.fuse = &fuse{at: 4} // list, then wikitext and HTML of the first page
 	f, err := w.run()
 	if !errors.Is(err, errCrash) || f.Years[0].Gone == 0 || w.find("Only").Stage != dataset.Staged {
 		t.Errorf("%v, %+v", err, f)
 	}
 }
 
-// If an endpoint hangs, every query times out. That does not mean that the queries are at fault.
+// If an endpoint hangs, every query times out. That does not make the queries faulty.
 func TestEndpointHangs(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

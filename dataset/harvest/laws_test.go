@@ -11,8 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// checkTrim checks the invariants of trimming: the proposal parses, has at least one column if there was one, has no
-// more clauses than before, contains no hints, and cannot be trimmed further. It reports whether there was a proposal.
+// checkTrim checks the invariants of trimming: the proposal parses, has at least one column if the original does, has
+// no more clauses than the original, contains no hints, and cannot be trimmed further. It reports whether there was a
+// proposal.
 func checkTrim(t *testing.T, query string) bool {
 	t.Helper()
 	c := clean(query)
@@ -49,7 +50,7 @@ func checkTrim(t *testing.T, query string) bool {
 	return true
 }
 
-// The invariants hold for the forum's real queries.
+// The invariants hold for real queries from the forum.
 func TestTrimForumQueries(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")
 	if root == "" {

@@ -15,22 +15,22 @@ import (
 
 // Links resolves short links.
 type Links interface {
-	// Target makes one request for a short link and returns the URL to which it redirects, without following it. The error
-	// wraps ErrNoTarget if the service answered without a redirect. Any other error may be temporary.
+	// Target makes one request for a short link and returns the URL to which it redirects, without following it. If the
+	// service responds without a redirect, the error wraps ErrNoTarget. Any other error may be temporary.
 	Target(ctx context.Context, link string) (string, error)
 }
 
-// ErrNoTarget means that a short link leads nowhere.
+// ErrNoTarget means that a short link has no target.
 var ErrNoTarget = errors.New("the short link leads nowhere")
 
-// defaultQueryHosts are the hosts whose pages contain the query in their URL.
+// defaultQueryHosts are hosts whose page URLs contain the query.
 var defaultQueryHosts = []string{
 	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org",
 	"query-legacy.wikidata.org", "commons-query.wikimedia.org",
 	"qlever.dev", "qlever.cs.uni-freiburg.de",
 }
 
-// Prefixes of the notes in the store; an ID or a link follows.
+// Key prefixes of notes in the store, followed by an ID or a link.
 const (
 	linkNote   = "link "
 	runNote    = "run "
@@ -40,17 +40,17 @@ const (
 // link describes a short link.
 type link struct {
 	SPARQL string `json:"sparql,omitempty"` // the query behind it
-	Why    string `json:"why,omitempty"`    // reason why there is no query
+	Why    string `json:"why,omitempty"`    // why there is no query
 }
 
-// linkState counts failures of short-link hosts in this run.
+// linkState counts the failures of short-link hosts in this run.
 type linkState struct{ failures map[string]int }
 
-// maxLinkFailures is the number of consecutive failures after which a short-link host is not asked again until the next
+// maxLinkFailures is the number of consecutive failures after which a short-link host is not contacted again in this
 // run.
 const maxLinkFailures = 3
 
-// resolve requests the short links of a discussion that are not known yet.
+// resolve requests the short links in a discussion that are not yet known.
 func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if h.Links == nil {
 		return false, nil
@@ -98,7 +98,7 @@ func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, 
 	return did, nil
 }
 
-// link reads the stored information about a short link.
+// link returns the stored information about a short link.
 func (h *Harvest) link(ctx context.Context, address string) (l link, ok bool, err error) {
 	data, ok, err := h.Store.Get(ctx, linkNote+address)
 	if err != nil || !ok {
@@ -115,7 +115,7 @@ func hostOf(address string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// queryBehind extracts the query from the URL to which a short link leads.
+// queryBehind extracts the query from the target URL of a short link.
 func (h *Harvest) queryBehind(target string) (query, why string) {
 	u, err := url.Parse(target)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {

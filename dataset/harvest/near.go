@@ -14,17 +14,17 @@ import (
 
 // Near-duplicates are found in three ways, strongest first:
 //
-//   - the same pattern ([measure.Shape]: variables, numbers and literals replaced) and the same set of Q and P numbers:
+//   - the same pattern ([measure.Shape]: variables, numbers, and literals replaced) and the same set of Q and P IDs:
 //     similarity 1;
-//   - the same pattern with other IDs: 0.9;
+//   - the same pattern with different IDs: 0.9;
 //   - similar text: the Jaccard similarity of the two queries' shingles (three consecutive tokens of the normal form,
 //     variables replaced) is at least [minSimilar].
 //
-// Queries are not compared pairwise. Equal patterns are found using a hash table. Similar texts are found if one of 8
-// bands of 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
-// section 3.4). This misses one in fifty pairs with a similarity of 0.8, and one in three thousand pairs with a
-// similarity of 0.9. In a crowded bucket, each query is compared only with its neighbors, so that the work is linear in
-// the number of queries; the chain of neighbors keeps a cluster together.
+// Queries are not compared pairwise. Equal patterns are found using a hash table. Queries with similar text are found
+// if one of 8 bands of 4 MinHash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive
+// Datasets, section 3.4). This misses 1 in 50 pairs with a similarity of 0.8 and 1 in 3,000 pairs with a similarity of
+// 0.9. In a crowded bucket, each query is compared only with its neighbors, so the cost is linear in the number of
+// queries; the chain of neighbors keeps a cluster together.
 const (
 	minSimilar = 0.8
 	bands      = 8
@@ -69,8 +69,8 @@ func hash64(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// add adds a query to the index. It is first converted to the canonical layout, like the queries of candidates, so that
-// omitting the optional word WHERE does not change the pattern.
+// add adds a query to the index. It first converts the query to the canonical layout, like candidates' queries, so that
+// omitting the optional keyword WHERE does not change the pattern.
 func (x *nearIndex) add(id, source, query string) {
 	if source != ownSource {
 		if c := clean(query); c.text != "" {
@@ -116,7 +116,7 @@ func (e *entry) band(i int) uint64 {
 	return k
 }
 
-// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): a permutation of 64-bit numbers that scatters them.
+// mix is the SplitMix64 finalizer (Steele, Lea and Flood 2014): a permutation of 64-bit numbers that scatters them.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -127,10 +127,10 @@ func mix(z uint64) uint64 {
 // Shingles returns the sorted set of hashes by which [SimilarText] compares queries; see above.
 func Shingles(query string) []uint64 { return shingles(query) }
 
-// MinSimilar is the minimum Jaccard similarity of the [Shingles] of near-duplicate queries.
+// MinSimilar is the minimum Jaccard similarity of near-duplicate queries' [Shingles].
 const MinSimilar = minSimilar
 
-// shingles returns the sorted set of hashes of three consecutive tokens.
+// shingles returns the sorted set of hashes of every three consecutive tokens.
 func shingles(query string) []uint64 {
 	tokens := strings.FieldsFunc(sparql.NormalForm(query),
 		func(r rune) bool { return r <= ' ' || strings.ContainsRune("{}().;,", r) })
@@ -147,7 +147,7 @@ func shingles(query string) []uint64 {
 	return slices.Compact(out)
 }
 
-// jaccard returns the share of common elements of two sorted sets.
+// jaccard returns the Jaccard similarity of two sorted sets.
 func jaccard(a, b []uint64) float64 {
 	both, i, j := 0, 0, 0
 	for i < len(a) && j < len(b) {
@@ -166,10 +166,10 @@ func jaccard(a, b []uint64) float64 {
 	return 0
 }
 
-// SimilarText reports whether two queries, in the canonical layout, have similar text as defined above.
+// SimilarText reports whether two queries in the canonical layout have similar text, as defined above.
 func SimilarText(a, b string) bool { return jaccard(shingles(a), shingles(b)) >= minSimilar }
 
-// around returns the neighbors of an entry in a bucket, which is in ascending order.
+// around returns an entry's neighbors in a bucket, which is in ascending order.
 func around(bucket []int32, at int32) []int32 {
 	i, _ := slices.BinarySearch(bucket, at)
 	return bucket[max(0, i-neighbors):min(len(bucket), i+neighbors+1)]

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/chart"
 )
 
-// Reasons lists the reasons for a rejection in the order of the funnel.
+// Reasons lists the rejection reasons in funnel order.
 func Reasons() []dataset.Reason {
 	return []dataset.Reason{dataset.NoQuery, dataset.BotOnly, dataset.BadShortLink, dataset.SyntaxError, dataset.Update,
 		dataset.RefusedHost, dataset.Timeout, dataset.Failed,
@@ -25,11 +25,11 @@ var reasonWords = map[dataset.Reason]string{
 	dataset.TooLarge: "over 10 MB", dataset.Empty: "no rows", dataset.Scholarly: "scholarly half of the graph",
 }
 
-// step is a bar of the funnel.
+// step is a bar in the funnel.
 type step struct {
 	name string
 	n    int
-	lost []dataset.Reason // reasons why discussions of the previous bar are missing here
+	lost []dataset.Reason // reasons that discussions in the previous bar are missing here
 }
 
 func steps(c dataset.Counts) []step {
@@ -43,8 +43,8 @@ func steps(c dataset.Counts) []step {
 	}
 }
 
-// Picture draws the funnel as SVG: a bar for each stage with the losses before it, and the years below, with staged
-// discussions in green.
+// Picture draws the funnel as SVG: a bar per stage, preceded by the losses, with the years below and staged discussions
+// in green.
 func Picture(w io.Writer, f dataset.Funnel) error {
 	const width, left, full = 960, 170, 460
 	bars := steps(f.Total)
@@ -100,9 +100,9 @@ func shareText(n, of int) string {
 	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
 }
 
-// lost describes the losses between two bars. A reason that applies to two bars, such as a query that parses but that
-// the endpoint rejects, is shown at the first bar, up to the number of discussions lost there. The rest is shown at the
-// second. Discussions without a reason are waiting for a short link or for the endpoint.
+// lost describes the losses between two bars. A reason that applies to two bars, such as a query that parses but is
+// rejected by the endpoint, is shown at the first bar, up to the number of discussions lost there; the rest is shown at
+// the second bar. Discussions without a reason are waiting for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {
 	left := before - s.n
 	if left == 0 {
@@ -125,7 +125,7 @@ func lost(s step, before int, untold map[dataset.Reason]int) string {
 	return text
 }
 
-// years draws a column for each year.
+// years draws a column per year.
 func years(svg *chart.SVG, f dataset.Funnel, top, width float64) {
 	if len(f.Years) == 0 {
 		return
@@ -170,7 +170,7 @@ func years(svg *chart.SVG, f dataset.Funnel, top, width float64) {
 	svg.Line(left, base, width-right, base, `stroke="`+chart.Quiet+`"`)
 }
 
-// Table writes the funnel as text: a line for each year and one for all years.
+// Table writes the funnel as text: one line per year and a line for all years.
 func Table(w io.Writer, f dataset.Funnel) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-6s %12s %12s %12s %12s %12s %8s %8s\n", "year", "discussions", "with query", "may be run",

@@ -13,18 +13,18 @@ type Progress struct {
 	Of       int    // total number of pages
 	Queries  int    // queries run in this run
 	Staged   int    // number of these queries that returned rows
-	Advised  int    // candidates about which the suggester gave an answer in this run
-	Unusable int    // number of these candidates with an unreadable answer
+	Advised  int    // candidates for which the suggester responded in this run
+	Unusable int    // number of these candidates with an unreadable response
 	Elapsed  time.Duration
 	Left     time.Duration // estimate; negative if unknown
 	Done     bool
 }
 
-// pace estimates the remaining time of a run. The estimate is the time so far divided by the pages worked on, times the
-// number of remaining pages that are known to need work. The current page counts by its finished discussions. Pages
-// without work are left out, since they cost almost nothing and reveal nothing about the others. Whether a page has
-// queries left from an earlier run is known only when its turn comes, so the remaining pages are assumed to need work
-// in the same proportion as those so far.
+// pace estimates the remaining time of a run. The estimate is the elapsed time divided by the number of pages worked
+// on, times the number of remaining pages that require work. The current page counts in proportion to its finished
+// discussions. Pages without work are excluded, since they cost almost nothing and say nothing about other pages.
+// Whether a page has queries left from an earlier run is known only when it is reached, so the remaining pages are
+// assumed to require work in the same proportion as the pages so far.
 type pace struct {
 	start    time.Time
 	of       int
@@ -32,7 +32,7 @@ type pace struct {
 	others   int // remaining pages that need not be read
 	done     int
 	worked   float64
-	seen     int // pages done that did not need to be read
+	seen     int // pages done that did not require reading
 	seenWork int // number of these pages with work
 	present  float64
 	queries  int
@@ -75,7 +75,8 @@ func (p *pace) pageDone(t *task, did bool) {
 	}
 }
 
-// left estimates the remaining time. The result is negative if less than two pages' worth of work has been done.
+// left estimates the remaining time. It returns a negative duration if less than two pages' worth of work has been
+// done.
 func (p *pace) left(now time.Time) time.Duration {
 	done := p.worked + p.present
 	if p.fresh+p.others == 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The estimate counts only pages with work. There is no estimate until two of them are done, and it takes into account
+// The estimate counts only pages with work. There is no estimate until two such pages are done. It takes into account
 // the discussions within a page.
 func TestPace(t *testing.T) {
 	now := testNow
@@ -35,7 +35,8 @@ func TestPace(t *testing.T) {
 	step(5, 0)
 }
 
-// Pages that were read before may have queries left; they are assumed to need work in the same proportion as so far.
+// Pages read earlier may have queries left; they are assumed to require work in the same proportion as the pages so
+// far.
 func TestPaceOfWaitingQueries(t *testing.T) {
 	tasks := make([]task, 8)
 	var p pace

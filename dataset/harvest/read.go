@@ -11,15 +11,15 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// readTries is the maximum number of times that a page is read until its HTML and its wikitext have the same revision.
+// readTries is the maximum number of times that a page is read to get HTML and wikitext of the same revision.
 const readTries = 3
 
-// maxHTMLFailures is the number of consecutive failures after which no more HTML is requested until the next run.
-// Including waits, each request may take minutes.
+// maxHTMLFailures is the number of consecutive failures after which no more HTML is requested in this run, because each
+// request may take minutes, including waits.
 const maxHTMLFailures = 3
 
-// read reads a page and stores its discussions. A discussion that is no longer on the page is marked as gone, and only
-// its location is kept.
+// read reads a page and stores its discussions. A discussion that is no longer on the page is marked as gone; only its
+// location is kept.
 func (h *Harvest) read(ctx context.Context, t *task) error {
 	var found []dataset.Candidate
 	var heard bool
@@ -39,7 +39,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	}
 	p.Gone = errors.Is(err, ErrNoPage)
 	if p.Gone {
-		p.Revision = t.newest // the text is hidden: it is not requested again until the page changes
+		p.Revision = t.newest // the text is hidden; do not request it again until the page changes
 	} else if err != nil {
 		return &pageError{title: t.Title, err: err}
 	}
@@ -79,7 +79,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	return nil
 }
 
-// gone returns a record of a discussion whose text was removed.
+// gone returns a record of a discussion whose text has been removed.
 func gone(d *dataset.Candidate) dataset.Candidate {
 	p := d.Provenance
 	p.Heading, p.Permalink = "", ""
@@ -88,7 +88,7 @@ func gone(d *dataset.Candidate) dataset.Candidate {
 }
 
 // forgetLinks deletes the targets of short links that were in a discussion and are no longer on its page. If another
-// page contains the same link, it is requested again.
+// page contains the same link, the link is requested again.
 func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links map[string]bool) error {
 	for _, q := range was.Queries {
 		if q.SPARQL == "" && q.URL != "" && !links[q.URL] {
@@ -100,8 +100,8 @@ func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links
 	return nil
 }
 
-// forgetStale deletes data derived from words that were removed from a discussion: advice, in which the model may
-// repeat them, and the outcome of a query that is no longer the candidate.
+// forgetStale deletes data derived from text that was removed from a discussion: advice, in which the model may repeat
+// the text, and the outcome of a query that is no longer the candidate.
 func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) error {
 	lost := was.Provenance.Heading != now.Provenance.Heading
 	for _, c := range was.Conversation.Comments {
@@ -135,8 +135,8 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 	return h.removeResult(id)
 }
 
-// discussions reads a page's threads. heard is false if the page's HTML could not be read now but may be available
-// later. The error wraps ErrNoPage if there is nothing (or nothing more) to read.
+// discussions reads a page's threads. heard is false if the page's HTML is unavailable now but may be available later.
+// If there is nothing (or nothing more) to read, the error wraps ErrNoPage.
 func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool,
 	err error) {
 	heard = true
@@ -207,7 +207,7 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 	return out, source.Revision, heard, nil
 }
 
-// reason returns an error's text without the sentinel at its beginning.
+// reason returns an error's message without the sentinel's message at its start.
 func reason(err error, sentinels ...error) string {
 	text := err.Error()
 	for _, s := range sentinels {
@@ -216,7 +216,7 @@ func reason(err error, sentinels ...error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// differences describes, for each thread in the HTML, how the wikitext differs.
+// differences describes how the wikitext differs for each thread in the HTML.
 func differences(html, plain *forum.Page) map[int][]string {
 	out := map[int][]string{}
 	if len(forum.Diff(html, plain)) == 0 {

@@ -12,14 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// sampleRows is the maximum number of rows of a result that a candidate shows.
+// sampleRows is the maximum number of result rows kept in a candidate.
 const sampleRows = 20
 
-// HashRows returns 32 hex digits. The digits are equal for two tables if and only if (barring SHA-256 collisions) the
-// tables have the same rows, each the same number of times, in any order. The column order matters; the column names do
-// not. All blank nodes count as equal, since the endpoint chooses their names. The hash is SHA-256 over the sorted
-// SHA-256 hashes of the rows, truncated to 16 bytes. A row is written as the kind, value, language and datatype of each
-// cell, each preceded by its length.
+// HashRows returns a hash of a table's rows as 32 hex digits. Barring SHA-256 collisions, two tables have the same hash
+// if and only if they have the same rows, each the same number of times, in any order. The column order matters; the
+// column names do not. All blank nodes count as equal, since the endpoint chooses their names. The hash is the SHA-256
+// hash of the sorted SHA-256 hashes of the rows, truncated to 16 bytes. A row is encoded as the kind, value, language,
+// and datatype of each cell, each preceded by its length.
 func HashRows(t *kg.Table) string {
 	if t.Ask {
 		return rowsHash([][sha256.Size]byte{sha256.Sum256(fmtBool(t.Boolean))})
@@ -68,7 +68,7 @@ func rowsHash(rows [][sha256.Size]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// sample returns the first rows of a table as the bindings list of the SPARQL 1.1 Query Results JSON Format, or true or
+// sample returns the first rows of a table as a bindings list in the SPARQL 1.1 Query Results JSON Format, or true or
 // false.
 func sample(t *kg.Table) (json.RawMessage, error) {
 	if t.Ask {

@@ -182,7 +182,7 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, s := range q.states() {
-		if !strings.HasPrefix(s, "waiting 1 the query endpoint does not answer") {
+		if !strings.HasPrefix(s, "waiting 1 the query endpoint does not respond") {
 			t.Errorf("a job is %q", s)
 		}
 	}

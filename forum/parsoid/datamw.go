@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// dataMW is the attribute data-mw, in which Parsoid keeps the information that rendering loses (mediawiki.org,
-// Specs/HTML). For a transclusion it contains the parts: templates, and wikitext between them when their output cannot
-// be distinguished from their neighbors'.
+// dataMW is the data-mw attribute, in which Parsoid keeps information that would be lost in rendering (mediawiki.org,
+// Specs/HTML). For a transclusion, it contains the parts: templates, and the wikitext between them if their output
+// cannot be separated from that of their neighbors.
 type dataMW struct {
 	Parts []json.RawMessage `json:"parts"`
 	Name  string            `json:"name"` // name of an extension tag
@@ -23,7 +23,7 @@ type dataMW struct {
 	Src string `json:"src"` // source of <includeonly>
 }
 
-// transclusion is one template, parser function or parameter among the parts.
+// transclusion is a template, parser function or parameter among the parts.
 type transclusion struct {
 	Target struct {
 		WT string `json:"wt"`
@@ -31,13 +31,13 @@ type transclusion struct {
 	Params ordered `json:"params"`
 }
 
-// ordered is a JSON object that keeps the order of its members, which is the order of a template's parameters. Any
+// ordered is a JSON object that preserves the order of its members, which is the order of a template's parameters. Any
 // other value is read as an empty object; PHP, for example, writes an empty array as [].
 type ordered []member
 
 type member struct {
 	key   string
-	value string // the string itself, or the member "wt" of an object
+	value string // the string itself, or the "wt" member of an object
 }
 
 // UnmarshalJSON never fails on valid JSON; it skips values of an unexpected type.
@@ -71,7 +71,7 @@ func (o *ordered) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// wikitext returns a transclusion's parts as wikitext. sources provides templates as they were written.
+// wikitext returns a transclusion's parts as wikitext. s provides templates as they were written.
 func (d *dataMW) wikitext(s *sources) string {
 	var b strings.Builder
 	for _, raw := range d.Parts {
@@ -104,8 +104,8 @@ func (d *dataMW) wikitext(s *sources) string {
 	return b.String()
 }
 
-// write writes a parameter with its name, unless the name is the parameter's position. A value that contains an equals
-// sign must have had a name, even if the name was a number.
+// write writes a transclusion between open and end. Parameters are written with their names, unless the name is the
+// parameter's position. A value that contains an equals sign must have had a name, even if the name was a number.
 func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(open)
 	b.WriteString(t.Target.WT)
@@ -119,7 +119,7 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 			}
 		} else {
 			b.WriteString(p.key + "=")
-			if strings.Contains(p.value, "(UTC)") { // a discussion, which begins on its own line
+			if strings.Contains(p.value, "(UTC)") { // a discussion, which starts on a new line
 				b.WriteByte('\n')
 			}
 			if i == len(t.Params)-1 {
@@ -131,9 +131,9 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(end)
 }
 
-// trimmed returns the white space that Parsoid must have removed from the end of a template's last parameter, if it has
-// a name. It returns the line break after a possible SPARQL comment, which would otherwise include the closing braces,
-// and any white space between the query's last brace and the template's braces.
+// trimmed returns the whitespace that Parsoid must have removed from the end of a template's last parameter, if it has
+// a name. This is a newline after a possible SPARQL comment, which would otherwise include the closing braces, or a
+// space between the query's last brace and the template's braces.
 func trimmed(value string) string {
 	switch {
 	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"), strings.Contains(value, "(UTC)"):
@@ -144,8 +144,8 @@ func trimmed(value string) string {
 	return ""
 }
 
-// sources maps the templates in data-mw to their wikitext on the page. data-mw does not contain the spaces around names
-// and values, or duplicate parameters; both matter when careless pipes turned the pieces of a query into parameters.
+// sources maps the templates in data-mw to their wikitext on the page. data-mw does not contain duplicate parameters or
+// the spaces around names and values; both matter if careless pipes turned parts of a query into parameters.
 type sources struct {
 	byKey map[string][]string // in page order
 }
@@ -188,7 +188,7 @@ func templateKey(name string, params ordered) string {
 	var b strings.Builder
 	b.WriteString(wikitext.CanonicalName(name))
 	for _, p := range params {
-		for _, s := range []string{p.key, p.value} { // Parsoid removes the line breaks from names, too
+		for _, s := range []string{p.key, p.value} { // Parsoid also removes newlines from names
 			b.WriteByte(0)
 			for f := range strings.FieldsSeq(wikitext.StripComments(s)) {
 				b.WriteString(f)
@@ -198,7 +198,7 @@ func templateKey(name string, params ordered) string {
 	return b.String()
 }
 
-// take returns the next template of the wikitext that matches this one.
+// take returns the next template in the wikitext that matches t.
 func (s *sources) take(t *transclusion) (string, bool) {
 	if len(s.byKey) == 0 {
 		return "", false

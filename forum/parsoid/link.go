@@ -7,7 +7,7 @@ import (
 	dom "golang.org/x/net/html"
 )
 
-// link writes a link to a page or to an address.
+// link writes a link to a page or to a URL.
 func (u *unparser) link(n *dom.Node) {
 	rel, href := attr(n, "rel"), attr(n, "href")
 	switch {
@@ -55,11 +55,11 @@ func (u *unparser) wikiLink(n *dom.Node, target string) {
 	u.put("]]")
 }
 
-// linkEscape escapes characters that would end an address in square brackets.
+// linkEscape escapes characters that would end a URL in square brackets.
 var linkEscape = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "<", "%3C", ">", "%3E", `"`, "%22", "\n",
 	"%0A", "|", "%7C", "''", "%27%27", "{{", "%7B%7B", "}}", "%7D%7D")
 
-// pageOf returns the title that a relative link leads to: "./User:A_b%3F?action=edit#x" leads to "User:A b?#x".
+// pageOf returns the title of a relative link's target: for "./User:A_b%3F?action=edit#x", it returns "User:A b?#x".
 func pageOf(href string) string {
 	href = strings.TrimPrefix(href, "./")
 	page, fragment, anchor := strings.Cut(href, "#")
@@ -74,7 +74,7 @@ func pageOf(href string) string {
 	return page
 }
 
-// property writes properties of the page: categories and magic words such as __NOTOC__.
+// property writes page properties: categories and magic words such as __NOTOC__.
 func (u *unparser) property(n *dom.Node) {
 	if rel := attr(n, "rel"); rel == "mw:PageProp/Category" {
 		page, _, _ := strings.Cut(pageOf(attr(n, "href")), "#")

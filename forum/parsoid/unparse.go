@@ -16,15 +16,15 @@ type unparser struct {
 	b        strings.Builder
 	limit    int // maximum length of the wikitext
 	s        *sources
-	done     map[string]bool // transclusions already written: their output has the same attribute "about"
-	sections bool            // only headings that begin a section are headings; others were written as tags
+	done     map[string]bool // transclusions already written, by the "about" attribute shared by all of their output
+	sections bool            // only headings that start a section count; other headings were written as tags
 	refs     map[string]*dom.Node
 	inRef    bool
-	title    string // title of the page, for links to itself
+	title    string // title of the page, for self-links
 	doc      *goquery.Document
 	lists    []byte // list characters of the surrounding items
 	fresh    bool   // nothing but comments on this line yet
-	ended    bool   // a block has ended on this line, so running text needs a new line
+	ended    bool   // a block has ended on this line, so body text requires a new line
 	pre      bool   // in a block of lines that start with a space
 	row      bool   // in a table row that already has a cell
 }
@@ -69,7 +69,7 @@ func (u *unparser) put(s string) {
 	u.fresh, u.ended = s[len(s)-1] == '\n', false
 }
 
-// newline begins a new line unless the current one is empty except for comments.
+// newline starts a new line unless the current one is empty except for comments.
 func (u *unparser) newline() {
 	if !u.fresh {
 		u.put("\n")
@@ -102,7 +102,7 @@ func attr(n *dom.Node, name string) string {
 	return ""
 }
 
-// hasWord reports whether a list of words contains a word that begins with a prefix.
+// hasWord reports whether a list of words contains a word that starts with a prefix.
 func hasWord(list, prefix string) bool {
 	for i := 0; ; {
 		k := strings.Index(list[i:], prefix)
@@ -129,7 +129,7 @@ func (u *unparser) element(n *dom.Node) {
 	}
 }
 
-// block writes an element that is on lines of its own. It returns false for any other element.
+// block writes a block element. It returns false for any other element.
 func (u *unparser) block(n *dom.Node) bool {
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -170,7 +170,7 @@ func (u *unparser) block(n *dom.Node) bool {
 	return true
 }
 
-// inline writes an element within a line. It returns false for an element without a special meaning.
+// inline writes an inline element. It returns false for an element without a special meaning.
 func (u *unparser) inline(n *dom.Node) bool {
 	switch n.DataAtom {
 	case atom.A:
@@ -216,7 +216,7 @@ func (u *unparser) wrapped(n *dom.Node, name, attrs string) {
 	u.put("</" + name + ">")
 }
 
-// isBlock reports whether running text after a node must begin on a new line.
+// isBlock reports whether body text after a node must start on a new line.
 func isBlock(n *dom.Node) bool {
 	if n == nil || n.Type != dom.ElementNode {
 		return false
@@ -228,8 +228,8 @@ func isBlock(n *dom.Node) bool {
 	return false
 }
 
-// blankLine reports whether a line break is how MediaWiki renders a second blank line: it begins a paragraph and ends
-// its line.
+// blankLine reports whether a br element stands for a second blank line: MediaWiki renders such a line as a br element
+// at the start of a paragraph, followed by a newline.
 func blankLine(br *dom.Node) bool {
 	if br.Parent == nil || br.Parent.DataAtom != atom.P {
 		return false
@@ -240,7 +240,7 @@ func blankLine(br *dom.Node) bool {
 		(after == nil || after.Type == dom.TextNode && strings.HasPrefix(after.Data, "\n"))
 }
 
-// typed writes an element that names its type.
+// typed writes an element with a typeof attribute. It returns false if the rendered content must be used.
 func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 	switch {
 	case hasWord(kind, "mw:Transclusion"), hasWord(kind, "mw:Param"):
@@ -261,7 +261,7 @@ func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 			u.done[about] = true
 		}
 		u.extension(&d)
-	case hasWord(kind, "mw:DisplaySpace"): // a space that is rendered as a non-breaking one
+	case hasWord(kind, "mw:DisplaySpace"): // a space that is rendered as a non-breaking space
 		u.put(" ")
 	case hasWord(kind, "mw:Nowiki"):
 		u.wrapped(n, "nowiki", "")
@@ -304,7 +304,7 @@ func (u *unparser) extension(d *dataMW) {
 	}
 }
 
-// reference finds the text of a reference, which is in the list of references. Each reference is in the list once.
+// reference finds the text of a reference, which is in the reference list. Each reference occurs in the list once.
 func (u *unparser) reference(id string) *dom.Node {
 	if u.refs == nil {
 		u.refs = map[string]*dom.Node{}
@@ -317,7 +317,7 @@ func (u *unparser) reference(id string) *dom.Node {
 	return n
 }
 
-// heading writes a heading. A heading that does not begin a section was written as a tag and does not open a thread.
+// heading writes a heading. A heading that does not start a section was written as a tag and does not open a thread.
 func (u *unparser) heading(n *dom.Node) {
 	if u.sections && !beginsSection(n) {
 		u.put("<" + n.Data + ">")
@@ -346,14 +346,14 @@ func beginsSection(n *dom.Node) bool {
 	return n.Parent != nil && n.Parent.DataAtom == atom.Section
 }
 
-// tagged reports whether a list was written with tags. In that case, its first item is on its own line.
+// tagged reports whether a list was written with tags. In that case, its first item is on a separate line.
 func tagged(list *dom.Node) bool {
 	c := list.FirstChild
 	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")
 }
 
-// item writes a list item with the list characters of all items around it. If the item contains only deeper items, they
-// write these characters.
+// item writes a list item with the list characters of all enclosing items. If the item contains only nested items, the
+// nested items write these characters.
 func (u *unparser) item(n *dom.Node) {
 	char := byte(':')
 	switch {
@@ -381,7 +381,8 @@ func (u *unparser) item(n *dom.Node) {
 	u.lists = u.lists[:len(u.lists)-1]
 }
 
-// table writes a table in wiki markup, without attributes. Cells that share a line in the source share one here, too.
+// table writes a table in wiki markup, without attributes. Cells on the same line in the source are also on the same
+// line here.
 func (u *unparser) table(n *dom.Node) {
 	lists := u.lists
 	u.lists = nil
@@ -431,7 +432,8 @@ func (u *unparser) rows(n *dom.Node) {
 	}
 }
 
-// highlighted writes a highlighted block that MediaWiki's old parser rendered or that has lost its data-mw.
+// highlighted writes a syntax-highlighted block that was rendered by MediaWiki's old parser or that has lost its
+// data-mw.
 func (u *unparser) highlighted(n *dom.Node, class string) {
 	lang := ""
 	if _, rest, ok := strings.Cut(class, "mw-highlight-lang-"); ok {

@@ -44,7 +44,7 @@ func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	return s.RevID, nil
 }
 
-// saveError translates the error of a save into the bot's own errors. Only a save can be refused as an edit.
+// saveError translates an error from saving into one of the bot's own errors. Only a save can be rejected as an edit.
 func saveError(err error) error {
 	err = botError(err)
 	kind, ok := mediawiki.KindOf(err)
@@ -57,7 +57,7 @@ func saveError(err error) error {
 	return err
 }
 
-// OwnEdits lists the account's edits of a page, and those that may be the account's because their author is hidden.
+// OwnEdits lists the account's edits to a page, and edits that may be the account's because their author is hidden.
 func (w Wiki) OwnEdits(ctx context.Context, title string, since time.Time) ([]bot.OwnEdit, error) {
 	revs, err := w.Client.OwnEdits(ctx, title, since)
 	if err != nil {
@@ -71,17 +71,17 @@ func (w Wiki) OwnEdits(ctx context.Context, title string, since time.Time) ([]bo
 	return out, nil
 }
 
-// Texts returns the texts of a page's revisions from a period of time, oldest first.
+// Texts returns the text of a page's revisions within a time range, oldest first.
 func (w Wiki) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	texts, err := w.Client.Texts(ctx, title, from, to)
 	return texts, botError(err)
 }
 
-// protections are the error codes for a page that this account may not edit although it may edit others.
+// protections are the error codes for a page that this account may not edit although it may edit other pages.
 var protections = []string{"protectedpage", "cascadeprotected", "protectednamespace", "protectednamespace-interface",
 	"customcssjsprotected", "editcontentmodel"}
 
-// botError wraps the wiki's own error, which has more details, in the bot's sentinel error.
+// botError wraps the wiki's error, which has more details, in the bot's sentinel error.
 func botError(err error) error {
 	kind, ok := mediawiki.KindOf(err)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package adapter connects clients of services to the interfaces of the packages that use them: the wiki for the bot
-// and the harvest, and link shorteners and the model for the harvest. It translates types and errors, and makes no
+// Package adapter connects service clients to the interfaces of the packages that use them: the wiki for the bot and
+// the harvest, and link shorteners and the model for the harvest. It translates types and errors, and makes no
 // decisions.
 package adapter
 
@@ -18,7 +18,7 @@ import (
 // Archive gives the harvest access to the wiki.
 type Archive struct{ Client *mediawiki.Client }
 
-// List returns the pages whose titles begin with prefix.
+// List returns the pages whose titles start with prefix.
 func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, error) {
 	pages, err := a.Client.List(ctx, prefix)
 	out := make([]harvest.Listed, len(pages))
@@ -28,8 +28,8 @@ func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, err
 	return out, err
 }
 
-// Wikitext reads a page's source. Text that was hidden from public view counts as a missing page, because we must not
-// keep it. So does a page that contains something other than wikitext.
+// Wikitext reads a page's source. A page whose text was hidden from public view counts as missing, because we must not
+// keep the text. A page with a content model other than wikitext also counts as missing.
 func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.Client.Page(ctx, title)
 	var e *mediawiki.Error
@@ -57,14 +57,14 @@ func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
 	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
-		// for example the sandbox's wiki: without Parsoid's attributes, the reader would have to guess
+		// for example, the sandbox's wiki; without Parsoid's attributes, the reader would have to guess
 		return harvest.Text{}, fmt.Errorf("%w: the HTML is not from Parsoid", harvest.ErrNoHTML)
 	}
 	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil
 }
 
-// Advise returns a function that asks the model about one candidate and spends at most usd on it. The error is a
-// [harvest.ErrNoAdvice] if the next candidates would fail in the same way; the harvest then stops asking.
+// Advise returns a function that asks the model about one candidate and spends at most usd on it. The function returns
+// [harvest.ErrNoAdvice] if later candidates would fail in the same way; the harvest then stops asking.
 func Advise(model *llm.Client, usd float64) func(context.Context, string, string) (string, error) {
 	return func(ctx context.Context, system, user string) (string, error) {
 		ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: usd}))

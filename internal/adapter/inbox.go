@@ -48,7 +48,7 @@ func (i *Inbox) Calls(ctx context.Context) ([]bot.Call, error) {
 // Heard marks notifications as read.
 func (i *Inbox) Heard(ctx context.Context, ids []string) error { return i.Client.MarkRead(ctx, ids) }
 
-// blockMarker is the template that begins a conversation with the bot.
+// blockMarker is the template that starts a conversation with the bot.
 const blockMarker = "Template:Spinachbot top"
 
 // Naming lists the pages that link to the account's user page or contain the marker.
@@ -64,7 +64,7 @@ func (i *Inbox) Naming(ctx context.Context) ([]bot.PageState, error) {
 	return states(append(linking, using...)), nil
 }
 
-// States looks up pages by their titles.
+// States looks up pages by title.
 func (i *Inbox) States(ctx context.Context, titles []string) ([]bot.PageState, error) {
 	found, err := i.Client.States(ctx, titles)
 	return states(found), err

@@ -16,14 +16,14 @@ import (
 // shortLinkTimeout is the time limit for a shortener's response.
 const shortLinkTimeout = 30 * time.Second
 
-// ShortLinks asks link shorteners where their links lead. It sends one request per link and follows no redirects. It is
+// ShortLinks resolves links from link shorteners. It sends one request per link and follows no redirects. It is
 // not safe for concurrent use.
 type ShortLinks struct {
 	Transport http.RoundTripper
 	Clock     politehttp.Clock
 	Pause     time.Duration          // between two requests
-	Local     func(host string) bool // reports whether a host is this machine
-	Mute      bool                   // send requests to this machine only
+	Local     func(host string) bool // reports whether a host is the local machine
+	Mute      bool                   // send requests to the local machine only
 	last      time.Time
 }
 
@@ -38,7 +38,7 @@ func (s *ShortLinks) Target(ctx context.Context, link string) (string, error) {
 			u.Hostname())
 	}
 	if u.Scheme != "https" && !s.Local(u.Hostname()) {
-		u.Scheme = "https" // shorteners answer http with a redirect to https, and we send only one request
+		u.Scheme = "https" // shorteners redirect http to https, and we send only one request
 	}
 	u.Fragment, u.User = "", nil
 	if err := s.Clock.Sleep(ctx, s.Pause-s.Clock.Now().Sub(s.last)); err != nil {
@@ -51,7 +51,7 @@ func (s *ShortLinks) Target(ctx context.Context, link string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", harvest.ErrNoTarget, err)
 	}
-	// not an http.Client: it would read the redirect too, and fail on one without an address
+	// not an http.Client, which would also parse the redirect and fail if it has no address
 	resp, err := s.Transport.RoundTrip(req)
 	if err != nil {
 		return "", err

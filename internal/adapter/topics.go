@@ -58,7 +58,7 @@ func (i *Inbox) Answer(ctx context.Context, a bot.Answer) (int64, error) {
 	return s.RevID, nil
 }
 
-// has reports whether the wiki has an extension. It asks the wiki for its extensions only once.
+// has reports whether the wiki has an extension. It requests the list of extensions only once.
 func (i *Inbox) has(ctx context.Context, extension string) (bool, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -17,11 +17,11 @@ import (
 
 const module = "github.com/spinachbot/spinachbot"
 
-// rules lists, for every package, which of our packages it may import outside its tests, and why. A package without a
+// rules lists, for every package, which of our packages its non-test code may import, and why. A package without a
 // row is an error, so that someone has to decide where a new package belongs.
 var rules = []struct {
 	pkg    string
-	may    string // separated by spaces; a trailing /... allows all packages below
+	may    string // separated by spaces; a trailing /... allows all subpackages
 	reason string
 }{
 	{"internal/rdf", "", "terms are the floor: everything uses them"},
@@ -186,10 +186,10 @@ var rules = []struct {
 	{"internal/archtest", "", "tests only"},
 }
 
-// everywhere lists the packages that every package may import: helpers that use none of our types.
+// everywhere lists the packages that every package may import: helpers that do not depend on our types.
 const everywhere = "internal/text internal/httpjson internal/chart internal/logid"
 
-// only lists packages that only a few packages may import.
+// only lists packages that may be imported only by specific packages.
 var only = []struct{ pkg, importers, reason string }{
 	{"config", "cmd/spinachbot", "libraries get values, so that they can be used and tested without an environment"},
 	{"internal/store", "cmd/spinachbot", "interfaces are declared by their consumers; a database behind them is wiring"},
@@ -282,8 +282,8 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// Outside tests, only conformance suites such as kgtest may import testing: a program that behaves differently under
-// test is not tested.
+// Outside tests, only conformance suites such as kgtest may import testing: if a program behaves differently under
+// test, the test says nothing about the real program.
 func TestNoTestingInProduction(t *testing.T) {
 	for name, pkg := range packages(t, "../..") {
 		for _, imp := range pkg.Imports {
@@ -336,11 +336,11 @@ func TestNoAmbientState(t *testing.T) {
 }
 
 // The functions needed for asking a question are called in only one place. Code that opened a trajectory or an
-// allowance elsewhere would be a second way to ask.
+// allowance elsewhere would be a second way to ask a question.
 func TestOneWayToAsk(t *testing.T) {
 	may := map[string]string{
 		"event.Create": "internal/ask",
-		// adapter: a request for advice on a harvest candidate is not a question for the agent
+		// adapter: advice on a harvest candidate is not a question for the agent
 		"llm.NewAllowance": "internal/ask internal/adapter",
 	}
 	for name, pkg := range packages(t, "../..") {

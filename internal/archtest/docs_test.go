@@ -13,7 +13,7 @@ var (
 	inCode = regexp.MustCompile("`((?:internal|agent|bot|forum|config|cmd|tools|docs|\\.ci)/[A-Za-z0-9_./-]+)`")
 )
 
-// Every file and folder that the guides mention must exist: guides are the first documents to become outdated.
+// Every file and folder mentioned in the guides must exist: guides become outdated before other documents do.
 func TestGuidesNameWhatExists(t *testing.T) {
 	guides := []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 	seen := 0

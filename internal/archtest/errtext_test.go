@@ -27,8 +27,8 @@ var readsErrorText = map[string]string{
 }
 
 // The endings and errors of a run are distinguished by types: a changed word must not change what the program does. The
-// test finds comparisons with, and searches in, err.Error(), a field Detail or a field Message, even if the text is in
-// a variable or a parameter of the same package.
+// test finds comparisons with, and searches in, err.Error(), a Detail field or a Message field, even if the text was
+// assigned to a variable or passed as a parameter within the same package.
 func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	used := map[string]bool{}
 	for name, pkg := range packages(t, "../..") {
@@ -60,7 +60,7 @@ func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	}
 }
 
-// The check finds every use of an error's text, and nothing else.
+// The check finds every use of error text, and nothing else.
 func TestErrorTextsAreFound(t *testing.T) {
 	src, err := os.ReadFile("testdata/errtext.go.txt")
 	if err != nil {
@@ -123,15 +123,15 @@ func errorTexts(fset *token.FileSet, files []*ast.File) []textUse {
 	}
 }
 
-// textSearch follows error texts through the functions of a package.
+// textSearch tracks error text through the functions of a package.
 type textSearch struct {
 	all       []*ast.FuncDecl
 	functions map[string]*ast.FuncDecl
-	params    map[string]map[int]bool // parameters that receive an error text, by function
+	params    map[string]map[int]bool // parameters that receive error text, by function
 	changed   bool
 }
 
-// searching lists the functions and methods that search a string: those of package strings and of regular expressions.
+// searching lists the functions and methods that search a string: those in package strings and in package regexp.
 var searching = map[string]bool{
 	"Contains": true, "ContainsAny": true, "HasPrefix": true, "HasSuffix": true, "Index": true, "LastIndex": true,
 	"EqualFold": true, "Cut": true,
@@ -139,10 +139,10 @@ var searching = map[string]bool{
 	"FindStringSubmatch": true,
 }
 
-// function returns the positions where fn searches or compares an error text, and records to which functions it passes
-// one.
+// function returns the positions where fn searches or compares error text, and records the functions to which fn passes
+// error text.
 func (s *textSearch) function(fn *ast.FuncDecl) (found []token.Pos) {
-	texts := map[string]bool{} // variables that contain an error text
+	texts := map[string]bool{} // variables that contain error text
 	i := 0
 	for _, field := range fn.Type.Params.List {
 		for _, n := range field.Names {
@@ -179,8 +179,8 @@ func (s *textSearch) function(fn *ast.FuncDecl) (found []token.Pos) {
 	return found
 }
 
-// call reports whether a call searches an error text. If the text is passed to a function of this package, it records
-// the parameter as an error text.
+// call reports whether a call searches error text. If the text is passed to a function in this package, call records
+// that the parameter is error text.
 func (s *textSearch) call(texts map[string]bool, c *ast.CallExpr) bool {
 	for i, arg := range c.Args {
 		if !isText(texts, arg) {
@@ -199,7 +199,7 @@ func (s *textSearch) call(texts map[string]bool, c *ast.CallExpr) bool {
 	return false
 }
 
-// hand records that a function of this package receives an error text. Methods are matched by name.
+// hand records that a function in this package receives error text. Methods are matched by name.
 func (s *textSearch) hand(name string, param int, receiver ast.Expr) {
 	fn, ok := s.functions[name]
 	if !ok || (receiver == nil) != (fn.Recv == nil) || s.params[name][param] {
@@ -257,8 +257,8 @@ func isEmpty(e ast.Expr) bool {
 	return false
 }
 
-// isLineEnd reports whether e is a line break: code that searches for one splits the text and makes no decision based
-// on it.
+// isLineEnd reports whether e is a line break: code that searches for a line break only splits the text and makes no
+// decision based on its words.
 func isLineEnd(e ast.Expr) bool {
 	l, ok := e.(*ast.BasicLit)
 	return ok && l.Value == `"\n"`

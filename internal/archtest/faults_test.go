@@ -10,8 +10,8 @@ import (
 
 var faultTest = regexp.MustCompile("`([a-z/]+)\\.(Test\\w+)`")
 
-// TestEveryFaultIsPlayed checks that each row of the tables in docs/faults.md describes what the bot does, and names
-// tests that exist in the packages named there.
+// TestEveryFaultIsPlayed checks that each table row in docs/faults.md describes what the bot does and names tests that
+// exist in the packages given there.
 func TestEveryFaultIsPlayed(t *testing.T) {
 	root := filepath.Join("..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "faults.md"))

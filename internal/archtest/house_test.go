@@ -37,8 +37,8 @@ func TestRulesAreUsed(t *testing.T) {
 	}
 }
 
-// maxLines is the limit for a package, and maxComplexity the limit for a function. If one must exceed its limit, its
-// doc comment explains why after the word "lines:" or "complexity:".
+// maxLines is the limit for a package, and maxComplexity is the limit for a function. If a package or function must
+// exceed its limit, its doc comment explains why after "lines:" or "complexity:".
 const (
 	maxLines      = 6000
 	maxComplexity = 25
@@ -70,7 +70,7 @@ var (
 	inTicks  = regexp.MustCompile("`([^`]+)`")
 )
 
-// ARCHITECTURE.md's table of packages has a row for every package, and no other rows.
+// The package table in ARCHITECTURE.md has a row for every package, and no other rows.
 func TestArchitectureTable(t *testing.T) {
 	b, err := os.ReadFile("../../ARCHITECTURE.md")
 	if err != nil {
@@ -106,13 +106,13 @@ func TestArchitectureTable(t *testing.T) {
 	}
 }
 
-// outside maps the documents of other repositories that comments cite to the name of the repository.
+// outside maps documents from other repositories that comments may cite to the name of the repository.
 var outside = map[string]string{"docs/topics/json.md": "Wikibase"}
 
-// document matches the name of a document in text.
+// document matches a document's name in text.
 var document = regexp.MustCompile(`[A-Za-z0-9_./*-]*[A-Za-z0-9_-]\.md\b`)
 
-// Comments and docs refer to documents of this repository only.
+// Comments and docs refer only to documents in this repository.
 func TestDocumentsExist(t *testing.T) {
 	files := map[string]bool{}
 	var texts []string

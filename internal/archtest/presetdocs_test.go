@@ -14,7 +14,7 @@ var (
 	aTest     = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
-// TestDocsNameTests checks that every test named on the pages about presets exists.
+// TestDocsNameTests checks that every test named on the preset pages exists.
 func TestDocsNameTests(t *testing.T) {
 	root := filepath.Join("..", "..")
 	there := map[string]bool{}
@@ -50,7 +50,7 @@ func TestDocsNameTests(t *testing.T) {
 			}
 		}
 		for _, m := range namedTest.FindAllSubmatch(b, -1) {
-			if name := string(m[1]); !there[name] && name != "TestKBQA" { // a prefix of several names
+			if name := string(m[1]); !there[name] && name != "TestKBQA" { // a prefix of several test names
 				t.Errorf("%s names the test %s, which does not exist", filepath.Base(page), name)
 			}
 		}
@@ -60,12 +60,12 @@ func TestDocsNameTests(t *testing.T) {
 var (
 	presetRow = regexp.MustCompile(`(?m)^\| ([^|]+?) \|(.*)\|$`)
 	rowOf     = regexp.MustCompile(`\b([SGI])([0-9]+)(?: to [SGI]([0-9]+))?\b`)
-	played    = regexp.MustCompile(`\brows (G[0-9]+)`) // headings of the table that TestGraspTools runs
+	played    = regexp.MustCompile(`\brows (G[0-9]+)`) // headings in the table that TestGraspTools runs
 	reason    = regexp.MustCompile("`([a-z]+\\.)?Test|\\brows G|`[a-z]+/[a-z/]+`|\\bnot\\b|\\bleft out\\b|review|packages|`eval |limits")
 )
 
-// TestEveryRowHasATest checks that the pages about presets have a row for every feature of the systems that the presets
-// are modeled on. Each row names a test, names the package of the tests, or explains why there is no test.
+// TestEveryRowHasATest checks that the preset pages have a row for every feature of the systems that the presets are
+// modeled on. Each row must name a test, name the package of the tests, or explain why there is no test.
 func TestEveryRowHasATest(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	read := func(name string) string {
@@ -80,7 +80,7 @@ func TestEveryRowHasATest(t *testing.T) {
 	for _, m := range presetRow.FindAllStringSubmatch(llm, -1) {
 		rows[m[1]] = m[2]
 	}
-	// These are the stages of the chat, the checks against shapes, and the challenge.
+	// These are the stages of the chat, the shape checks, and the challenge.
 	for _, stage := range []string{"index", "shape text", "extract", "retrieve", "generate", "prefixes", "validate", "schema check",
 		"repair", "the end", "MCP: an invalid query is refused", "MCP: its other tools", "challenge"} {
 		if !reason.MatchString(rows[stage]) {
@@ -110,7 +110,7 @@ func TestEveryRowHasATest(t *testing.T) {
 			}
 		}
 	}
-	for system, n := range map[string]int{"S": 25, "G": 34, "I": 20} { // the number of rows of each
+	for system, n := range map[string]int{"S": 25, "G": 34, "I": 20} { // the number of rows in each
 		for i := range n {
 			if row := system + strconv.Itoa(i+1); !there[row] {
 				t.Errorf("no page has the row %s", row)

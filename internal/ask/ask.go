@@ -1,6 +1,6 @@
 // Package ask is the only way to ask the agent a question: it opens the trajectory and an allowance for the question's
 // cost, asks, sends events to listeners, closes the trajectory and adds up the cost. The command line, the bot and
-// benchmark runs all ask through it.
+// benchmark runs all use it.
 //
 //	run, err := service.Start(ctx, question)     // starts the work and returns
 //	for n, e := range run.Events(ctx, 0) { … }   // any number of listeners, each at its own pace
@@ -9,10 +9,10 @@
 // # Listeners
 //
 // An event is first written to the trajectory, then sent to the listeners. A run keeps its events until it is
-// garbage-collected, and each listener iterates over them. So a listener that is slow, stuck or gone never delays the
-// run or another listener. A listener that joins late gets the earlier events, and one that lost its connection
-// continues after the last event that it has seen. The last event is always of kind "end", even if the run was
-// canceled, the agent panicked or the disk is full.
+// garbage-collected, and each listener iterates over them. Therefore, a slow, stuck or disconnected listener never
+// delays the run or another listener. A listener that joins late gets the earlier events, and a listener that lost its
+// connection continues after the last event that it has seen. The last event is always of kind "end", even if the run
+// was canceled, the agent panicked or the disk is full.
 package ask
 
 import (
@@ -30,24 +30,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// Asker answers a question. It is implemented by [*agent.Engine] and by policies that ask several engines. Errors are
-// those of [agent.Engine.Ask].
+// An Asker answers a question. It is implemented by [*agent.Engine] and by policies that ask several engines. Its
+// errors are the same as for [agent.Engine.Ask].
 type Asker interface {
 	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
 
-// Continuer is an [Asker] that can continue a run that was cut off, as [*agent.Engine] does.
+// A Continuer is an [Asker] that can continue an interrupted run. It is implemented by [*agent.Engine].
 type Continuer interface {
 	Continue(ctx context.Context, earlier []agent.Event, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
 
-// Triager judges the last post of a thread, as [*agent.Engine] does.
+// A Triager judges the last post in a thread. It is implemented by [*agent.Engine].
 type Triager interface {
 	Triage(ctx context.Context, heading string, posts []agent.Post, rec agent.Recorder,
 		limits agent.Limits) (*agent.Triage, error)
 }
 
-// Recognizer judges whether a request was made before, as [*agent.Engine] does.
+// A Recognizer judges whether a request was made before. It is implemented by [*agent.Engine].
 type Recognizer interface {
 	Asked(ctx context.Context, a agent.Asked, rec agent.Recorder) (*agent.Same, error)
 }
@@ -58,7 +58,7 @@ type Trajectory interface {
 	Close() error
 }
 
-// Service asks. It is safe for concurrent use; runs share nothing but its fields.
+// A Service asks questions. It is safe for concurrent use; runs share only its fields.
 type Service struct {
 	Log     *slog.Logger
 	Asker   Asker
@@ -72,8 +72,8 @@ type Service struct {
 // ErrNoQuestion means that the question has no text.
 var ErrNoQuestion = errors.New("the question is empty")
 
-// Start begins to answer q and returns at once. The run ends when ctx ends. The error is [ErrNoQuestion], or reports
-// that the trajectory cannot be created; in both cases nothing was asked.
+// Start starts answering q and returns immediately. The run ends when ctx ends. The error is [ErrNoQuestion], or
+// reports that the trajectory cannot be created; in both cases nothing was asked.
 func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, ErrNoQuestion
@@ -87,9 +87,9 @@ func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	})
 }
 
-// Continue continues the run in the trajectory file at path, which was cut off, for example by a crash, and returns at
-// once. Listeners get all its events, starting with the first. Its earlier cost counts toward the limits. An error
-// reports why the run cannot be continued; in that case nothing was asked, and the file is unchanged.
+// Continue continues an interrupted run, for example after a crash, and returns immediately. The run's trajectory file
+// is at path. Listeners get all events of the run, starting with the first. The cost so far counts toward the limits.
+// An error explains why the run cannot be continued; in that case, nothing was asked, and the file is unchanged.
 func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
@@ -109,9 +109,9 @@ func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	})
 }
 
-// Branch starts a new run of an earlier run's question. As long as its calls to the model and the graphs are the same
-// as before, they are answered from the earlier run at no cost; from the first difference on, the calls are really
-// made. The new run has its own trajectory, under id.
+// Branch reruns the question of an earlier run. As long as the calls to the model and the graphs are the same as
+// before, they are answered from the earlier run at no cost; from the first difference on, the calls are actually made.
+// The new run has a separate trajectory with the given id.
 func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
@@ -126,7 +126,7 @@ func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) 
 	})
 }
 
-// Solve answers q under the ID key and waits for the end. The outcome is as for [Run.Wait].
+// Solve answers q under the ID key and waits for the run to end. The outcome is the same as for [Run.Wait].
 func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {
 	q.ID = key
 	r, err := s.Start(ctx, q)
@@ -136,8 +136,8 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 	return r.Wait()
 }
 
-// Triage judges the last of the posts, with its own trajectory and its own allowance, which is as large as a
-// question's. Errors are those of [agent.Engine.Triage], or report that the trajectory could not be written.
+// Triage judges the last of the posts, with a separate trajectory and a separate allowance, which is as large as for a
+// question. Errors are the same as for [agent.Engine.Triage], or report that the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
 		t, err = s.Triager.Triage(ctx, heading, posts, r, s.Limits)
@@ -152,8 +152,8 @@ func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent
 	return t, nil
 }
 
-// Asked judges whether a request was made before. Like Triage, it uses its own trajectory and allowance. Errors are
-// those of [agent.Engine.Asked], or report that the trajectory could not be written.
+// Asked judges whether a request was made before. Like Triage, it uses a separate trajectory and allowance. Errors are
+// the same as for [agent.Engine.Asked], or report that the trajectory could not be written.
 func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *agent.Same, err error) {
 	if s.Same == nil {
 		return &agent.Same{Why: "nobody judges it"}, nil
@@ -171,7 +171,7 @@ func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *a
 	return same, nil
 }
 
-// start opens a trajectory and an allowance and does the work in a goroutine.
+// start opens a trajectory and an allowance and calls work in a goroutine.
 func (s *Service) start(ctx context.Context, id string, work func(ctx context.Context, r *Run) error) (*Run, error) {
 	file, err := s.Open(id)
 	if err != nil {

@@ -32,7 +32,7 @@ func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder
 	return f(ctx, rec)
 }
 
-// kept is a trajectory in memory. It can be made to fail at event number full, and when it is closed.
+// kept is an in-memory trajectory. It can be configured to fail at event number full, and when it is closed.
 type kept struct {
 	mu       sync.Mutex
 	events   []event.Event
@@ -89,7 +89,7 @@ type heard struct {
 	left    bool // the listener left before the end
 }
 
-// listen reads the events, with pauses, and leaves after at most the given number.
+// listen reads the events, with pauses, and stops after at most the given number.
 func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	h := heard{after: after}
 	for n, e := range r.Events(ctx, after) {
@@ -102,7 +102,7 @@ func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	return h
 }
 
-// Regardless of the order of events, each listener that stays gets every event after the one it named, once and in
+// Regardless of the timing, each listener that stays gets every event after the one it specified, exactly once and in
 // order. The last event is the end. The run ends even if a listener is stuck.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(300) {
@@ -189,9 +189,9 @@ func listenersOnce(t *testing.T, seed uint64) {
 	}
 }
 
-// No wakeup is missed: as long as the channel that a listener is about to wait for is the one that the next event will
-// close, the listener has all events. Many goroutines contend for the lock, so that every gap between two locked
-// sections is hit.
+// No wakeup is missed: as long as the next event will close the channel that a listener is about to wait for, the
+// listener has all events so far. Many goroutines contend for the lock, so that every gap between two locked sections
+// is hit.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	const events, listeners = 20000, 8
 	r := &Run{wake: make(chan struct{})}
@@ -217,7 +217,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 	wg.Wait()
 }
 
-// A listener sees a message grow. The unfinished text is not kept; it is dropped when the call is repeated or the
+// A listener sees a message as it grows. The unfinished text is not kept; it is dropped when the call is retried or the
 // message is complete.
 func TestLive(t *testing.T) {
 	k := &kept{}
@@ -290,7 +290,7 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// spend makes one call that the allowance covers and one that it does not, and returns the second call's error.
+// spend makes one call within the allowance and one that exceeds it, and returns the second call's error.
 func spend(ctx context.Context, t *testing.T) error {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}`)
@@ -309,7 +309,7 @@ func spend(ctx context.Context, t *testing.T) error {
 	return err
 }
 
-// Triage has a trajectory and its own allowance.
+// Triage has a separate trajectory and allowance.
 func TestTriage(t *testing.T) {
 	k := &kept{}
 	s := service(k, nil)
@@ -331,7 +331,7 @@ func TestTriage(t *testing.T) {
 	}
 }
 
-// The judgment of whether a request was made before also has its own trajectory and allowance. Without a judge, no
+// The judgment whether a request was made before also has a separate trajectory and allowance. Without a judge, no
 // request counts as made before.
 func TestAsked(t *testing.T) {
 	k := &kept{}

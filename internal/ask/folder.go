@@ -25,15 +25,16 @@ func File(path string) func(id string) (Trajectory, error) {
 	}
 }
 
-// maxSameTime is the maximum number of runs with the same ID that may begin in the same millisecond.
+// maxSameTime is the maximum number of runs with the same ID that may start in the same millisecond.
 const maxSameTime = 100
 
-// making allows only one trajectory to be created at a time. The system creates the files of a folder one after the
-// other anyway, and waiting here does not block a thread.
+// making ensures that only one trajectory is created at a time. The operating system creates the files in a folder one
+// at a time anyway, and waiting here does not block a thread.
 var making sync.Mutex
 
 // Folder returns a function for [Service.Open] that keeps the trajectories in dir, each in a file named after the run's
-// ID and the time, since a question can be asked again: ID-20261120T101500.000.jsonl. IDs must be valid in file names.
+// ID and the time, since the same question can be asked again: ID-20261120T101500.000.jsonl. IDs must be valid in file
+// names.
 func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error) {
 	return func(id string) (Trajectory, error) {
 		making.Lock()
@@ -62,10 +63,10 @@ type notFound string
 // Error returns a message that explains what to do.
 func (e notFound) Error() string { return string(e) }
 
-// Is reports that the error is [fs.ErrNotExist].
+// Is reports whether target is [fs.ErrNotExist].
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// besides reports whether a file contains a judgment whose kind the requested name does not include.
+// besides reports whether a file contains a judgment of a kind that is not part of the requested name.
 func besides(file, name string) bool {
 	for _, kind := range []string{"-triage", "-asked"} {
 		if strings.Contains(file, kind+"-") && !strings.Contains(name, kind) {
@@ -75,9 +76,9 @@ func besides(file, name string) bool {
 	return false
 }
 
-// Newest returns the path of the newest trajectory in dir whose name begins with the given one. The judgment of whether
-// a post is a request is found only under a name with "-triage", and the judgment of whether it was made before only
-// under a name with "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
+// Newest returns the path of the newest trajectory in dir whose name starts with name. The judgment whether a post is a
+// request is found only if name contains "-triage", and the judgment whether it was made before only if name contains
+// "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -24,11 +24,11 @@ type Run struct {
 	out *agent.Outcome // written before done is closed
 	err error
 
-	writing sync.Mutex   // held while an event is written, which takes as long as the disk needs
+	writing sync.Mutex   // held while an event is written to disk
 	last    int          // ID of the last event
 	end     *event.Event // written, but not sent to listeners yet: it is the last one only if the trajectory can be closed
-	broken  error        // the trajectory's error, after which it takes no more events
-	closed  bool         // the run takes no more events
+	broken  error        // the trajectory's error, after which it accepts no more events
+	closed  bool         // the run accepts no more events
 
 	mu     sync.Mutex
 	events []event.Event // the events sent so far, which never change
@@ -75,7 +75,7 @@ func (r *Run) tell(e event.Event, last bool) {
 	r.wake = make(chan struct{})
 }
 
-// maxLive is the maximum number of bytes kept of an unfinished message.
+// maxLive is the maximum number of bytes kept from an unfinished message.
 const maxLive = 16_000
 
 // Live sends the listeners what the model is writing. It makes the run an [event.Listener].
@@ -93,11 +93,11 @@ func (r *Run) Live(d llm.Delta) {
 	r.wake = make(chan struct{})
 }
 
-// Events returns the events after the one with the given number, or all events if the number is 0: first the past ones,
-// then new ones as they happen, until the last one. Events are numbered from 1, and the numbers are the same for every
-// listener, so that a listener that was cut off can continue after the last number it got. The iteration ends early if
-// ctx is done. Events must not be changed. While the model is writing, "live" events with the text so far are sent from
-// time to time, under the number of the previous event; they are not kept.
+// Events returns the events after the one with the given number, or all events if the number is 0: first the past
+// events, then new events as they happen, until the last one. Events are numbered from 1, and the numbers are the same
+// for every listener, so that a disconnected listener can continue after the last number it received. The iteration
+// ends early if ctx is done. Events must not be modified. While the model is writing, "live" events with the text so
+// far are sent periodically, with the number of the previous event; they are not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for n, events := range r.Batches(ctx, after) {
@@ -110,8 +110,8 @@ func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event]
 	}
 }
 
-// Batches returns the same events as [Run.Events], as many at a time as are available, with the number of the last one.
-// A slow listener gets fewer and longer batches.
+// Batches returns the same events as [Run.Events], but in batches of all available events, each with the number of its
+// last event. A slow listener gets fewer, larger batches.
 func (r *Run) Batches(ctx context.Context, after int) iter.Seq2[int, []event.Event] {
 	return func(yield func(int, []event.Event) bool) {
 		for n := max(after, 0); ctx.Err() == nil; {
@@ -132,8 +132,8 @@ func (r *Run) Batches(ctx context.Context, after int) iter.Seq2[int, []event.Eve
 	}
 }
 
-// after returns the events after the n-th, what the model is writing, a channel that is closed when there are more, and
-// whether these are the last.
+// after returns the events after the n-th, the message that the model is writing, a channel that is closed when there
+// are more events, and whether the returned events are the last.
 func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,19 +141,19 @@ func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 		r.ended
 }
 
-// Told returns the events that have been sent to listeners. They must not be changed.
+// Told returns the events that have been sent to listeners. They must not be modified.
 func (r *Run) Told() []event.Event {
 	events, _, _, _ := r.after(0)
 	return events
 }
 
-// Cancel asks the run to end. It returns at once; the run's last event reports that it was canceled.
+// Cancel cancels the run. It returns immediately; the run's last event reports that it was canceled.
 func (r *Run) Cancel() { r.cancel() }
 
 // Done returns a channel that is closed when the run has ended and its trajectory is closed.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait waits for the end of the run. The outcome has an answer or the reason why there is none. Its usage includes all
+// Wait waits for the run to end. The outcome has an answer or the reason why there is none. Its usage includes all
 // calls that were or may have been billed, even failed ones. An error means that the caller must stop: the run was
 // canceled, the trajectory could not be written (an [event.WriteError]), or this program has a bug. An outcome returned
 // with an error contains what was found so far. It may be nil and must not be published.
@@ -162,7 +162,7 @@ func (r *Run) Wait() (*agent.Outcome, error) {
 	return r.out, r.err
 }
 
-// Used returns what the run has cost so far, counting calls in progress at their maximum cost.
+// Used returns the cost of the run so far, counting calls in progress at their maximum cost.
 func (r *Run) Used() llm.Usage { return r.allowance.Used() }
 
 // finish closes the trajectory, adds up the cost, and sends the last event. err is the error that ended the run, or
@@ -173,7 +173,7 @@ func (r *Run) finish(err error) {
 	r.writing.Lock()
 	defer r.writing.Unlock()
 	r.closed = true
-	if r.end == nil { // the agent ended without one
+	if r.end == nil { // the agent ended without an end event
 		r.end = r.lastEvent(err)
 		if r.broken == nil {
 			r.broken = r.file.Record(context.Background(), *r.end)
@@ -198,7 +198,7 @@ func (r *Run) finish(err error) {
 	r.tell(*r.end, true)
 }
 
-// lastEvent returns the end event of a run whose agent wrote none, or whose end event could not be stored.
+// lastEvent returns the end event for a run whose agent did not write one or whose end event could not be stored.
 func (r *Run) lastEvent(err error) *event.Event {
 	e := &event.Event{Event: "end", Time: r.now(), ID: r.last + 1, Parent: r.last}
 	end := event.Ending{}

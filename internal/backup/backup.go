@@ -1,8 +1,8 @@
-// Package backup writes everything that a bot has to one file, even while the bot is running, and restores it.
+// Package backup writes all of a bot's data to a single file, even while the bot is running, and restores it.
 //
-// The file is a gzipped tar archive. It contains the files of the data folder, with a consistent copy of each database.
-// The last file is manifest.json with the size and SHA-256 of each file, which [Restore] uses to check that the archive
-// is complete.
+// The file is a gzipped tar archive. It contains the files in the data folder, with a consistent copy of each database.
+// The last file is manifest.json, with the size and SHA-256 hash of each file, which [Restore] uses to check that the
+// archive is complete.
 package backup
 
 import (
@@ -26,12 +26,12 @@ import (
 	"time"
 )
 
-// Format is the format written to every manifest. A reader rejects unknown formats.
+// Format is the format name written to every manifest. Unknown formats are rejected when reading.
 const Format = "spinachbot-backup-1"
 
 const manifestName = "manifest.json"
 
-// Prefixes of the names of the folders in which [Write] and [Restore] work.
+// Name prefixes of the temporary folders used by [Write] and [Restore].
 const (
 	scratchPrefix = ".backup-"
 	restorePrefix = ".restore-"
@@ -64,14 +64,14 @@ type Source struct {
 	Dir     string // the data folder
 	Version string
 	Skip    []string // files and folders in Dir that can be recreated
-	// databases that are not plain files in Dir: by path in the archive, the function that writes a copy to a file
+	// databases that are not plain files in Dir: functions that write a copy to a file, by path in the archive
 	Databases map[string]func(ctx context.Context, to string) error
 	// copies a database file that other processes may be writing to
 	Copy func(ctx context.Context, from, to string) error
 }
 
-// Write writes an archive. Files that grow while they are read are cut at their original size. A reader of trajectories
-// treats a cut file as if the program had been killed.
+// Write writes an archive. Files that grow while they are read are truncated to their original size. Code that reads
+// trajectories treats a truncated file as if the program had been killed.
 func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manifest, error) {
 	if err := RemoveStale(src.Dir, scratchPrefix, now); err != nil {
 		return nil, fmt.Errorf("backup: %w", err)
@@ -101,8 +101,8 @@ func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manife
 	return &a.m, nil
 }
 
-// RemoveStale removes the files and folders that backups killed more than a day ago left in a folder. Their names begin
-// with prefix.
+// RemoveStale removes the files and folders that were left in a folder by backups killed more than a day ago. Their
+// names start with prefix.
 func RemoveStale(dir, prefix string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -122,7 +122,7 @@ func RemoveStale(dir, prefix string, now time.Time) error {
 type archive struct {
 	tar  *tar.Writer
 	m    Manifest
-	copy string // file for the copy of a database
+	copy string // temporary file for the copy of a database
 }
 
 func (a *archive) all(ctx context.Context, src Source) error {
@@ -159,12 +159,12 @@ func (a *archive) all(ctx context.Context, src Source) error {
 	})
 }
 
-// ofDatabase reports whether a file belongs to a database file and is part of its copy.
+// ofDatabase reports whether a file belongs to a database and is covered by the copy of the database.
 func ofDatabase(name string) bool {
 	return strings.HasSuffix(name, ".db-wal") || strings.HasSuffix(name, ".db-shm") || strings.HasSuffix(name, ".db-journal")
 }
 
-// database adds a database. write makes a copy of it.
+// database adds a database, using write to make a copy of it.
 func (a *archive) database(name string, write func(to string) error) error {
 	if err := write(a.copy); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -193,7 +193,7 @@ func (a *archive) add(name, file string) error {
 	}
 	sum := sha256.New()
 	if n, err := io.Copy(io.MultiWriter(a.tar, sum), io.LimitReader(f, info.Size())); err != nil || n != info.Size() {
-		return errors.Join(fmt.Errorf("%s became shorter while it was read; try again", name), err)
+		return errors.Join(fmt.Errorf("%s became shorter while it was being read; try again", name), err)
 	}
 	a.m.Files[name] = File{info.Size(), digest(sum)}
 	return nil
@@ -217,9 +217,9 @@ func digest(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 // ErrDamaged means that the archive is incomplete or damaged. Nothing was restored.
 var ErrDamaged = errors.New("this is not a complete backup")
 
-// Restore puts the files of an archive into a folder, which must be missing or empty. If it fails, the folder is
-// unchanged: every file is compared with the manifest before any file is moved into place. An existing folder is
-// filled, not replaced, because it may be the mount point of a disk in a folder that is not writable.
+// Restore extracts an archive to a folder, which must be missing or empty. If Restore fails, the folder is unchanged:
+// every file is compared with the manifest before any file is moved into place. An existing folder is filled, not
+// replaced, because it may be the mount point of a disk, in a parent folder that is not writable.
 func Restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	m, err := restore(ctx, r, dir)
 	if err != nil {
@@ -259,8 +259,8 @@ func restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	return m, fill(dir, scratch)
 }
 
-// vacant returns an error if a folder is not empty. It ignores the remains of a killed restore and the folders that a
-// file system creates itself.
+// vacant returns an error if a folder is not empty. It ignores the remains of a killed restore and the folders that
+// file systems create themselves.
 func vacant(dir string) error {
 	there, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -274,8 +274,8 @@ func vacant(dir string) error {
 	return err
 }
 
-// fill moves everything from one folder to another. Folders are moved first: the ledger is a file, and nothing else is
-// used without it.
+// fill moves everything from one folder to another. Folders are moved first, and the ledger, which is a file, after
+// them: without the ledger, nothing else is used.
 func fill(to, from string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
@@ -294,7 +294,7 @@ func fill(to, from string) error {
 	return nil
 }
 
-// unpack writes the files of an archive to a folder and compares them with the manifest.
+// unpack extracts an archive to a folder and compares the files with the manifest.
 func unpack(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
@@ -341,7 +341,7 @@ func unpackFile(r io.Reader, name string) (File, error) {
 	return File{n, digest(sum)}, errors.Join(f.Sync(), f.Close())
 }
 
-// maxManifest is the maximum length of a manifest in bytes, which is enough for a few hundred thousand files.
+// maxManifest is the maximum size of a manifest in bytes, which is enough for a few hundred thousand files.
 const maxManifest = 64 << 20
 
 // whole reads the manifest and compares it with the unpacked files.

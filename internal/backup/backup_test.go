@@ -138,8 +138,8 @@ func TestRestoreIntoAFolder(t *testing.T) {
 	}
 }
 
-// A backup removes the files left by a backup that was killed two days ago, but not those that another backup is
-// writing.
+// A backup removes the files left by a backup that was killed two days ago, but not the files that another backup is
+// still writing.
 func TestKilledBackup(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{".backup-old/copy": "x", ".backup-new/copy": "y"})
@@ -181,15 +181,15 @@ func names(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// TestDamaged checks that an archive that is cut off or changed anywhere restores nothing and leaves no files behind.
+// TestDamaged checks that restoring an archive that is truncated or modified anywhere fails and leaves no files behind.
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"trajectories/a.jsonl": strings.Repeat("{\"event\":\"start\"}\n", 40)})
 	b := archived(t, dir)
-	for i := 0; i < len(b)-8; i += 3 { // the last eight bytes are gzip's own checksum, after the manifest
+	for i := 0; i < len(b)-8; i += 3 { // the last eight bytes are gzip's checksum and size, after the manifest
 		to := filepath.Join(t.TempDir(), "data")
 		if _, err := Restore(t.Context(), bytes.NewReader(b[:i]), to); err == nil {
-			// The manifest is complete before the archive ends, and nothing after it is needed.
+			// The manifest is complete before the end of the archive, and nothing after the manifest is needed.
 			if got := read(t, to); len(got) != 2 {
 				t.Fatalf("cut at %d of %d: %v", i, len(b), got)
 			}

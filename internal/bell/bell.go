@@ -1,9 +1,9 @@
 // Package bell wakes processes that share a PostgreSQL database when there is work in its ledger. River
-// (https://riverqueue.com) delivers the wake-ups: when the work is due, each goes to one process with a free worker.
+// (https://riverqueue.com) delivers the wake-ups: when work is due, one process with a free worker is woken.
 // The ledger's claims decide who does the work; River has neither leases nor fences.
 //
-// If the ledger is an SQLite file, only one process uses it, and that process does not need to be told about its own
-// work. River would work there, too, but it reads and writes the file every second even if there is nothing to do.
+// If the ledger is an SQLite file, only one process uses it, and that process does not need to be notified of its own
+// work. River supports SQLite, too, but it reads and writes the file every second even if there is nothing to do.
 package bell
 
 import (
@@ -39,7 +39,7 @@ func (news) Kind() string { return "news" }
 func Open(ctx context.Context, lg *slog.Logger, url string) (*Bell, error) {
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("bell: the address of the database cannot be read") // err may contain the password
+		return nil, errors.New("bell: invalid database URL") // err may contain the password
 	}
 	cfg.MaxConns = 4
 	cfg.ConnConfig.RuntimeParams["application_name"] = "spinachbot bell"
@@ -75,7 +75,7 @@ func (b *Bell) prepare(ctx context.Context) error {
 	return err
 }
 
-// quiet returns a logger for River that shows only problems.
+// quiet returns a logger for River that logs only warnings and errors.
 func (b *Bell) quiet() *slog.Logger { return slog.New(above{b.lg.Handler()}) }
 
 // above is a handler that passes on only warnings and errors.
@@ -89,7 +89,8 @@ func (a above) Enabled(ctx context.Context, l slog.Level) bool {
 // Close closes the connection. All listeners must have ended before.
 func (b *Bell) Close() { b.pool.Close() }
 
-// patience is the time limit for a ring. The work does not depend on rings, because all processes also poll.
+// patience is the time limit for sending a wake-up. The work does not depend on wake-ups, because all processes also
+// poll.
 const patience = 5 * time.Second
 
 // Ring wakes one of the queue's listeners when the work with this key is due.
@@ -102,12 +103,12 @@ func (b *Bell) Ring(ctx context.Context, queue, key string, due time.Time) {
 	}
 }
 
-// Listen sends a value to wake for each ring of a queue. If nothing receives the value, another process is woken
+// Listen sends a value to wake for each wake-up in a queue. If nothing receives the value, another process is woken
 // instead. Listen returns when ctx ends.
 func (b *Bell) Listen(ctx context.Context, queue string, wake chan<- struct{}) {
 	for ctx.Err() == nil {
 		if err := b.listen(ctx, queue, wake); err != nil && ctx.Err() == nil {
-			b.lg.Warn("cannot listen to the bell; work will be found later", "queue", queue, "error", err)
+			b.lg.Warn("cannot listen for wake-ups; work will be found later", "queue", queue, "error", err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(patience):
@@ -143,7 +144,7 @@ func (l *listener) Work(ctx context.Context, _ *river.Job[news]) error {
 	select {
 	case l.wake <- struct{}{}:
 		return nil
-	case <-time.After(100 * time.Millisecond): // all workers of this process are busy
+	case <-time.After(100 * time.Millisecond): // all workers in this process are busy
 	case <-ctx.Done():
 	}
 	return river.JobSnooze(time.Second)

@@ -14,7 +14,7 @@ type Build struct {
 	Version string    // the module's version; empty if the program was built without one
 	Commit  string    // twelve hexadecimal digits; empty if unknown
 	Date    time.Time // date of the commit; zero if unknown
-	Dirty   bool      // the files differed from those of the commit
+	Dirty   bool      // the files differed from those in the commit
 	Go      string    // Go's version
 }
 
@@ -22,11 +22,11 @@ type Build struct {
 var pseudo = regexp.MustCompile(`[.-](\d{14})-([0-9a-f]{12})(\+dirty)?$`)
 
 // A release sets these variables with the linker's -X flag (tools/release), so that builds from a clone and from an
-// archive without history produce the same bytes.
+// archive without history are identical.
 var tag, commit, date string
 
-// Read reads what a release or the Go tool wrote into the program. `go build` in a clone records the commit; `go
-// install` of a version records the version, which names the commit unless it is a tag.
+// Read reads the build information that a release or the Go tool embedded in the program. `go build` in a clone records
+// the commit; `go install` with a version records the version, which includes the commit unless it is a tag.
 func Read() Build {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -94,7 +94,7 @@ func (b Build) String() string {
 	return fmt.Sprintf("spinachbot %s (%s)", name, strings.TrimPrefix(strings.TrimPrefix(commit, ", ")+"; "+b.Go, "; "))
 }
 
-// Short identifies the build in one word, for the User-Agent and for the records of runs.
+// Short returns a one-word identifier of the build, for the User-Agent header and for run records.
 func (b Build) Short() string {
 	switch {
 	case b.Version != "":
@@ -105,5 +105,5 @@ func (b Build) Short() string {
 	return Unknown
 }
 
-// Unknown is the version of a program that was built without one.
+// Unknown is the version of a program that was built without version information.
 const Unknown = "unknown"

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Colors of a chart in a separate file.
+// Colors for a chart in a separate file.
 const (
 	Ink   = "#1f2933"
 	Quiet = "#5b6773" // less important text
@@ -19,10 +19,11 @@ const (
 	Blue  = "#9db8d2"
 )
 
-// SVG is a drawing. The attributes passed to its methods are written unescaped: they must not come from outside.
+// SVG is a drawing. The attributes passed to its methods are written unescaped, so they must not come from untrusted
+// input.
 type SVG struct{ b strings.Builder }
 
-// New begins a drawing. title is for screen readers.
+// New starts a drawing. title is for screen readers.
 func New(width, height float64, title, attrs string) *SVG {
 	s := &SVG{}
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s"%s>`, width, height,
@@ -30,7 +31,7 @@ func New(width, height float64, title, attrs string) *SVG {
 	return s
 }
 
-// NewLinked begins a drawing that may contain links. A drawing from [New] must not contain any, since screen readers
+// NewLinked starts a drawing that may contain links. A drawing from [New] must not contain links, since screen readers
 // present it as a single picture.
 func NewLinked(width, height float64, class, title string) *SVG {
 	s := &SVG{}
@@ -39,13 +40,13 @@ func NewLinked(width, height float64, class, title string) *SVG {
 	return s
 }
 
-// Link begins a link, which [SVG.EndLink] ends. The address must come from the program itself.
+// Link starts a link, which [SVG.EndLink] ends. The address must come from the program itself.
 func (s *SVG) Link(address string) { s.printf("<a href=\"%s\">", escape(address)) }
 
 // EndLink ends a link.
 func (s *SVG) EndLink() { s.printf("</a>\n") }
 
-// NewFile begins a drawing for a separate file, with a size, a white background, a title and a subtitle.
+// NewFile starts a drawing for a separate file, with a fixed size, a white background, a title and a subtitle.
 func NewFile(width, height float64, title, subtitle string) *SVG {
 	s := New(width, height, title+": "+subtitle, fmt.Sprintf(
 		`width="%g" height="%g" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="%s"`,
@@ -57,7 +58,7 @@ func NewFile(width, height float64, title, subtitle string) *SVG {
 	return s
 }
 
-// NewFluid begins a drawing that is as wide as its container and has parts with their own sizes, see [SVG.Part]. title
+// NewFluid starts a drawing that is as wide as its container and has separately sized parts, see [SVG.Part]. title
 // and description are for screen readers; css is the drawing's style sheet, which must come from the program.
 func NewFluid(width, height float64, title, description, css string) *SVG {
 	s := &SVG{}
@@ -68,13 +69,13 @@ func NewFluid(width, height float64, title, description, css string) *SVG {
 	return s
 }
 
-// Part begins a part of a drawing with its own coordinates; it fills its container. [SVG.Close] ends it.
+// Part starts a part of a drawing with a separate coordinate system. The part fills its container. [SVG.Close] ends it.
 func (s *SVG) Part(width, height float64, attrs string) {
 	s.printf("<svg width=\"100%%\" height=\"100%%\" viewBox=\"0 0 %g %g\" preserveAspectRatio=\"xMidYMin meet\"%s>\n", width,
 		height, blank(attrs))
 }
 
-// Group begins a group, which [SVG.EndGroup] ends; tip is as in [SVG.Rect].
+// Group starts a group, which [SVG.EndGroup] ends; tip is as for [SVG.Rect].
 func (s *SVG) Group(attrs, tip string) {
 	s.printf("<g%s>", blank(attrs))
 	if tip != "" {
@@ -89,15 +90,15 @@ func (s *SVG) EndGroup() { s.printf("</g>\n") }
 // Close ends a part.
 func (s *SVG) Close() { s.printf("</svg>\n") }
 
-// Append adds the contents of another drawing, which must have been begun as the zero SVG.
+// Append adds the contents of another drawing, which must have been started from the zero SVG.
 func (s *SVG) Append(other *SVG) { s.b.WriteString(other.b.String()) }
 
-// Path draws a path; d is written in SVG's path syntax.
+// Path draws a path; d is in SVG path syntax.
 func (s *SVG) Path(d, attrs string) { s.printf("<path d=\"%s\"%s/>\n", d, blank(attrs)) }
 
 func (s *SVG) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
 
-// Text writes text that begins at x. With the attribute text-anchor, it can end or be centered there instead.
+// Text writes text that starts at x. With the text-anchor attribute, it can end or be centered there instead.
 func (s *SVG) Text(x, y float64, what, attrs string) {
 	s.printf("<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, blank(attrs), escape(what))
 }
@@ -109,7 +110,7 @@ func (s *SVG) Rect(x, y, width, height float64, attrs, tip string) {
 	s.end("rect", tip)
 }
 
-// Circle draws a circle; tip is as in [SVG.Rect].
+// Circle draws a circle; tip is as for [SVG.Rect].
 func (s *SVG) Circle(x, y, r float64, attrs, tip string) {
 	s.printf(`<circle cx="%.1f" cy="%.1f" r="%.1f"%s`, x, y, r, blank(attrs))
 	s.end("circle", tip)

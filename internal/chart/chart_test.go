@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Whatever its text contains, a drawing is well-formed XML that contains only the elements that were drawn.
+// Regardless of its text, a drawing is well-formed XML that contains only the elements that were drawn.
 func TestTextsAreEscaped(t *testing.T) {
 	const hostile = "\"><script>alert(1)</script>\x00\x1b[31m\u202e&amp;'\xff"
 	s := NewFile(100, 50, hostile, hostile)

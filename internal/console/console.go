@@ -1,7 +1,7 @@
-// Package console writes for people at a terminal: a progress line that other output does not break, colors if they are
-// wanted, and text and tables that fit the width.
+// Package console writes to a terminal: a progress line that other output does not disrupt, optional colors, and text
+// and tables that fit the width.
 //
-// If the output is not a terminal, there are no colors, no cut cells, and no lines that are overwritten.
+// If the output is not a terminal, there are no colors unless forced, no truncated cells, and no overwritten lines.
 package console
 
 import (
@@ -13,7 +13,7 @@ import (
 )
 
 // A Screen is a stream to which a program writes messages, log lines and a progress line. It may be used from several
-// goroutines. All of a program's writes to the stream must go through the one Screen.
+// goroutines. All of a program's writes to the stream must go through the same Screen.
 type Screen struct {
 	w     io.Writer
 	fd    int
@@ -21,9 +21,9 @@ type Screen struct {
 	color bool
 
 	mu       sync.Mutex
-	progress []string // the progress line, or the lines of a block; empty if there is nothing to show
+	progress []string // the progress line, or the lines of a block; empty if nothing is shown
 	shown    int      // number of those lines on the screen; the cursor is at the end of the last one
-	partial  bool     // the last write did not end its line
+	partial  bool     // the last write did not end with a newline
 }
 
 // New returns a Screen that writes to w. environ contains NAME=value pairs, as returned by [os.Environ]; NO_COLOR,
@@ -40,8 +40,8 @@ func New(w io.Writer, environ []string) *Screen {
 	return s
 }
 
-// wantsColor follows the conventions of no-color.org and bixense.com/clicolors: NO_COLOR takes precedence, then the
-// FORCE variables. Without them, the output has colors if it is a terminal that supports them.
+// wantsColor follows the conventions of no-color.org and bixense.com/clicolors: NO_COLOR takes precedence, followed by
+// the FORCE variables. If none of them is set, the output has colors if it is a terminal that supports them.
 func wantsColor(tty bool, environ []string) bool {
 	value := map[string]string{}
 	for _, kv := range environ {
@@ -100,7 +100,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Progress sets the progress line of a terminal; an empty string removes it. Without a terminal, it does nothing.
+// Progress sets the terminal's progress line; an empty string removes it. Without a terminal, Progress does nothing.
 func (s *Screen) Progress(text string) {
 	if text == "" {
 		s.Block(nil)
@@ -109,8 +109,8 @@ func (s *Screen) Progress(text string) {
 	s.Block([]string{Cut(strings.ReplaceAll(text, "\n", " "), max(1, s.Width()-1))})
 }
 
-// Block replaces the progress line with several lines, which are overwritten in the same way. Calling it without lines
-// removes them. The caller cuts them to less than the terminal's width, since a line that wraps cannot be overwritten;
+// Block replaces the progress line with several lines, which are overwritten in the same way. Calling it with no lines
+// removes them. The caller must cut them to less than the terminal's width, since a wrapped line cannot be overwritten;
 // lines that do not fit above the last one are left out.
 func (s *Screen) Block(lines []string) {
 	if !s.tty {
@@ -133,7 +133,7 @@ func (s *Screen) Entered() {
 	s.partial = false
 }
 
-// Done leaves the progress line or block on the screen. Later output begins on a new line.
+// Done leaves the progress line or block on the screen. Later output starts on a new line.
 func (s *Screen) Done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,10 +160,10 @@ func (s *Screen) draw() {
 	s.shown = len(s.progress)
 }
 
-// Style is a color or weight in which text is printed.
+// Style is a text color or weight.
 type Style string
 
-// The styles, as parameters of the terminal's SGR sequence.
+// The styles, as parameters of an SGR escape sequence.
 const (
 	Bold   Style = "1"
 	Dim    Style = "2"

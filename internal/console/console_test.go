@@ -44,13 +44,13 @@ func TestBlock(t *testing.T) {
 		t.Errorf("%q\nwant %q", b.String(), want)
 	}
 	b.Reset()
-	s.Block(make([]string, 100)) // the buffer counts as a terminal of 24 rows
+	s.Block(make([]string, 100)) // the buffer counts as a 24-row terminal
 	if n := strings.Count(b.String(), "\n"); n != 22 {
 		t.Errorf("%d line breaks, want those of 23 rows", n)
 	}
 }
 
-// Each line is whole, no matter how many goroutines write at the same time.
+// Lines are never interleaved, no matter how many goroutines write at the same time.
 func TestProgressConcurrent(t *testing.T) {
 	var b bytes.Buffer
 	s := &Screen{w: &b, tty: true}

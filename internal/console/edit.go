@@ -15,9 +15,9 @@ const scissors = "------------------------ >8 ------------------------"
 // ErrBelow means that the read-only part of the text was changed in the editor.
 var ErrBelow = errors.New("only the text above the line can be changed; nothing was changed")
 
-// Edit lets the user change text in an editor, and returns the new text. editor is a command with its arguments. The
-// text in below is shown under a line and is read-only. Edit returns an error if the editor failed, and [ErrBelow] if
-// the read-only text was changed.
+// Edit lets the user change text in an editor and returns the new text. editor is a command with its arguments. The
+// text in below is read-only and is shown below a separator line. Edit returns an error if the editor failed, and
+// [ErrBelow] if the read-only text was changed.
 func Edit(ctx context.Context, editor, text, below string, in io.Reader, out, errs io.Writer) (string, error) {
 	f, err := os.CreateTemp("", "spinachbot-*.txt")
 	if err != nil {
@@ -31,7 +31,7 @@ func Edit(ctx context.Context, editor, text, below string, in io.Reader, out, er
 	words := append(strings.Fields(editor), f.Name())
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	if o, ok := out.(*Output); ok { // the editor needs the terminal itself
+	if o, ok := out.(*Output); ok { // the editor needs direct access to the terminal
 		cmd.Stdout = o.File
 	}
 	if err := cmd.Run(); err != nil {

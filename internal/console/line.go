@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Line shows the progress of long work: on a terminal as one line that is overwritten, otherwise as a plain line from
-// time to time.
+// Line shows the progress of a long-running operation: on a terminal as a line that is overwritten, otherwise as plain
+// lines at intervals.
 type Line struct {
 	screen *Screen
 	now    func() time.Time
@@ -16,7 +16,7 @@ type Line struct {
 	latest string // not shown yet
 }
 
-// quiet is the time between plain lines.
+// quiet is the minimum time between plain lines.
 const quiet = 10 * time.Second
 
 // NewLine returns a line that is shown on s. now is the clock used to limit how often plain lines are written.

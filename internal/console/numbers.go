@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Numbers reads numbers from 1 to most as people type them, such as "2, 4-6". An empty string means no numbers.
+// Numbers parses a user-typed list of numbers from 1 to most, such as "2, 4-6". An empty string is an empty list.
 func Numbers(s string, most int) (map[int]bool, error) {
 	out := map[int]bool{}
 	for _, part := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' }) {

@@ -6,7 +6,7 @@ import (
 )
 
 // Output is standard output. It is safe for concurrent use. It keeps the first write error, so that a command that
-// ignores the error still does not end as if its output had been written.
+// ignores write errors still does not report success.
 type Output struct {
 	File *os.File
 

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain returns an error's message for users. Errors of the operating system and of Go's JSON reader become a sentence
-// that explains what to do.
+// Plain returns an error's message for users. Errors from the operating system and from Go's JSON decoder are replaced
+// with a sentence that explains what to do.
 func Plain(err error) string {
 	said := err.Error()
 	var path *fs.PathError
@@ -53,7 +53,7 @@ func pathProblem(err *fs.PathError) string {
 	return err.Error()
 }
 
-// CheckAddress returns an error that shows the example if addr, the value of --addr, is not HOST:PORT.
+// CheckAddress returns an error that includes the example if addr, the value of --addr, is not in the form HOST:PORT.
 func CheckAddress(addr, example string) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return fmt.Errorf("--addr %s is not an address: want HOST:PORT, such as %s", addr, example)
@@ -61,17 +61,17 @@ func CheckAddress(addr, example string) error {
 	return nil
 }
 
-// ListenProblem explains why no server can be started at an address.
+// ListenProblem explains why a server cannot be started at an address.
 func ListenProblem(addr string, err error) error {
 	var call *os.SyscallError
 	var place *net.AddrError
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Errorf("cannot listen on %s: another program listens there; choose another address with --addr, such as 127.0.0.1:0 for a free port", addr)
+		return fmt.Errorf("cannot listen on %s: the address is already in use; choose a different one with --addr, such as 127.0.0.1:0 for a free port", addr)
 	case errors.As(err, &place):
 		return fmt.Errorf("cannot listen on %s: %s; write --addr as HOST:PORT, such as 127.0.0.1:8484", addr, place.Err)
 	case errors.As(err, &call):
-		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", addr, call.Err)
+		return fmt.Errorf("cannot listen on %s: %w; choose a different address with --addr", addr, call.Err)
 	}
-	return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", addr, err)
+	return fmt.Errorf("cannot listen on %s: %w; choose a different address with --addr", addr, err)
 }

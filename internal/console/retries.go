@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Packages mark retries with these keys of log attributes. RetryKey marks a failure after which the call is retried;
-// its value is the time until the retry. RecoveredKey marks a call that succeeded after failures; its value is their
-// number.
+// Packages mark retries with these log attribute keys. RetryKey marks a failure after which the call is retried; its
+// value is the time until the retry. RecoveredKey marks a call that succeeded after failures; its value is the number
+// of failures.
 const (
 	RetryKey     = "retry_in"
 	RecoveredKey = "recovered"
@@ -32,13 +32,13 @@ func (r *Retries) String() string {
 	return fmt.Sprintf("%d retries, %d of them recovered; -v shows them", tried, recovered)
 }
 
-// CountRetries returns a handler that passes records at or above the level to h. It counts retries instead of showing
-// them.
+// CountRetries returns a handler that passes records at or above the level to h. Retries are counted instead of being
+// logged.
 func CountRetries(h slog.Handler, level slog.Level, count *Retries) slog.Handler {
 	return retryCounter{h, level, count}
 }
 
-// retryCounter is the handler of [CountRetries].
+// retryCounter is the handler returned by [CountRetries].
 type retryCounter struct {
 	slog.Handler
 	level slog.Level

@@ -7,11 +7,12 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Cells returns the number of terminal columns that a string without line breaks occupies. A wide character takes two
-// columns, a combining character none.
+// Cells returns the number of terminal columns that a string without line breaks occupies. A wide character occupies
+// two columns; a combining character occupies none.
 func Cells(text string) int { return uniseg.StringWidth(text) }
 
-// Cut shortens a string to at most width columns and marks the cut with an ellipsis. A width of 0 cuts nothing.
+// Cut truncates a string to at most width columns and marks the cut with an ellipsis. If width is 0, the string is
+// returned unchanged.
 func Cut(text string, width int) string {
 	if width <= 0 || Cells(text) <= width {
 		return text
@@ -28,13 +29,13 @@ func Cut(text string, width int) string {
 	return strings.TrimRight(b.String(), " ") + "…"
 }
 
-// pad pads a string with spaces to width columns.
+// pad pads a string to width columns with spaces.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Cells(text)))
 }
 
-// Wrap breaks text at spaces into lines of at most width columns. A longer word gets its own line. Empty lines and
-// lines that begin with a space are kept unchanged; the other lines of a paragraph are joined first.
+// Wrap breaks text at spaces into lines of at most width columns. A longer word is placed on a separate line. Empty
+// lines and lines that start with a space are left unchanged; the other lines of a paragraph are joined first.
 func Wrap(text string, width int) []string {
 	var out []string
 	var words []string
@@ -67,8 +68,8 @@ func Wrap(text string, width int) []string {
 	return out
 }
 
-// Indent indents every line of a string. With a width above 0, longer lines are broken at spaces; continuation lines
-// are indented by two more columns. A word that is longer than a line is not broken, so that it can be copied.
+// Indent indents every line of a string. If width is greater than 0, longer lines are broken at spaces; continuation
+// lines are indented by two more columns. A word that is longer than a line is not broken, so that it can be copied.
 func Indent(text, indent string, width int) string {
 	var out []string
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
@@ -92,7 +93,7 @@ func Indent(text, indent string, width int) string {
 	return strings.Join(out, "\n")
 }
 
-// A Table is rows of cells under a header.
+// A Table has rows of cells below a header.
 type Table struct {
 	Header []string
 	Rows   [][]string
@@ -102,8 +103,8 @@ type Table struct {
 
 const gap = "  "
 
-// Write writes the table with aligned columns. With a width above 0, the widest columns are cut until a row fits, but
-// not to fewer than eight terminal columns. head styles the header line.
+// Write writes the table with aligned columns. If width is greater than 0, the widest columns are narrowed until a row
+// fits, but not to fewer than eight terminal columns. head styles the header line.
 func (t *Table) Write(w io.Writer, width int, head func(string) string) error {
 	cols := t.widths()
 	t.fit(cols, width)
@@ -141,7 +142,7 @@ func (t *Table) widths() []int {
 	return cols
 }
 
-// fit narrows the widest columns, one step at a time, until a row fits or all are narrow.
+// fit narrows the widest columns step by step until a row fits or all columns are at their minimum width.
 func (t *Table) fit(cols []int, width int) {
 	const narrow = 8
 	if width <= 0 {

@@ -7,15 +7,15 @@ import (
 	"golang.org/x/term"
 )
 
-// Forget drops what the user typed at a terminal before being asked, so that an Enter that was meant for something else
-// does not answer the question. Other input, such as a file, is left unchanged.
+// Forget discards what the user typed at a terminal before being asked, so that an Enter meant for something else does
+// not answer the question. Other input, such as a file, is left unchanged.
 func Forget(in io.Reader) {
 	if f, ok := in.(*os.File); ok && Typed(in) {
 		forget(f.Fd())
 	}
 }
 
-// Typed reports whether in is a terminal, at which a person types.
+// Typed reports whether in is a terminal, so a person may be typing.
 func Typed(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))

@@ -2,5 +2,5 @@ package console
 
 import "golang.org/x/sys/unix"
 
-// forget drops input that was typed at a terminal but not read yet.
+// forget discards terminal input that has not been read yet.
 func forget(fd uintptr) { _ = unix.IoctlSetInt(int(fd), unix.TCFLSH, unix.TCIFLUSH) }

@@ -2,5 +2,5 @@ package console
 
 import "golang.org/x/sys/windows"
 
-// forget drops input that was typed at a terminal but not read yet.
+// forget discards terminal input that has not been read yet.
 func forget(fd uintptr) { _ = windows.FlushConsoleInputBuffer(windows.Handle(fd)) }

@@ -1,6 +1,6 @@
 // Package crew lets several processes share the work on one ledger. One process is elected as the scheduler: it reads
-// the page and adds new requests to the ledger. One is elected as the publisher: it posts. Every process has workers,
-// which take judging and solving jobs from one queue.
+// the page and adds new requests to the ledger. One process is elected as the publisher: it posts the replies. Every
+// process has workers, which take judging and solving jobs from a shared queue.
 package crew
 
 import (
@@ -22,7 +22,7 @@ const (
 	PublisherLease = "bot"
 )
 
-// Queues of the bell.
+// Names of the bell's queues.
 const (
 	WorkQueue    = "work"
 	PublishQueue = "publish"
@@ -39,18 +39,19 @@ func QueueOf(kind string) string {
 	return ""
 }
 
-// Bell wakes workers and publishers that wait for work. It may ring too often or not at all, since they also poll.
+// Bell wakes workers and publishers that are waiting for work. It may ring too often or not at all, since they also
+// poll.
 type Bell interface {
-	// Listen sends a value to wake whenever there may be work in a queue and someone is waiting, until ctx ends.
+	// Listen sends a value to wake whenever there may be work in a queue and a receiver is waiting, until ctx ends.
 	Listen(ctx context.Context, queue string, wake chan<- struct{})
 }
 
-// Crew is one process's part in the work. All fields except Bell are required.
+// Crew is one process's share of the work. All fields except Bell are required.
 type Crew struct {
 	Log     *slog.Logger
 	Leases  leader.Leases
 	Holder  string        // see [leader.Holder]
-	Lease   time.Duration // how long the others wait after this process disappears
+	Lease   time.Duration // how long other processes wait after this process disappears
 	Now     func() time.Time
 	Workers int
 	Bell    Bell // may be nil
@@ -60,8 +61,8 @@ type Crew struct {
 	Work     func(holder string) (func(context.Context) (bool, error), error)
 }
 
-// Run takes part in the work until ctx ends, or until a person must intervene because the account is not allowed to
-// edit. It returns when the work in progress is finished.
+// Run does this process's share of the work until ctx ends, or until a person must intervene because the account is not
+// allowed to edit. It returns when the work in progress is finished.
 func (c *Crew) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -97,7 +98,7 @@ func (c *Crew) Run(ctx context.Context) error {
 	return nil
 }
 
-// failure is the error that makes a process stop.
+// failure is an error that stops the process.
 type failure struct{ error }
 
 func (c *Crew) listen(ctx context.Context, wg *sync.WaitGroup, queue string) <-chan struct{} {
@@ -108,7 +109,7 @@ func (c *Crew) listen(ctx context.Context, wg *sync.WaitGroup, queue string) <-c
 	return wake
 }
 
-// pause waits for the bell, or for a third of the lease, after which a dead worker's job may be free. It reports
+// pause waits for the bell, or for a third of the lease, after which a dead worker's job may be available. It reports
 // whether ctx is still valid.
 func (c *Crew) pause(ctx context.Context, bells <-chan struct{}) bool {
 	t := time.NewTimer(c.Lease / 3)
@@ -125,12 +126,12 @@ func (c *Crew) worker(ctx context.Context, work func(context.Context) (bool, err
 	for ctx.Err() == nil {
 		worked, err := work(ctx)
 		if err != nil && ctx.Err() == nil {
-			c.Log.Error("a job could not be done at the moment", "error", err)
+			c.Log.Error("a job could not be completed", "error", err)
 		}
 		if worked && err == nil {
 			continue
 		}
-		if err != nil { // a service is down: the bell must not cause a retry
+		if err != nil { // a service is down; the bell must not trigger a retry
 			c.pause(ctx, nil)
 			continue
 		}
@@ -164,8 +165,9 @@ func (c *Crew) publisher(ctx context.Context, l leader.Lease) error {
 	return nil
 }
 
-// Drain returns a context for work that began before ctx ended. The context lasts for at most d after ctx ends, so that
-// a process that is asked to stop can finish its work. If ctx ends because a lease was lost, the context ends at once.
+// Drain returns a context for work that started before ctx ended. The context lasts for at most d after ctx ends, so
+// that a process that was asked to stop can finish its work. If ctx ends because a lease was lost, the context ends
+// immediately.
 func Drain(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/leader"
 )
 
-// leases is a table of leases that uses the synctest bubble's clock.
+// leases is a lease table that uses the synctest bubble's clock.
 type leases struct {
 	mu   sync.Mutex
 	held map[string]leader.Lease
@@ -48,8 +48,8 @@ func (t *leases) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// All processes work, but only one at a time schedules, and only one publishes. If that process is cut off, another one
-// takes over.
+// All processes work, but only one at a time schedules, and only one publishes. If that process is disconnected,
+// another one takes over.
 func TestCrew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}, dead: map[string]bool{}}

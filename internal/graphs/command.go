@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ReadFile returns the built-in graphs and those in a file. If file is "", it returns only the built-in ones. The error
-// for a file with mistakes is a [registry.Mistakes].
+// ReadFile returns the built-in graphs and the graphs in a file. If file is "", it returns only the built-in graphs.
+// The error for a file with mistakes is a [registry.Mistakes].
 func ReadFile(file string) (*registry.Registry, error) {
 	if file == "" {
 		return registry.New(), nil
@@ -28,7 +28,7 @@ func ReadFile(file string) (*registry.Registry, error) {
 		return nil, fmt.Errorf("KG_FILE: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, registry.MaxFile+1)) // a device file may never end
+	data, err := io.ReadAll(io.LimitReader(f, registry.MaxFile+1)) // a device file may be endless
 	if err != nil {
 		return nil, fmt.Errorf("KG_FILE: %w", err)
 	}
@@ -43,7 +43,7 @@ func List(w io.Writer, r *registry.Registry) {
 	}
 }
 
-// mark returns remarks about an entry that a reader of the list needs.
+// mark returns the remarks shown after an entry in the list.
 func mark(e *registry.Entry) string {
 	var out []string
 	if e.Unconfirmed {
@@ -58,7 +58,7 @@ func mark(e *registry.Entry) string {
 	return " (" + strings.Join(out, ", ") + ")"
 }
 
-// Show writes an entry in the format of KG_FILE, and its measurements.
+// Show writes an entry in the format of KG_FILE, followed by its measurements.
 func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 	fmt.Fprintf(w, "graphs:\n%s", e.Text())
 	if e.Unconfirmed {
@@ -72,7 +72,7 @@ func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 }
 
 // Checkup queries the endpoint of an entry, writes what it finds, and stores what the graph lacks. ok is false if the
-// endpoint does not answer or its data does not match the entry.
+// endpoint does not respond or its data does not match the entry.
 func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (ok bool, err error) {
 	fmt.Fprintf(w, "%s: %s\n", e.Name, e.Endpoint)
 	service, err := o.Service(e)
@@ -134,7 +134,7 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 	return ok, registry.Keep(o.DataDir, e, m)
 }
 
-// checkIndex reads an entry's index file or queries its OpenSearch.
+// checkIndex verifies an entry's index file or queries its OpenSearch server.
 func (o *Opener) checkIndex(ctx context.Context, e *registry.Entry) (err error) {
 	if e.OpenSearch != nil {
 		c, err := o.OpenSearch(e)
@@ -158,7 +158,7 @@ func one(s string) []string {
 	return []string{s}
 }
 
-// Draft creates an entry for [Opener.Add] from an address about which nothing is known yet. If name is "", it is
+// Draft creates an entry for [Opener.Add] from an address alone. If name is "", it is
 // derived from the address. The error explains what is wrong with the name or the address.
 func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
 	if name == "" {
@@ -167,7 +167,7 @@ func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
 	return registry.EntryOf(name, address, &registry.Profile{Description: kg.Description{Dialect: "standard"}})
 }
 
-// Add queries the endpoint of a draft to find out what its graph contains, and adds an entry to a file. It writes its
+// Add queries the draft's endpoint to find out what its graph contains, and adds an entry to a file. It writes its
 // progress and findings to w. Errors explain what to do.
 func (o *Opener) Add(ctx context.Context, w io.Writer, file string, draft *registry.Entry) error {
 	if file == "" {
@@ -216,7 +216,7 @@ func (o *Opener) Add(ctx context.Context, w io.Writer, file string, draft *regis
 	return nil
 }
 
-// Shape writes the shape of a class of the first of the named graphs.
+// Shape returns the shape of a class in the first of the named graphs.
 func (o *Opener) Shape(ctx context.Context, names, class, lang string) (*kg.Shape, error) {
 	sources, err := o.Open(ctx, names)
 	if err != nil {

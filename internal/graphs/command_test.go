@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReadFileWithoutEnd checks that a device file that never ends is refused and does not fill the memory.
+// TestReadFileWithoutEnd checks that an endless device file is rejected and does not fill the memory.
 func TestReadFileWithoutEnd(t *testing.T) {
 	if _, err := os.Stat("/dev/zero"); err != nil {
 		t.Skip("there is no /dev/zero here")

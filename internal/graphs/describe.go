@@ -24,9 +24,9 @@ type describe func(context.Context) (shape.Query, error)
 // voidTime is the maximum time that a shape waits for a server's description of its graph.
 const voidTime = 10 * time.Second
 
-// void returns the reader of the description that an entry's graph publishes about itself. The description is at the
-// file or address in the entry's key void, or else at the address that the standard defines. A Wikibase without the key
-// has none.
+// void returns a function that reads the description that an entry's graph publishes about itself. The description is
+// at the file or address in the entry's void key, or else at the address that the standard defines. A Wikibase without
+// the key has no description.
 func (o *Opener) void(e *registry.Entry) (describe, error) {
 	address := e.VoID
 	switch {
@@ -49,7 +49,7 @@ func (o *Opener) void(e *registry.Entry) (describe, error) {
 		return nil, err
 	}
 	cfg := remote.Config{Address: address, UserAgent: ua, Timeout: voidTime, Retry: politehttp.Policy{Attempts: 1}}
-	if sameHost(address, e.Address) { // the endpoint's headers may also be used to read its description
+	if sameHost(address, e.Address) { // the endpoint's headers may also be used to fetch its description
 		headers, _, err := e.Secrets(o.Lookup)
 		if err != nil {
 			return nil, err
@@ -91,15 +91,16 @@ func sameHost(a, b string) bool {
 	return err == nil && err2 == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// shapesOf returns the store for the shapes of an in-memory graph. They are stored under a hash of the graph's content,
-// so that they survive restarts but not changes to its files. The hash is computed when the first shape is requested.
+// shapesOf returns the shape store of an in-memory graph. Shapes are stored under a hash of the graph's content, so
+// that they survive restarts but not changes to the graph's files. The hash is computed when the first shape is
+// requested.
 func (o *Opener) shapesOf(g *embedded.Graph) shape.Store {
 	return lateStore(sync.OnceValue(func() shape.Store {
 		return shape.Folder(filepath.Join(o.DataDir, "shapes", "data-"+g.Digest()[:16]))
 	}))
 }
 
-// lateStore is a store that is created when it is first used.
+// lateStore is a store that is created on first use.
 type lateStore func() shape.Store
 
 func (l lateStore) Get(ctx context.Context, key string) ([]byte, bool, error) {

@@ -1,4 +1,4 @@
-// Package graphs opens the graphs of the registry as the agent's sources, and implements the command kg.
+// Package graphs opens the graphs in the registry as the agent's sources, and implements the kg command.
 package graphs
 
 import (
@@ -30,7 +30,7 @@ import (
 
 // Names of graphs that are not entries in a file.
 const (
-	Main     = "wikidata" // the services of the settings, unless KG_FILE has an entry of this name
+	Main     = "wikidata" // the services in the settings, unless KG_FILE has an entry with this name
 	Embedded = "embedded" // the built-in slice
 	Data     = "data"     // files that are not part of Wikidata
 )
@@ -45,18 +45,18 @@ type Opener struct {
 	Clock     politehttp.Clock
 	Random    func() float64 // in [0,1)
 	Budgets   remote.BudgetStore
-	Wrap      func(http.RoundTripper) http.RoundTripper // wraps each transport; may be nil
-	Main      func() (tool.Graph, error)                // the services of the settings
+	Wrap      func(http.RoundTripper) http.RoundTripper // wraps each transport if not nil
+	Main      func() (tool.Graph, error)                // the services in the settings
 	Builtin   func() (*embedded.Graph, error)           // the built-in slice
-	Embed     lookup.Embedder                           // for searches by meaning; if nil, they use stems
+	Embed     lookup.Embedder                           // for searches by meaning; if nil, word stems are used
 }
 
-// Check checks that each of the comma-separated names is the name of a graph, and that none is given twice.
+// Check checks that names, a comma-separated list, contains only names of graphs, and none of them twice.
 func Check(r *registry.Registry, names string) error {
 	var seen []string
 	for _, name := range split(names) {
 		if slices.Contains(seen, name) {
-			return fmt.Errorf("the graph %s is named twice", name)
+			return fmt.Errorf("the graph %s is listed twice", name)
 		}
 		seen = append(seen, name)
 		if name == Embedded {
@@ -67,7 +67,7 @@ func Check(r *registry.Registry, names string) error {
 		}
 	}
 	if len(seen) == 0 {
-		return errors.New("no graph is named")
+		return errors.New("no graph is specified")
 	}
 	return nil
 }
@@ -76,7 +76,7 @@ func split(names string) []string {
 	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// Open opens the graphs with the comma-separated names. The first one is the main graph.
+// Open opens the graphs in names, a comma-separated list. The first one is the main graph.
 func (o *Opener) Open(ctx context.Context, names string) (agent.Sources, error) {
 	if err := Check(o.Registry, names); err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func wikibaseSource(g tool.Graph, d kg.Description) *tool.Source {
 	return &s
 }
 
-// Data returns a source for an in-memory graph. If the graph is not a Wikibase, Data examines it. builtin means that it
-// is the built-in slice.
+// Data returns a source for an in-memory graph. If the graph is not a Wikibase, Data examines it. builtin is true for
+// the built-in slice.
 func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*tool.Source, error) {
 	kind, err := g.Query(ctx, "ASK { ?s wdt:P31 ?o }")
 	if err != nil {
@@ -238,8 +238,8 @@ func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	return out, nil
 }
 
-// Unindexed returns a source for the graph with this name. The source uses only queries, even if the entry names an
-// index, since that index may be the one being built.
+// Unindexed returns a source for the graph with this name. The source uses only queries, even if the entry specifies an
+// index, since the index may be the one being built.
 func (o *Opener) Unindexed(name string) (*tool.Source, error) {
 	e, err := o.Registry.Named(name)
 	if err != nil {
@@ -250,7 +250,7 @@ func (o *Opener) Unindexed(name string) (*tool.Source, error) {
 	return o.Entry(&bare)
 }
 
-// joined asks a Wikibase's API about entities, but sends queries to another service.
+// joined gets entities from a Wikibase's API, but sends queries to a different service.
 type joined struct {
 	*wikidata.Client
 	queries tool.Graph
@@ -261,7 +261,7 @@ func (j *joined) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return j.queries.Query(ctx, query)
 }
 
-// File opens the index file that an entry names.
+// File opens the index file specified in an entry.
 func (o *Opener) File(e *registry.Entry) (*lookup.File, error) {
 	path := e.Index
 	if filepath.Ext(path) == "" {
@@ -274,10 +274,10 @@ func (o *Opener) File(e *registry.Entry) (*lookup.File, error) {
 	return file, nil
 }
 
-// OpenSearch returns a client for the OpenSearch server of an entry. Errors are caused by the user's settings.
+// OpenSearch returns a client for an entry's OpenSearch server. Errors are caused by the user's settings.
 func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
 	if e.OpenSearch == nil {
-		return nil, fmt.Errorf("the graph %s has no key opensearch in KG_FILE", e.Name)
+		return nil, fmt.Errorf("the graph %s has no opensearch key in KG_FILE", e.Name)
 	}
 	user, password, err := e.SearchLogin(o.Lookup)
 	if err != nil {
@@ -294,18 +294,18 @@ func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
 	return opensearch.New(e.OpenSearch.Address, e.OpenSearch.Index, opensearch.Login{User: user, Password: password}, rt)
 }
 
-// Index opens an entry's index of names, which is a file or an OpenSearch. Errors are caused by the user's settings.
+// Index opens an entry's name index, which is a file or an OpenSearch index. Errors are caused by the user's settings.
 func (o *Opener) Index(e *registry.Entry) (lookup.Searcher, error) {
 	if e.OpenSearch != nil {
 		return o.OpenSearch(e)
 	}
 	if e.Index == "" {
-		return nil, fmt.Errorf("the graph %s has no index; the key index or opensearch in KG_FILE names one", e.Name)
+		return nil, fmt.Errorf("the graph %s has no index; specify one with the index or opensearch key in KG_FILE", e.Name)
 	}
 	return o.File(e)
 }
 
-// plain returns a source that uses only queries, and the entry's index if it has one.
+// plain returns a source that uses only queries and, if the entry has one, its index.
 func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, error) {
 	opts := endpoint.Options{Log: o.Log, Graph: e.Description, Query: query, Embed: o.Embed, Now: o.Clock.Now}
 	if e.Indexed() {
@@ -325,8 +325,8 @@ func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, e
 	return &tool.Source{Graph: g, Labels: g, Finder: g, Explain: e.Description}, nil
 }
 
-// complete adds shapes and what is known about the graph's gaps. A graph named by the settings or a file is measured if
-// there is no measurement or only an old one. A recorded or replayed question does not use stored measurements.
+// complete adds shapes and the known gaps of the graph. A graph from the settings or a file is measured if there is no
+// measurement or only an outdated one. A recorded or replayed question does not use stored measurements.
 func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source) *tool.Source {
 	if o.Wrap == nil {
 		if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {
@@ -342,7 +342,7 @@ func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source
 	return o.shapes(s, shape.Folder(filepath.Join(o.DataDir, "shapes", e.Name)), void)
 }
 
-// measureTime is the maximum time that a question waits for the measurement of its graph's gaps.
+// measureTime is the maximum time that a question waits for its graph's gaps to be measured.
 const measureTime = 15 * time.Second
 
 // measure measures what a graph lacks and stores it. This is optional, so failures are only logged.
@@ -372,7 +372,7 @@ func (o *Opener) lacks(ctx context.Context, e *registry.Entry, query registry.Qu
 	return true
 }
 
-// shapes lets a source describe what classes look like.
+// shapes adds class shapes to a source.
 func (o *Opener) shapes(s *tool.Source, store shape.Store, void describe) *tool.Source {
 	opts := shape.Options{Log: o.Log, Graph: s.Explain, Query: s.Graph.Query, Now: o.Clock.Now, Store: store, VoID: void}
 	if s.Labels != nil {

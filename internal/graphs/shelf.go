@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// Shelf keeps graphs by name for a server: each is opened when it is first requested, and stays open. It is safe for
-// concurrent use.
+// Shelf keeps a server's graphs by name: each graph is opened when it is first requested, and stays open. It is safe
+// for concurrent use.
 type Shelf struct {
 	names []string
 	open  func(ctx context.Context, name string) (agent.Sources, error)
@@ -20,15 +20,15 @@ type Shelf struct {
 	kept map[string]*place
 }
 
-// place is the slot for one graph. Its lock is held while the graph is opened, so that others wait and the graph is
-// opened only once.
+// place is the slot for one graph. Its lock is held while the graph is opened, so that other callers wait and the graph
+// is opened only once.
 type place struct {
 	sync.Mutex
 	source *agent.Source
 }
 
-// NewShelf returns a shelf. It begins with the graphs in opened, which o opened by the comma-separated names, followed
-// by all other graphs of o's registry and the built-in slice. A graph is stored under the name that opens it, since the
+// NewShelf returns a shelf. It starts with the graphs in opened, which o opened for the comma-separated names, followed
+// by all other graphs in o's registry and the built-in slice. A graph is stored under the name that opens it, since the
 // built-in slice calls itself wikidata.
 func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 	s := &Shelf{open: o.Open, kept: map[string]*place{}}
@@ -45,10 +45,10 @@ func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 	return s
 }
 
-// Names returns the names of all graphs. Those that were open from the beginning come first.
+// Names returns the names of all graphs. The graphs passed to [NewShelf] as opened come first.
 func (s *Shelf) Names() []string { return slices.Clone(s.names) }
 
-// Get returns graphs by their names. If a graph could not be opened, the next call tries again.
+// Get returns graphs by name. If a graph could not be opened, the next call tries again.
 func (s *Shelf) Get(ctx context.Context, names ...string) (out agent.Sources, err error) {
 	for _, name := range names {
 		source, err := s.get(ctx, name)
@@ -70,7 +70,7 @@ func (s *Shelf) get(ctx context.Context, name string) (*agent.Source, error) {
 	p.Lock()
 	defer p.Unlock()
 	if p.source == nil {
-		// the graph is kept, so opening it must not stop halfway because the first caller is gone
+		// the graph is shared, so opening it must not be interrupted if the first caller goes away
 		opened, err := s.open(context.WithoutCancel(ctx), name)
 		if err != nil {
 			return nil, err

@@ -15,10 +15,10 @@ import (
 )
 
 // TestShelf checks that a graph is opened only once, no matter how many callers request it at the same time, and that
-// opening it is retried after a failure. A graph that was already open is not opened again. A name that is not in the
-// list never reaches the opener.
+// opening it is retried after a failure. A graph that is already open is not opened again. A name that is not in the
+// list is never passed to the opener.
 func TestShelf(t *testing.T) {
-	main := agent.Sources{{Explain: kg.Description{Name: Main}}} // the built-in slice's own name
+	main := agent.Sources{{Explain: kg.Description{Name: Main}}} // the name that the built-in slice uses for itself
 	s := NewShelf(&Opener{Registry: registry.New()}, Embedded, main)
 	if names := s.Names(); names[0] != Embedded || !slices.Contains(names, Main) ||
 		len(names) != len(registry.New().Names())+1 {

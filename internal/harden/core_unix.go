@@ -4,5 +4,5 @@ package harden
 
 import "golang.org/x/sys/unix"
 
-// NoCoreDumps keeps the system from writing the program's memory to a file when it crashes.
+// NoCoreDumps prevents the system from writing the program's memory to a file when it crashes.
 func NoCoreDumps() error { return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}) }

@@ -1,5 +1,5 @@
-// Package harden protects the program's secrets from other users of its machine: it prevents memory dumps, and reports
-// files with secrets that others can read.
+// Package harden protects the program's secrets from other users of the machine: it prevents core dumps, and reports
+// files with secrets that other users can read.
 package harden
 
 import (
@@ -9,12 +9,12 @@ import (
 	"runtime"
 )
 
-// others are the permissions of users who are neither a file's owner nor in its group.
+// others contains the permissions for users who are neither a file's owner nor in its group.
 const others fs.FileMode = 0o007
 
-// Exposed returns a warning that names the file or folder and explains what to do, if other users of the machine can
-// access it. It returns "" if they cannot, if the file does not exist, and on Windows, which stores permissions
-// elsewhere.
+// Exposed returns a warning if other users of the machine can access a file or folder. It names it and explains what
+// to do. Exposed returns "" if they cannot, if the file does not exist, and on Windows, where the mode does not contain
+// the permissions.
 func Exposed(what, path string) string {
 	if runtime.GOOS == "windows" {
 		return ""

@@ -10,8 +10,8 @@ import (
 var Below http.RoundTripper = innermost{}
 
 // Around returns a transport that records the requests sent through rt and their responses. Several clients can share a
-// file; each has its own transport and thus its own limits on the hosts that it may reach. The recorder must have been
-// created with [Below].
+// file; each has a separate transport, and therefore separate limits on the hosts that it may reach. The recorder must
+// have been created with [Below].
 func (r *Recorder) Around(rt http.RoundTripper) http.RoundTripper { return through{r, rt} }
 
 // through sends requests through a recorder to the transport that the client would have used without it.
@@ -27,7 +27,7 @@ func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.recorder.RoundTrip(r.WithContext(context.WithValue(r.Context(), transportKey{}, t.rt)))
 }
 
-// innermost is the transport below the recorder. It uses the transport that the request carries in its context.
+// innermost is the transport below the recorder. It uses the transport stored in the request's context.
 type innermost struct{}
 
 // RoundTrip sends the request.

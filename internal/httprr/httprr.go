@@ -1,19 +1,19 @@
-// Package httprr records and replays HTTP exchanges for any HTTP client. A [Recorder] is a transport that passes
-// requests on and records the responses. A [Player] is a transport that answers from a recording and never uses the
+// Package httprr records and replays HTTP exchanges for any HTTP client. A [Recorder] is a transport that forwards
+// requests and records the responses. A [Player] is a transport that answers from a recording and never uses the
 // network.
 //
-// A recording is a text file with one line of JSON for each exchange. A crash loses no finished exchange, and a diff
-// shows what changed:
+// A recording is a text file with one line of JSON per exchange. Finished exchanges survive a crash, and a diff shows
+// what changed:
 //
 //	{"httprr":1}
 //	{"key":"5f0c…","request":{"method":"POST","path":"/v1/chat/completions","body":{…}},"response":{"status":200,"header":{…},"body":{…}}}
 //
-// Exchanges are found by a key: a digest of method, path, sorted query and body (JSON in canonical form), but not of
-// host and headers. Repeated requests are answered in the recorded order. A request that is not in the file, or is
-// repeated more often than in the file, fails with a [MissError].
+// Exchanges are found by key: a digest of the method, path, sorted query and body (JSON in canonical form), but not of
+// the host and headers. Repeated requests are answered in the recorded order. A request that is not in the file, or
+// that is made more often than it is in the file, fails with a [MissError].
 //
-// No secret is written: only a few harmless headers are kept, and every text is scrubbed first. A test can check this
-// for all recordings of a repository with [FindSecrets].
+// No secrets are written: only a few harmless headers are kept, and all text is scrubbed first. A test can check this
+// for all recordings in a repository with [FindSecrets].
 package httprr
 
 import (
@@ -31,13 +31,13 @@ import (
 	"unicode/utf8"
 )
 
-// version is the version of the format. It is in the first line of a file.
+// version is the format version. It is in the first line of a file.
 const version = 1
 
-// maxBody is the maximum number of bytes of one request or response that are recorded.
+// maxBody is the maximum number of bytes recorded from a single request or response.
 const maxBody = 32 << 20
 
-// kept are the response headers that a replay needs. All others are dropped, especially cookies.
+// kept lists the response headers that are needed for a replay. All other headers, in particular cookies, are dropped.
 var kept = []string{"Content-Type", "Retry-After", "Location"}
 
 // exchange is one line of a recording.
@@ -50,7 +50,7 @@ type exchange struct {
 type request struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`           // with the query, sorted
-	Body   *body  `json:"body,omitempty"` // for people who read the file; only the key is compared
+	Body   *body  `json:"body,omitempty"` // for people reading the file; only the key is compared
 }
 
 type response struct {
@@ -60,11 +60,11 @@ type response struct {
 	Error  string      `json:"error,omitempty"` // the transport's error, instead of a response
 }
 
-// body is the body of a request or response. It is written as JSON if it is JSON that this preserves byte for byte;
+// body is the body of a request or response. It is written as JSON if it is JSON and this preserves it byte for byte;
 // otherwise as a JSON string if it is text; otherwise as {"base64": "…"}.
 type body struct{ data []byte }
 
-// MarshalJSON writes the body in its most readable form.
+// MarshalJSON encodes the body in the most readable form.
 func (b body) MarshalJSON() ([]byte, error) {
 	t := bytes.TrimSpace(b.data)
 	if len(t) > 0 && (t[0] == '{' || t[0] == '[') && json.Valid(b.data) && !isBase64Form(t) {
@@ -79,13 +79,13 @@ func (b body) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string][]byte{"base64": b.data})
 }
 
-// isBase64Form reports whether JSON text could be mistaken for the form used for binary bodies.
+// isBase64Form reports whether JSON text could be mistaken for the encoding of a binary body.
 func isBase64Form(data []byte) bool {
 	var m map[string]json.RawMessage
 	return json.Unmarshal(data, &m) == nil && len(m) == 1 && m["base64"] != nil
 }
 
-// UnmarshalJSON reads any of these forms.
+// UnmarshalJSON decodes any of these forms.
 func (b *body) UnmarshalJSON(data []byte) error {
 	var s string
 	if json.Unmarshal(data, &s) == nil {
@@ -104,7 +104,7 @@ func (b *body) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Recorder is a transport that records the exchanges of its inner transport. It is safe for concurrent use.
+// Recorder is a transport that records its inner transport's exchanges. It is safe for concurrent use.
 type Recorder struct {
 	next  http.RoundTripper
 	scrub func(string) string
@@ -115,7 +115,7 @@ type Recorder struct {
 // Record creates the file at path and returns a transport that passes requests to next. The file must not exist yet, so
 // that an earlier recording, which cost money, is not overwritten. scrub removes secrets from text (see
 // politehttp.Scrubber) and must keep JSON valid. The caller must close the Recorder. After a crash, the file contains
-// everything that was recorded before.
+// everything that was recorded before the crash.
 func Record(path string, next http.RoundTripper, scrub func(string) string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -130,7 +130,7 @@ func Record(path string, next http.RoundTripper, scrub func(string) string) (*Re
 // Close closes the file.
 func (r *Recorder) Close() error { return r.file.Close() }
 
-// RoundTrip passes the request on and records the response, or the transport's error. If writing fails, the caller gets
+// RoundTrip forwards the request and records the response or the transport's error. If writing fails, RoundTrip returns
 // that error, because a recording with gaps is useless.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent, err := readBody(req)
@@ -190,7 +190,7 @@ func (r *Recorder) write(x exchange) error {
 	return nil
 }
 
-// brokenBody is a body that returns the data and then the error with which the real body ended.
+// brokenBody is a body that returns the data, followed by the error with which the real body ended.
 type brokenBody struct {
 	*bytes.Reader
 	err error
@@ -219,7 +219,7 @@ func readBody(req *http.Request) ([]byte, error) {
 	return data, err
 }
 
-// path returns the path and the sorted query of a request.
+// path returns a URL's path and sorted query.
 func path(u *url.URL) string {
 	if q := u.Query().Encode(); q != "" {
 		return u.EscapedPath() + "?" + q
@@ -228,7 +228,7 @@ func path(u *url.URL) string {
 }
 
 // key returns the digest under which an exchange is found. It is computed from the scrubbed text, so that a replay with
-// another API key finds the exchange.
+// a different API key finds the exchange.
 func key(req *http.Request, sent []byte, scrub func(string) string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", req.Method, scrub(path(req.URL)))
@@ -236,7 +236,7 @@ func key(req *http.Request, sent []byte, scrub func(string) string) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// canonical returns JSON with sorted members and without white space, and anything else unchanged.
+// canonical returns JSON with sorted members and without whitespace, and anything else unchanged.
 func canonical(data []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()

@@ -187,7 +187,7 @@ func TestFindSecrets(t *testing.T) {
 	}
 }
 
-// No test data file in the repository contains anything that looks like a secret.
+// No file of test data in the repository contains anything that looks like a secret.
 func TestNoSecretsInTestdata(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

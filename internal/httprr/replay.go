@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// MissError means that a recording does not contain the request, or contains it fewer times than it was made.
+// MissError means that a recording does not contain a request, or contains it fewer times than it was made.
 type MissError struct {
 	File         string
 	Method, Path string
@@ -30,7 +30,7 @@ func (e *MissError) Error() string {
 		e.Key)
 }
 
-// Permanent reports that repeating the request does not help. The retry policy of politehttp calls it.
+// Permanent reports that retrying the request does not help. It is called by politehttp's retry policy.
 func (e *MissError) Permanent() bool { return true }
 
 // Player is a transport that answers from a recording. It is safe for concurrent use.
@@ -42,20 +42,20 @@ type Player struct {
 	used  map[string]int
 }
 
-// Replay reads the recording at path. scrub must be the function with which it was recorded; only the secrets may
+// Replay reads the recording at path. scrub must be the function that was used for recording; only the secrets may
 // differ.
 func Replay(path string, scrub func(string) string) (*Player, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the recording cannot be read: %w", err)
 	}
-	defer func() { _ = f.Close() }() // the file was only read
+	defer func() { _ = f.Close() }() // a close error does not matter after reading
 	p, err := ReplayFrom(path, f, scrub)
 	return p, err
 }
 
-// ReplayFrom is like [Replay] but reads the recording from r. name appears in its errors. An incomplete last line,
-// which a crash may leave, is dropped.
+// ReplayFrom is like [Replay] but reads the recording from r. name appears in its errors. An incomplete last line, as
+// left by a crash, is dropped.
 func ReplayFrom(name string, r io.Reader, scrub func(string) string) (*Player, error) {
 	p := &Player{name: name, scrub: scrub, byKey: map[string][]response{}, used: map[string]int{}}
 	br := bufio.NewReader(r)
@@ -143,8 +143,8 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Unused returns the keys of the exchanges that were not requested, sorted. If there are any, the replay took a
-// different path from the recording.
+// Unused returns the sorted keys of the exchanges that were not requested. If there are any, the replay took a
+// different path than the recording.
 func (p *Player) Unused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

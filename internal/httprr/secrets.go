@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secretShapes match secrets, which must not appear in any file in the repository. They are deliberately separate from
-// the scrubber, so that a gap in one is not a gap in the other.
+// secretShapes matches secrets, which must not appear in any file in the repository. The patterns are deliberately
+// separate from the scrubber's, so that a gap in one is not a gap in the other.
 var secretShapes = []struct {
 	what string
 	re   *regexp.Regexp
@@ -25,7 +25,7 @@ var secretShapes = []struct {
 }
 
 // FindSecrets searches for text that looks like a secret. It returns one line for each match, with the line number, the
-// kind of secret, and its beginning.
+// kind of secret, and its first few characters.
 func FindSecrets(data []byte) []string {
 	var out []string
 	for i, line := range strings.Split(string(data), "\n") {

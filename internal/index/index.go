@@ -1,10 +1,11 @@
 // Package index finds entities by label or alias with the semantics of Wikibase's wbsearchentities: a case-insensitive
-// prefix match on the names in a chain of languages. Exact names come first, then the rest by weight (the number of
-// sitelinks).
+// prefix match on the names in a chain of languages. Exact matches come first, followed by the rest, sorted by weight
+// (the number of sitelinks).
 //
 // An [Index] is built once from [Entry] values and is then only read, by any number of goroutines. Names are kept
 // folded ([Fold]) and sorted by language, so a search is one binary search per language and a scan of the names that
-// begin with the text. Source: Wikibase repo/includes/Api/SearchEntities.php and its LanguageFallbackChainFactory.
+// start with the search string. Source: Wikibase repo/includes/Api/SearchEntities.php and its
+// LanguageFallbackChainFactory.
 package index
 
 import (
@@ -22,8 +23,8 @@ type Name struct {
 	Alias bool
 }
 
-// Entry is one entity with its names. Group separates kinds of entities: a search covers only one group. Among equally
-// good hits, the one with the greater Weight comes first, then the one that was added first.
+// Entry is one entity with its names. Group separates kinds of entities: a search covers only one group. Equally good
+// hits are sorted by descending Weight, then by the order in which they were added.
 type Entry struct {
 	ID     string
 	Group  string
@@ -31,11 +32,11 @@ type Entry struct {
 	Names  []Name
 }
 
-// Hit is an entity that a search found, with the matching name.
+// Hit is an entity found by a search, with the matching name.
 type Hit struct {
 	Entry *Entry
 	Name  Name
-	Exact bool // the whole name matched, not only its beginning
+	Exact bool // the whole name matched, not only a prefix
 }
 
 // posting is a folded name and the indexes of its entry and name.
@@ -45,7 +46,7 @@ type posting struct {
 	name   int32
 }
 
-// Index is a set of entries, ready for searching.
+// Index is a searchable set of entries.
 type Index struct {
 	entries []Entry
 	byLang  map[string][]posting // by group and language, see key
@@ -54,7 +55,7 @@ type Index struct {
 
 func key(group, lang string) string { return group + "\x00" + lang }
 
-// Build returns an index of the entries; it keeps the slice.
+// Build returns an index of the entries; it retains the slice.
 func Build(entries []Entry) *Index {
 	x := &Index{entries: entries, byLang: map[string][]posting{}, byID: make(map[string]int32, len(entries))}
 	for i := range entries {
@@ -86,8 +87,8 @@ func (x *Index) Entry(id string) *Entry {
 	return nil
 }
 
-// quality returns a number that orders hits: exact labels, then exact aliases, then beginnings of either. Within each
-// of these, the position of the language in the chain decides.
+// quality returns a number for sorting hits: exact labels, then exact aliases, then prefixes of either. Among exact
+// hits of the same kind, the position of the language in the chain decides.
 func quality(h Hit, lang int) int {
 	q := 2
 	if h.Exact && !h.Name.Alias {
@@ -95,14 +96,14 @@ func quality(h Hit, lang int) int {
 	} else if h.Exact {
 		q = 1
 	}
-	if q == 2 { // if only the beginning matches, the language does not matter
+	if q == 2 { // if only a prefix matches, the language does not matter
 		return q << 8
 	}
 	return q<<8 | min(lang, 255)
 }
 
-// Search returns the first limit hits of a group for a search string in the languages, best first, and whether there
-// are more. Each entity is found once, by its best name. An empty string finds nothing.
+// Search returns the first limit hits in a group for a search string in the given languages, best first, and whether
+// there are more. Each entity is found once, by its best name. An empty string finds nothing.
 func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hit, more bool) {
 	text = Fold(text)
 	if text == "" || limit < 1 {
@@ -125,7 +126,7 @@ func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hi
 			e := &x.entries[p.entry]
 			r := ranked{hit: Hit{e, e.Names[p.name], len(p.folded) == len(text)}, at: p.entry, name: p.name}
 			r.q = quality(r.hit, li)
-			// Among equally good names the label wins, then the first one.
+			// Among equally good names, the label wins, then the first name.
 			if old, ok := best[p.entry]; !ok || r.q < old.q || r.q == old.q && old.hit.Name.Alias && !r.hit.Name.Alias {
 				best[p.entry] = r
 			}
@@ -147,8 +148,8 @@ func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hi
 	return hits, more
 }
 
-// Fold returns the form in which names are compared: lower case by Unicode's simple folding, with single spaces between
-// words and none at the ends.
+// Fold returns the form in which names are compared: lowercase after Unicode simple case folding, with single spaces
+// between words and no leading or trailing spaces.
 func Fold(s string) string {
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -169,7 +170,7 @@ func Fold(s string) string {
 			space = b.Len() > 0
 			continue
 		}
-		if unicode.Is(unicode.Cf, r) { // marks of writing direction and similar characters are invisible
+		if unicode.Is(unicode.Cf, r) { // directional marks and similar characters are invisible
 			continue
 		}
 		if space {
@@ -181,7 +182,8 @@ func Fold(s string) string {
 	return b.String()
 }
 
-// foldRune returns the smallest rune of r's folding orbit, in lower case, so that all cases of a letter are the same.
+// foldRune returns the smallest rune in r's folding orbit, in lowercase, so that all case variants of a letter are the
+// same.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		return unicode.ToLower(r)
@@ -193,8 +195,8 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(least)
 }
 
-// Chain returns the languages in which a name is searched for lang: the language, its explicit fallbacks, its shorter
-// forms, "mul" (Wikidata's default values for all languages) and "en". For an empty lang they are mul and en.
+// Chain returns the languages in which names are searched for lang: the language, its explicit fallbacks, its shorter
+// forms, "mul" (Wikidata's default values for all languages) and "en". If lang is empty, they are mul and en.
 func Chain(lang string) []string {
 	lang = strings.ToLower(strings.TrimSpace(lang))
 	var out []string
@@ -219,8 +221,8 @@ func Chain(lang string) []string {
 	return out
 }
 
-// fallback lists MediaWiki's fallbacks for languages whose codes do not imply them (languages/messages/Messages*.php,
-// the common ones).
+// fallback lists MediaWiki's fallbacks for languages whose codes do not imply them (the common ones from
+// languages/messages/Messages*.php).
 func fallback(lang string) []string {
 	switch lang {
 	case "als", "gsw", "bar", "ksh", "pdc", "pfl", "sli", "stq", "vmf", "lb", "nds":

@@ -89,8 +89,8 @@ func TestFoldLaws(t *testing.T) {
 	}
 }
 
-// FuzzSearch checks the search against its definition: an entity is found exactly when one of its names begins with the
-// text.
+// FuzzSearch checks the search against its definition: an entity is found if and only if one of its names starts with
+// the search string.
 func FuzzSearch(f *testing.F) {
 	f.Add("ber")
 	f.Add("The W")

@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// The operator creates an account and assigns candidates to people. The owner of the account logs in with another
-// browser, judges a candidate, and cannot see the desk. The operator sees the progress.
+// The operator creates an account and assigns candidates to annotators. The account's owner logs in from another
+// browser, judges a candidate, and cannot see the desk. The operator sees their progress.
 func TestAnnotateFromASecondAccount(t *testing.T) {
 	t.Parallel()
 	g, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
@@ -59,7 +59,7 @@ func TestAnnotateFromASecondAccount(t *testing.T) {
 	ada.until(`document.querySelector(".annotate")?.dataset.page === "item" && document.querySelector("#remarks").childElementCount > 0`)
 	first := eval[string](ada, "location.href")
 	exclude(ada, "1")
-	ada.until(`location.href !== "` + first + `" && document.readyState === "complete"`) // the next one, or the list
+	ada.until(`location.href !== "` + first + `" && document.readyState === "complete"`) // the next candidate or the list
 	ada.open(b.url + "/annotate/")
 	ada.until(`document.querySelectorAll("a.row-link").length === ` + strconv.Itoa(before-1))
 	ada.open(b.url + "/operator")

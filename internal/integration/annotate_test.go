@@ -20,14 +20,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// annotation is a harvest folder with its page, whose address does not change when the program is restarted.
+// annotation is a harvest folder and its page. The page's address does not change when the program is restarted.
 type annotation struct {
 	t         *testing.T
 	bin, dir  string
 	addr      string
 	program   *exec.Cmd
 	shots     string   // folder for the screenshots
-	questions []string // questions of the suggestions, by candidate
+	questions []string // suggested questions, by candidate
 }
 
 func newAnnotation(t *testing.T) *annotation {
@@ -78,7 +78,7 @@ func (a *annotation) start() {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 }
 
-// kill ends the program with kill -9.
+// kill kills the program with kill -9.
 func (a *annotation) kill() {
 	_ = a.program.Process.Kill()
 	_ = a.program.Wait()
@@ -93,7 +93,7 @@ func (a *annotation) view(p *tab, name string) {
 	p.shot(filepath.Join(a.shots, name+".png"))
 }
 
-// signIn enters a name on the first page, by keyboard.
+// signIn enters a name on the first page, using the keyboard.
 func (a *annotation) signIn(p *tab, name string) {
 	p.open(a.url("/name"))
 	p.until(`document.activeElement.name === "name"`)
@@ -103,25 +103,26 @@ func (a *annotation) signIn(p *tab, name string) {
 	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 }
 
-// on returns a JavaScript condition: a candidate's page of the given kind is loaded, and its script is ready.
+// on returns a JavaScript condition that is true once candidate n's page of the given kind is loaded and its script is
+// ready.
 func on(kind string, n int) string {
 	return fmt.Sprintf(`document.querySelector(".annotate")?.dataset.page === %q && location.pathname.endsWith(%q) && document.querySelector("#remarks").childElementCount > 0`, kind, datasettest.ID(n))
 }
 
-// insert inserts the model's natural question.
+// insert inserts the model's question.
 func insert(p *tab) {
 	p.press("2")
 	p.until(`document.activeElement.id === "question" && document.activeElement.value.length > 20`)
 	p.press("Escape")
 }
 
-// trim takes the trimmed query and runs it.
+// trim accepts the trimmed query and runs it.
 func trim(p *tab) {
 	p.press("t", "r")
 	p.until(`document.querySelector("#result-note").textContent.includes("now")`)
 }
 
-// exclude chooses the n-th reason.
+// exclude excludes the candidate for the given reason.
 func exclude(p *tab, reason string) {
 	p.press("x")
 	p.until(`document.querySelector("#exclude").open`)
@@ -175,7 +176,7 @@ func (a *annotation) first(p *tab) {
 			p.press("i")
 		}
 	}
-	// Ten verdicts have been given, and the box is empty. The last verdict is withdrawn and given again.
+	// All ten verdicts have been given, and the inbox is empty. The last verdict is withdrawn and given again.
 	p.until(`document.querySelector(".annotate")?.dataset.page === "queue"`)
 	p.press("u")
 	p.until(on("item", 10))
@@ -210,12 +211,12 @@ func (a *annotation) killWhileTyping(p *tab) {
 	p.open(a.url("/item/" + datasettest.ID(3)))
 	p.until(on("item", 3) + ` && !document.querySelector("#banner").hidden`)
 	a.view(p, "unsaved")
-	p.press("Enter") // the focus is on “Take it”
+	p.press("Enter") // “Take it” has the focus
 	p.until(`document.querySelector("#question").value === ` + quote(question) +
 		` && document.querySelector("#status").textContent.startsWith("saved")`)
 }
 
-// twoTabs lets another tab save first. The page must report this, and both texts stay in the history.
+// twoTabs saves from another tab first. The page must report this, and the history must keep both versions.
 func (a *annotation) twoTabs(p *tab) {
 	question := a.questions[4]
 	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
@@ -232,7 +233,7 @@ func (a *annotation) twoTabs(p *tab) {
 	p.typeText(" ")
 	p.until(`!document.querySelector("#banner").hidden && document.querySelector("#banner").textContent.includes("From another tab?")`)
 	a.view(p, "conflict")
-	p.press("Enter") // the focus is on “Continue with mine”
+	p.press("Enter") // “Continue with mine” has the focus
 	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
 	if got := eval[string](p, `document.querySelector("#question").value`); strings.TrimSpace(got) != question {
 		a.t.Errorf("after the conflict the question is %q", got)
@@ -268,7 +269,7 @@ func (a *annotation) itemViews(p *tab) {
 	p.until(`!document.querySelector("#exclude").open`)
 }
 
-// second plays Ben's part. He disagrees on the first, the fourth and the ninth candidate.
+// second plays Ben's part. He disagrees on the first, fourth and ninth candidates.
 func (a *annotation) second(p *tab) {
 	p.press("2") // the box to validate
 	p.until(`location.search.includes("validate")`)
@@ -312,7 +313,7 @@ func (a *annotation) second(p *tab) {
 	p.until(`document.querySelector(".annotate")?.dataset.page !== "compare" || location.pathname.endsWith(` + quote(datasettest.ID(1)) + `)`)
 }
 
-// resolve settles the three disputes: with Ada's work, with Ada's modified query run again, and with Ben's work.
+// resolve settles the three disputes: with Ada's version, with Ada's modified query rerun, and with Ben's version.
 func (a *annotation) resolve(p *tab) {
 	p.open(a.url("/"))
 	p.press("6")

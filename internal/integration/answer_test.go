@@ -20,13 +20,13 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// world is everything an integration test needs: the wiki, the graph and the model behind relays, the program, and a
+// world is everything that an integration test needs: a wiki, a graph and a model behind relays, the program, and a
 // data folder.
 type world struct {
 	t       *testing.T
 	wiki    *realWiki
 	bin     string
-	sandbox string // address of the sandbox, without a relay
+	sandbox string // address of the sandbox, bypassing the relay
 	hooks   *hooks
 	dir     string
 	env     []string
@@ -34,10 +34,10 @@ type world struct {
 	bob     *user
 	page    string
 	pages   int   // number of pages created by fresh
-	asked   asked // the posts that settled expects to have been answered
+	asked   asked // posts that settled expects to have been answered
 }
 
-// All tests of a run share the servers, because starting them takes seconds.
+// All tests in a run share the servers, because starting them takes seconds.
 func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 	t.Helper()
 	h := &hooks{}
@@ -117,7 +117,7 @@ var signature = regexp.MustCompile(`\[\[User:SpinachBot\|[^\]]*\]\][^\n]*\d\d:\d
 // replies counts the bot's signed replies in text.
 func replies(text string) int { return len(signature.FindAllString(text, -1)) }
 
-// The requests that the built-in script answers.
+// Requests that the built-in script answers.
 const (
 	capital    = "What is the capital of Ivory Coast according to Wikidata? An item number would be nice."
 	landlocked = "How many landlocked countries are there in Africa? I only need the number for a quiz."

@@ -28,7 +28,7 @@ type askSite struct {
 	shots string
 
 	commons  *commons // the picture service
-	bin, dir string   // path of the program, and its DATA_DIR
+	bin, dir string   // path of the program and its DATA_DIR
 	env      []string // its settings
 
 	mu    sync.Mutex
@@ -65,7 +65,7 @@ func newAskSite(t *testing.T) *askSite {
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(model.Close)
-	t.Cleanup(func() { a.let(-1) }) // after a failed test, a call that is still held would keep the server from closing
+	t.Cleanup(func() { a.let(-1) }) // after a failed test, a pending call would keep the server from closing
 	a.commons = newCommons(t)
 	a.env = []string{"SPARQL_ENDPOINT=" + sandbox + "/sparql", "OPENAI_BASE_URL=" + model.URL + "/v1",
 		"OPENAI_MODEL=scripted", "DATA_DIR=" + a.dir, "PICTURES_URL=" + a.commons.URL + "/wiki/Special:FilePath/"}
@@ -116,7 +116,7 @@ func (a *askSite) startKill(bin string, env []string, args ...string) (base stri
 	return "", nil
 }
 
-// hold makes the model wait until the returned function is called.
+// hold blocks the model until the returned function is called.
 func (a *askSite) hold() (release func()) {
 	a.let(0)
 	return func() { a.let(-1) }
@@ -129,7 +129,7 @@ func (a *askSite) let(calls int) {
 	a.calls = calls
 }
 
-// may takes one of the calls that the model may answer.
+// may reports whether the model may answer one more call, and counts that call.
 func (a *askSite) may() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -150,7 +150,7 @@ func (a *askSite) view(p *tab, name string) {
 	p.shot(filepath.Join(a.shots, name+".png"))
 }
 
-// ask asks a question with the keyboard.
+// ask asks a question using the keyboard.
 func (a *askSite) ask(p *tab, question string) {
 	p.open(a.base + "/")
 	p.until(`document.activeElement.name === "q"`)
@@ -159,10 +159,10 @@ func (a *askSite) ask(p *tab, question string) {
 	p.until(`location.pathname.startsWith("/a/")`)
 }
 
-// answered is a JavaScript condition: an answer with rows is shown.
+// answered is a JavaScript condition that is true when an answer with rows is shown.
 const answered = `document.querySelector(".report") && document.querySelector("#rows")`
 
-// complaints collects errors from the page's scripts and violations of its security policy.
+// complaints collects errors from the page's scripts and violations of its content security policy.
 const complaints = `window.problems = window.problems ?? [], addEventListener("error", e => problems.push(e.message)), addEventListener("securitypolicyviolation", e => problems.push(e.violatedDirective + " " + e.blockedURI + " " + e.sample)), true`
 
 func TestAskInTheBrowser(t *testing.T) {
@@ -250,7 +250,7 @@ func (a *askSite) whyAndWhyNot(p *tab) {
 	p.until(answered)
 }
 
-// change replaces the query of the third step; the run continues from there.
+// change replaces the query in the third step; the run continues from there.
 func (a *askSite) change(p *tab) {
 	p.until(`[...document.querySelectorAll(".step a")].find(a => a.href.endsWith("/step/3")).click() ?? true`)
 	p.until(`document.querySelector("textarea[name=turn]")`)
@@ -290,7 +290,7 @@ func (a *askSite) views(p *tab) {
 		p.until(`document.querySelector("#tab-` + v.view + `").click() ?? true`)
 		p.until(`document.querySelector("#other-view[data-shown=` + v.view + `] ` + v.there + `")`)
 		time.Sleep(300 * time.Millisecond) // the map draws itself
-		if v.view == "map" {               // what is drawn where there is no marker: Eurasia and the Indian Ocean
+		if v.view == "map" {               // two points without a marker: Eurasia and the Indian Ocean
 			if painted := eval[[]int](p, `(c => [[0.5, 0.3], [0.5, 0.97]].map(([x, y]) => c.getContext("2d").getImageData(Math.round(c.width * x), Math.round(c.height * y), 1, 1).data[3]))(document.querySelector(".leaflet-container canvas"))`); painted[0] != 255 {
 				a.t.Errorf("the opacity of land and sea is %v", painted)
 			}
@@ -306,7 +306,7 @@ func (a *askSite) views(p *tab) {
 	}
 }
 
-// editor types a query with completions, makes a mistake and corrects it, and runs the query.
+// editor types a query using completions, makes a mistake, corrects it, and runs the query.
 func (a *askSite) editor(p *tab) {
 	p.open(a.base + "/editor")
 	p.until(complaints)
@@ -325,7 +325,7 @@ func (a *askSite) editor(p *tab) {
 	p.until(`document.querySelector("#source").value.endsWith(" ?c } LIMIT 3")`)
 	p.until(`!document.querySelector("#marks .bad")`)
 	p.until(`document.querySelector("#source").setSelectionRange(21, 21) ?? true`)
-	p.until(`document.querySelector("#name").textContent === "Q1008: Ivory Coast"`) // of the ID at the cursor
+	p.until(`document.querySelector("#name").textContent === "Q1008: Ivory Coast"`) // label of the ID at the cursor
 	p.until(`(r => document.querySelector("#source").dispatchEvent(new MouseEvent("mousemove", {clientX: r.left + 200, clientY: r.top + 20, bubbles: true})) && document.querySelector("#tip").textContent === "Q1008: Ivory Coast")(document.querySelector("#source").getBoundingClientRect())`)
 	p.press("Run")
 	p.until(`document.querySelector("#rows")?.textContent.includes("Yamoussoukro")`)
@@ -347,7 +347,7 @@ func (a *askSite) stopped(p *tab) {
 	p.until(answered)
 }
 
-// languagesAndSizes checks the pages in German, on a phone and in dark mode, and a right-to-left one.
+// languagesAndSizes checks the pages in German, on a phone, in dark mode, and in a right-to-left language.
 func (a *askSite) languagesAndSizes(p *tab) {
 	for _, width := range []int64{320, 390} {
 		small := newTab(a.t, width, 800)
@@ -376,7 +376,7 @@ func (a *askSite) languagesAndSizes(p *tab) {
 	p.shot(filepath.Join(a.shots, "ask-form-dark.png"))
 }
 
-// Without JavaScript, a question is asked with a form, and its page has everything except the views.
+// Without JavaScript, a question is asked through a form, and its page has everything except the views.
 func TestAskWithoutScripts(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -414,7 +414,7 @@ func TestAskWithoutScripts(t *testing.T) {
 	t.Error(get(page))
 }
 
-// This test measures the compressed size of the first load of a page and of an answer, without files that are loaded on
+// This test measures the compressed size of a page's first load and of an answer, excluding files that are loaded on
 // demand.
 func TestFirstLoadIsSmall(t *testing.T) {
 	t.Parallel()
@@ -435,7 +435,7 @@ func TestFirstLoadIsSmall(t *testing.T) {
 	}
 }
 
-// A page of another site cannot ask questions: not with a form, not with a script, and not through its own host name.
+// A page on another site cannot ask questions, whether with a form, with a script, or through its own host name.
 func TestOtherSitesCannotAsk(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -465,7 +465,7 @@ func TestOtherSitesCannotAsk(t *testing.T) {
 	}
 }
 
-// The files of other projects are exactly those that `make web-assets` writes.
+// The third-party web assets are exactly the ones that `make web-assets` writes.
 func TestWebAssets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

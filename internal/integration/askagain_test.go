@@ -13,14 +13,15 @@ import (
 	"time"
 )
 
-// wire is a connection to a server that can be cut. While it is cut, nothing passes, and open connections end.
+// wire is a connection to a server that can be cut. While it is cut, nothing passes through, and open connections are
+// closed.
 type wire struct {
 	mu    sync.Mutex
 	cut   bool
 	conns map[net.Conn]bool
 }
 
-// lay starts the wire and returns the address of its near end.
+// lay starts a wire to the given address and returns the address of its near end.
 func (w *wire) lay(t *testing.T, target string) string {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -72,7 +73,7 @@ func numbers(p *tab) string {
 const longQuestion = "How many people live in the larger countries of Europe?"
 
 // After a connection is lost in the middle of a run, the browser reconnects, and every event is shown once. If the
-// server is killed and restarted, the page reports this, and the reader can continue.
+// server is killed and restarted, the page says so, and the reader can continue.
 func TestLostConnectionInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -88,7 +89,7 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	near.set(true)
 	p.until(`!document.querySelector("[data-connected]")`)
 	a.view(p, "ask-lost")
-	a.let(3) // two steps that do not reach the browser; one shows a shortened page
+	a.let(3) // two steps that never reach the browser; one shows a shortened page
 	time.Sleep(500 * time.Millisecond)
 	if got := numbers(p); got != "1" {
 		t.Errorf("while the connection is lost, the page shows the steps %q", got)
@@ -114,7 +115,7 @@ func TestKilledServerInTheBrowser(t *testing.T) {
 	a.base = base
 	p := newTab(t, 1280, 900)
 	a.ask(p, longQuestion)
-	a.let(4) // the language, the first step, the second with a shortened page
+	a.let(4) // the language, the first step, and the second step with a shortened page
 	p.until(`document.querySelectorAll("#steps .step").length === 2`)
 	kill()
 	p.until(`!document.querySelector("[data-connected]")`)
@@ -135,8 +136,8 @@ func TestKilledServerInTheBrowser(t *testing.T) {
 	}
 }
 
-// A reader decides on each step using only the keyboard: accepts, changes, goes back. The server is restarted in the
-// middle. Then the same is done without scripts.
+// Using only the keyboard, a reader decides on each step: accepts it, changes it, or goes back. The server is restarted
+// midway. Then the test does the same without scripts.
 func TestReviewInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)

@@ -14,15 +14,15 @@ import (
 	"testing"
 )
 
-// commons imitates Wikimedia Commons: a file's address returns a small bitmap.
+// commons imitates Wikimedia Commons: each file's address returns a small bitmap.
 type commons struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string // names of the requested files
 }
 
-// crosses are flags with a cross, such as those of the Nordic countries. They are defined by the colors of the field,
-// the cross, and the inner cross, which may be missing.
+// crosses lists flags with a cross, such as the Nordic flags. Each is defined by the colors of the field, the cross,
+// and the inner cross, if any.
 var crosses = map[string][3]color.RGBA{
 	"Flag of Sweden.svg":  {{0, 106, 167, 255}, {254, 204, 2, 255}},
 	"Flag of Finland.svg": {{255, 255, 255, 255}, {0, 47, 108, 255}},
@@ -39,7 +39,7 @@ func newCommons(t *testing.T) *commons {
 		c.mu.Lock()
 		c.asked = append(c.asked, name)
 		c.mu.Unlock()
-		if strings.HasPrefix(name, "Active") { // something that a stranger may have uploaded, or a broken server may send
+		if strings.HasPrefix(name, "Active") { // something that a stranger may have uploaded or a broken server may send
 			w.Header().Set("Content-Type", "image/png")
 			_, _ = w.Write([]byte(`<svg xmlns="http://www.w3.org/2000/svg" onload="parent.hacked=1"><script>parent.hacked=1</script></svg>`))
 			return
@@ -75,8 +75,8 @@ func (c *commons) files() []string {
 	return append([]string(nil), c.asked...)
 }
 
-// The image grid shows pictures, which are loaded only from this server. Each file in the result is requested once from
-// the picture service, and no file is requested unless the grid is opened.
+// The image grid loads its pictures only from this server. Each file in the result is requested from the picture
+// service once, and only if the grid is opened.
 func TestPicturesInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The view that a comment in the query requests is shown first, as in the query service. Nothing is loaded from another
-// site.
+// As in the query service, the view that a comment in the query requests is shown first. Nothing is loaded from other
+// sites.
 func TestDefaultViewsInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := newAskSite(t)
@@ -44,7 +44,7 @@ func TestDefaultViewsInTheBrowser(t *testing.T) {
 	}
 }
 
-// inTheEditor runs the query of the shown answer in the editor, where the comment must have the same effect.
+// inTheEditor runs the displayed answer's query in the editor, where the comment must have the same effect.
 func (a *askSite) inTheEditor(p *tab, view, there string) {
 	p.until(`document.querySelector("a[href^='/editor?from=']").click() ?? true`)
 	p.until(`document.querySelector("#source")?.value.includes("#defaultView")`)
@@ -90,7 +90,7 @@ func TestArabicInTheBrowser(t *testing.T) {
 	}
 }
 
-// Text that strangers write into a graph stays text in every view: it never runs code, links elsewhere or loads
+// Text that strangers put in a graph remains plain text in every view: it never runs code, links elsewhere or loads
 // anything.
 func TestHostileAnswerInTheBrowser(t *testing.T) {
 	t.Parallel()
@@ -140,7 +140,7 @@ func TestHostileAnswerInTheBrowser(t *testing.T) {
 			t.Errorf("%s: loaded from elsewhere: %q", step, from)
 		}
 	}
-	// Even if a picture contained active content, opening it as a page would have no effect.
+	// Even if a picture contained active content, opening it as a page would not run it.
 	for _, row := range []string{"1", "2"} {
 		p.open(a.base + "/a/" + id + "/picture/" + row + "/file")
 		if text := eval[string](p, `document.body.innerText`); !strings.Contains(text, "cannot be shown") {

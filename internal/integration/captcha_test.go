@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// The wiki requires a captcha for each edit, as the extension ConfirmEdit does for accounts without the right
-// skipcaptcha. The bot tries once, stops and reports why; its reply waits. When the account has been given the right,
-// the reply is posted.
+// The wiki requires a captcha for each edit, as the ConfirmEdit extension does for accounts without the skipcaptcha
+// right. The bot tries once, stops and reports why; its reply stays pending. Once the account has the right, the reply
+// is posted.
 func TestCaptcha(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a page in its own Chromium. The test controls it over the DevTools protocol, using the keyboard as a person
+// tab is a page in its own Chromium. The test controls it over the DevTools protocol, using the keyboard as a user
 // would.
 type tab struct {
 	t   *testing.T
@@ -51,7 +51,7 @@ func newTab(t *testing.T, width, height int64) *tab {
 	return p
 }
 
-// do runs steps; an error ends the test.
+// do runs steps; an error fails the test.
 func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	if err := chromedp.Do(p.ctx, steps...); err != nil {
@@ -74,7 +74,8 @@ func eval[T any](p *tab, expression string) T {
 	return v
 }
 
-// until waits until the page is loaded and a JavaScript expression is true, even if the page changes in the meantime.
+// until waits for the page to load and for a JavaScript expression to become true, even if the page changes in the
+// meantime.
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
@@ -89,7 +90,7 @@ func (p *tab) until(expression string) {
 		eval[string](p, "document.querySelector('#toast')?.textContent ?? ''"))
 }
 
-// keyCodes are the codes of keys that are not characters.
+// keyCodes maps the names of non-character keys to their codes.
 var keyCodes = map[string]input.DispatchKeyEventParams{
 	"Enter": {Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}, "Escape": {Key: "Escape",
 		Code: "Escape", WindowsVirtualKeyCode: 27},
@@ -153,8 +154,8 @@ func (p *tab) shot(name string) {
 	}
 }
 
-// accessible checks the view by the rules of axe-core, in light and dark mode. Violations that axe-core calls serious
-// or critical fail the test.
+// accessible checks the view against the axe-core rules, in light and dark mode. A violation that axe-core rates as
+// serious or critical fails the test.
 func (p *tab) accessible(view string) {
 	p.t.Helper()
 	if p.axe == "" {
@@ -180,8 +181,8 @@ func (p *tab) accessible(view string) {
 	p.scheme("light")
 }
 
-// unswiped checks that a narrow page can be read without swiping sideways: no part is wider than its container, except
-// those that a selector names.
+// unswiped checks that a narrow page can be read without scrolling sideways: no element is wider than its container,
+// except within elements that match the selector but.
 func (p *tab) unswiped(view, but string) {
 	p.t.Helper()
 	if wide := eval[[]string](p, `[...document.querySelectorAll("main .scroll, main .tree, main table")].filter(e => e.checkVisibility() && !e.closest(`+quote(but)+`) && e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 120) + " " + e.scrollWidth + " > " + e.clientWidth)`); len(wide) > 0 {

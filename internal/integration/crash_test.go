@@ -18,7 +18,7 @@ import (
 // asked is the number of posts that need an answer, by heading.
 type asked map[string]int
 
-// older is the heading of a thread in which people reply to our answer.
+// older is the heading of a thread in which users reply to the bot's answer.
 const older = "An older request"
 
 // answerOlder posts the older request and lets the bot answer it.
@@ -29,7 +29,7 @@ func (w *world) answerOlder() {
 	w.asked = asked{older: 1}
 }
 
-// ask posts a request by Alice under the heading, early enough in a minute for a second post.
+// ask posts a request by Alice under the heading, early enough in the minute to leave time for a second post.
 func (w *world) ask(heading string) {
 	w.t.Helper()
 	if s := time.Now().Second(); s > 45 {
@@ -39,7 +39,7 @@ func (w *world) ask(heading string) {
 	w.asked[heading] = 1
 }
 
-// askAgain posts a second time in the same minute: at the top of the page, under an older answer, or in another
+// askAgain posts a second time in the same minute: at the top of the page, under an older answer, or in a different
 // section.
 func (w *world) askAgain(heading string, n int) {
 	w.t.Helper()
@@ -62,7 +62,7 @@ func (w *world) askAgain(heading string, n int) {
 	}
 }
 
-// settled runs rounds until nothing is open, and checks that every post has exactly one reply. It examines only the
+// settled runs rounds until no work is left, and checks that every post has exactly one reply. It examines only the
 // page.
 func (w *world) settled() {
 	w.t.Helper()
@@ -91,7 +91,7 @@ func (w *world) settled() {
 	}
 }
 
-// fresh switches to an empty page and an empty data folder, because ever-growing pages make a wiki slow.
+// fresh switches to an empty page and an empty data folder, because ever-growing pages slow down a wiki.
 func (w *world) fresh() {
 	w.t.Helper()
 	w.pages++
@@ -104,8 +104,8 @@ func (w *world) fresh() {
 	w.first()
 }
 
-// killed runs the bot and kills it and its child processes at the call with the given number: before the call is
-// forwarded, or after it was answered. It returns false if the run ended before that call.
+// killed runs the bot and kills it and its child processes at the call with the given number, either before the call is
+// forwarded or after the response arrives. It returns false if the run ended before that call.
 func (w *world) killed(n int, after bool) bool {
 	w.t.Helper()
 	cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")
@@ -136,8 +136,8 @@ func (w *world) killed(n int, after bool) bool {
 	return hit
 }
 
-// crashStep returns the distance between the calls at which the program is killed: 1, or CRASH_STEP from the
-// environment, which the gate sets so that only some calls are tested.
+// crashStep returns the interval between the calls at which the program is killed: 1, or CRASH_STEP from the
+// environment, which the gate sets to test only some of the calls.
 func crashStep(t *testing.T) int {
 	t.Helper()
 	step := 1
@@ -183,8 +183,8 @@ func TestKilledAtEveryOutsideCall(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryLedgerWrite uses the system call tracer to kill the program at the n-th system call that writes to
-// or syncs one of its files, for every n.
+// TestKilledAtEveryLedgerWrite uses the system call tracer to kill the program at the nth system call that writes to or
+// syncs one of its files, for every n.
 func TestKilledAtEveryLedgerWrite(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
@@ -241,7 +241,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewSource(seed))
-	w.ask("Undisturbed") // may wait for the next minute
+	w.ask("Undisturbed") // may have to wait for the next minute
 	began := time.Now()
 	w.round()
 	whole := time.Since(began)

@@ -18,9 +18,9 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-const shoes = "What was the shoe size of each president of the United States?" // the script has no answer
+const shoes = "What was the shoe size of each president of the United States?" // the script cannot answer this
 
-// wanted describes what a page must contain in the end. The check uses only the page's history, the bot's name and the
+// wanted describes what a page must contain at the end. The check uses only the page's history, the bot's name and the
 // form of its replies.
 type wanted struct {
 	u       *user // who reads the page
@@ -28,11 +28,11 @@ type wanted struct {
 	replies []string       // the bot's comments in page order: "level author of the parent"
 	edits   int            // number of the bot's edits
 	has     map[string]int // number of occurrences of each string on the page
-	digest  bool           // the page is for the digest, and contains no replies
+	digest  bool           // the page is the digest's, and contains no replies
 	tools   bool           // DiscussionTools posts the reply, with a blank line before it
 }
 
-// wrong returns how the page differs from what is wanted, or "" if it does not differ.
+// wrong describes how the page differs from w, or returns "" if it does not differ.
 func (w wanted) wrong() string {
 	history := w.u.history(w.page)
 	if len(history) == 0 {
@@ -74,17 +74,17 @@ func dense(text string) string {
 	return regexp.MustCompile(`\n{2,}`).ReplaceAllString(strings.TrimSpace(text), "\n")
 }
 
-// path is one of the ways in which the bot reads or writes. Its first function simulates the people. After that, the
-// program is killed while it does its part.
+// path is one of the paths by which the bot reads or writes. Its first function plays the users. Then the program is
+// killed while it does its part.
 type path struct {
 	name    string
 	extra   []string // settings
 	prepare func(n int) []wanted
-	spoil   bool   // after that, the query service returns something else
+	spoil   bool   // whether the query service returns a different result afterward
 	own     string // part of the path's characteristic call, at which the gate kills the program; "": an edit
 }
 
-// paths returns the paths of docs/mentions.md. The pages are numbered, because each kill has its own page.
+// paths returns the paths that docs/mentions.md lists. Pages are numbered because each kill uses its own page.
 func (s *scenes) paths(other *user) []path {
 	title := func(kind string, n int) string { return fmt.Sprintf("Talk:%s %d", kind, n) }
 	clear := []string{"ANSWER_CONFIDENCE=0"}
@@ -165,7 +165,7 @@ func (s *scenes) paths(other *user) []path {
 	}
 }
 
-// ends runs rounds until the pages are as expected, and then one more round, which must not change anything.
+// ends runs rounds until the pages are as expected, and then one more, which must not change anything.
 func (s *scenes) ends(note string, pages []wanted, extra []string) {
 	s.t.Helper()
 	s.hooks.reset(nil, nil)
@@ -191,7 +191,7 @@ func (s *scenes) ends(note string, pages []wanted, extra []string) {
 	}
 }
 
-// unread counts the bot's unread notifications of people who addressed it.
+// unread counts the bot's unread notifications about users who addressed it.
 func (u *user) unread() (n int) {
 	u.t.Helper()
 	out := u.call(url.Values{"action": {"query"}, "meta": {"notifications"}, "notfilter": {"!read"}, "notprop": {"list"}, "notlimit": {"50"}})
@@ -222,7 +222,7 @@ func (u *user) subscribed(page string) bool {
 	return state == 1
 }
 
-// crashWorld returns a MediaWiki with notifications and discussion tools, where the bot answers wherever it is
+// crashWorld returns a MediaWiki with Echo notifications and DiscussionTools, where the bot answers wherever it is
 // mentioned.
 func crashWorld(t *testing.T) *scenes {
 	wiki := startNewerWiki(t)
@@ -232,7 +232,7 @@ func crashWorld(t *testing.T) *scenes {
 		"User talk:SpinachBot": "Welcome."} {
 		s.admin.edit(url.Values{"title": {title}, "text": {text}})
 	}
-	s.hooks.change = func(c call, answer *recorder) { // the script contains no questions
+	s.hooks.change = func(c call, answer *recorder) { // the script contains no clarifying questions
 		if strings.Contains(c.body, `"purpose":"clarify"`) {
 			answer.code, answer.header = 200, map[string][]string{"Content-Type": {"application/json"}}
 			answer.body = []byte(`{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":` +
@@ -244,7 +244,7 @@ func crashWorld(t *testing.T) *scenes {
 	return s
 }
 
-// spoiled makes the query service return another capital.
+// spoiled makes the query service return a different capital.
 func (s *scenes) spoiled() (undo func()) {
 	was := s.hooks.change
 	s.hooks.change = func(c call, answer *recorder) {
@@ -257,8 +257,8 @@ func (s *scenes) spoiled() (undo func()) {
 }
 
 // TestKilledOnEveryPath kills the program before each call to a wiki, and after each call that changes one, on every
-// path of docs/mentions.md. With CRASH_STEP greater than 1, it kills the program only after the path's characteristic
-// call. In the end, each question has one reply, people's text is unchanged, nothing that they told the bot is lost,
+// path in docs/mentions.md. With CRASH_STEP greater than 1, it kills the program only after the path's characteristic
+// call. At the end, each question has one reply, the users' text is unchanged, nothing that they told the bot is lost,
 // and the bot is subscribed to the topics in which it replied.
 func TestKilledOnEveryPath(t *testing.T) {
 	t.Parallel()
@@ -281,7 +281,7 @@ func TestKilledOnEveryPath(t *testing.T) {
 	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
 			s.t = t
-			// once runs the path once, and kills the program at the first call that at selects.
+			// once runs the path once and kills the program at the first call for which at returns true.
 			once := func(note string, at func(call) bool, after bool) {
 				number++
 				pages := p.prepare(number)
@@ -315,8 +315,8 @@ func TestKilledOnEveryPath(t *testing.T) {
 				}
 				return
 			}
-			// The calls to the model and the query service are the same as in TestKilledAtEveryOutsideCall. A lost
-			// answer makes a difference only if the wiki has changed.
+			// The calls to the model and the query service are the same as in TestKilledAtEveryOutsideCall. A lost response
+			// matters only if the call changed the wiki.
 			nth := func(n int, after bool) func(call) bool {
 				return func(c call) bool {
 					if !strings.HasSuffix(c.path, "/api.php") || after && (c.method != "POST" || !changing.MatchString(c.body)) {
@@ -342,11 +342,11 @@ func TestKilledOnEveryPath(t *testing.T) {
 	t.Logf("killed %d times", kills)
 }
 
-// changing reports whether a call changes the wiki or the session on it.
+// changing reports whether a call changes the wiki or the bot's session.
 var changing = regexp.MustCompile(`(action=|name="action"\s+)(edit|discussiontoolsedit|discussiontoolssubscribe|echomarkread|login|logout)\b`)
 
-// killedWith is like killed, but with additional settings, and kills the program at the first call that at selects. It
-// returns false if there was no such call.
+// killedWith is like killed, but uses additional settings and kills the program at the first call for which at returns
+// true. It returns false if there was no such call.
 func (w *world) killedWith(at func(call) bool, after bool, extra []string) (hit bool) {
 	w.t.Helper()
 	cmd := w.command(extra, "run", "--once", "--unknown-grace", "1s")
@@ -376,9 +376,9 @@ func (w *world) killedWith(at func(call) bool, after bool, extra []string) (hit 
 	return hit
 }
 
-// TestLateRequest delays the request with which DiscussionTools would post a reply, and kills the program. Its
+// TestLateRequest delays the request that would post a reply through DiscussionTools, and kills the program. Its
 // successor waits, sees no reply and posts with a section edit. Then the delayed request reaches the wiki, which must
-// refuse it, because its session has ended. If the successor is not given that session, there are two replies, which
+// reject it because its session has ended. If the successor does not know that session, there are two replies, which
 // shows that the test can detect the difference.
 func TestLateRequest(t *testing.T) {
 	t.Parallel()
@@ -426,7 +426,7 @@ func TestLateRequest(t *testing.T) {
 	}
 }
 
-// wait waits for a condition that must become true.
+// wait waits for c and fails the test if nothing arrives within a minute.
 func wait(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
 	select {

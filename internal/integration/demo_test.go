@@ -21,7 +21,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// startDemo starts the demo like a new user and returns the only address that it prints.
+// startDemo starts the demo as a new user would and returns the only address that it prints.
 func startDemo(t *testing.T, bin string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), bin, "demo", "--addr", "127.0.0.1:0", "--schedule", "@every 1s")
@@ -89,7 +89,7 @@ func TestDemoInTheBrowser(t *testing.T) {
 		least          int
 	}{
 		{"headings", "h2", 15}, {"nested replies", "dd dd, .level dd, li li, dd", 12}, {"highlighted queries", "pre span",
-			50}, {"result tables", "table", 8}, // a single value is shown as a line
+			50}, {"result tables", "table", 8}, // single values are shown on a line, not in a table
 		{"collapsible lists of steps", "details", 12}, {"a form for a new request", "form[action*='action=new']", 1},
 		{"forms to reply", "form[action*='action=reply']", 15},
 		{"links to try a query", "a[href^='/query#']", 11},
@@ -122,7 +122,7 @@ func TestDemoInTheBrowser(t *testing.T) {
 	})
 }
 
-// browser is a visitor of the demo's wiki.
+// browser is a visitor to the demo's wiki.
 type browser struct {
 	t    *testing.T
 	base string
@@ -157,7 +157,7 @@ func (b *browser) do(method, path string, body io.Reader) string {
 	return string(out)
 }
 
-// post finds the first form with the given action after the text, fills it in, and sends it.
+// post finds the first form with the given action after the text, fills it in, and submits it.
 func (b *browser) post(action, after string, fields url.Values) {
 	b.t.Helper()
 	page := b.get("/wiki/Wikidata:Request_a_query")

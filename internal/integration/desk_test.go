@@ -19,7 +19,7 @@ import (
 
 const operatorToken = "a-token-of-the-operator-0123456789"
 
-// bureau consists of a sandbox, a ledger with waiting replies, and a server with the desk.
+// bureau consists of a sandbox, a ledger with pending replies, and a server with the desk.
 type bureau struct {
 	t     *testing.T
 	bin   string
@@ -49,7 +49,7 @@ func newBureau(t *testing.T, serve ...string) *bureau {
 	return b
 }
 
-// start starts a program that runs until the end of the test, and returns its output up to the line that begins with
+// start starts a program that runs until the end of the test, and returns its output up to the line that starts with
 // last.
 func (b *bureau) start(last string, args ...string) []string {
 	b.t.Helper()
@@ -78,7 +78,7 @@ func (b *bureau) start(last string, args ...string) []string {
 	return nil
 }
 
-// run runs a command to its end.
+// run runs a command to completion.
 func (b *bureau) run(args ...string) string {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -99,7 +99,7 @@ func (b *bureau) view(p *tab, name string) {
 	p.shot(filepath.Join(b.shots, name+".png"))
 }
 
-// login logs in with the keyboard.
+// login logs in using the keyboard.
 func (b *bureau) login(p *tab, token, to string) {
 	p.open(b.url + to)
 	p.until(`document.activeElement.name === "token"`)
@@ -114,13 +114,14 @@ func click(p *tab, selector string) {
 	p.until(`!document.documentElement.dataset.old && document.readyState === "complete"`)
 }
 
-// fill sets the text of a field, as pasting does.
+// fill sets the text of a field, as pasting would.
 func fill(p *tab, selector, text string) {
 	eval[bool](p, `(f => { f.value = `+quote(text)+`; f.dispatchEvent(new Event("input", {bubbles: true})); return true })(document.querySelector(`+quote(selector)+`))`)
 }
 
 // This test simulates a day at the desk in a real browser: logging in, reading a preview, editing, approving, rejecting
-// (also several replies at once), stopping and resuming the bot. Afterwards, the bot posts only the approved replies.
+// (including several replies at once), and stopping and resuming the bot. Afterwards, the bot posts only the approved
+// replies.
 func TestDesk(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t)
@@ -141,7 +142,7 @@ func TestDesk(t *testing.T) {
 	p.shot(filepath.Join(b.shots, "desk-waiting-dark.png"))
 	p.scheme("light")
 
-	// On the page of one request, the wiki's preview is shown in a frame without permissions.
+	// A request's page shows the wiki's preview in a frame without permissions.
 	first := eval[string](p, `document.querySelector("article.reply").id`)
 	p.open(b.url + "/operator/entry/" + first)
 	p.until(`document.querySelector("iframe.preview")`)
@@ -231,7 +232,7 @@ func TestDesk(t *testing.T) {
 }
 
 // decidesOnAPhone opens a reply whose decision buttons are below the preview. A bar with the buttons stays in view and
-// does not hide the focused element.
+// does not cover the focused element.
 func (b *bureau) decidesOnAPhone(key string) {
 	b.t.Helper()
 	for _, width := range []int64{390, 320} {
@@ -264,8 +265,8 @@ func (b *bureau) decidesOnAPhone(key string) {
 	}
 }
 
-// A page of another site posts to the desk in the browser of someone who is logged in: with a form, with a script, and
-// in a frame. Nothing happens.
+// A page on another site posts to the desk from a logged-in user's browser: with a form, with a script, and in a frame.
+// Nothing happens.
 func TestDeskAgainstOtherSites(t *testing.T) {
 	t.Parallel()
 	b := newBureau(t)
@@ -282,7 +283,7 @@ fetch("%[1]s/operator/stop", {method: "POST", mode: "no-cors", credentials: "inc
 	}))
 	defer evil.Close()
 	for form := range 2 {
-		for _, host := range []string{"127.0.0.1", "localhost"} { // the same site on another port, and another site
+		for _, host := range []string{"127.0.0.1", "localhost"} { // the same site on a different port, and a different site
 			p.open(strings.Replace(evil.URL, "127.0.0.1", host, 1))
 			p.until(`document.title === "fetched"`)
 			if framed := eval[bool](p, `(() => { try { return document.querySelector("#frame").contentDocument.body.innerText.includes("Log out") } catch { return false } })()`); framed {

@@ -1,9 +1,9 @@
-// Package integration contains only tests. With the build tag integration, they run the program itself against other
-// projects' servers, a real MediaWiki and a real browser. They fail if one of these is missing. Run them with `make
-// integration`.
+// Package integration contains only tests. With the integration build tag, they run the actual program against
+// third-party servers, including a real MediaWiki, and a real browser. They fail if one of these is missing. Run them
+// with `make integration`.
 //
-// The bot runs as a child process that is controlled only by its settings. All its calls to the wiki, the model and the
-// graph pass through a relay ([relay] in relay_test.go), which can kill the bot before or after any call. The system
-// call tracer can kill it at any write to its files. So the promise "one reply, whatever happens" is tested on the same
-// program that is deployed.
+// The bot runs as a child process that is controlled only by its settings. All of its calls to the wiki, the model and
+// the graph pass through a relay ([relay] in relay_test.go), which can kill the bot before or after any call. The
+// system call tracer can kill it at any write to its files. So the promise "one reply, whatever happens" is tested on
+// the very program that is deployed.
 package integration

@@ -15,7 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// TestEncodedTextReadsAsText checks that the wiki renders any text in a reply as the same characters, without markup.
+// TestEncodedTextReadsAsText checks that the wiki renders any text in a reply character for character, without
+// interpreting markup.
 func TestEncodedTextReadsAsText(t *testing.T) {
 	t.Parallel()
 	w := startWiki(t)

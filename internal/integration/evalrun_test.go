@@ -15,8 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// evalRun returns the command that runs the test's own benchmark on the built-in slice, with the test's own scripted
-// model.
+// evalRun returns a command that runs the test's benchmark on the built-in slice with the test's scripted model.
 func evalRun(bin, dir string) *exec.Cmd {
 	data := filepath.Join("testdata", "evalrun")
 	cmd := exec.CommandContext(context.Background(), bin, "eval", "run", "--env-file", os.DevNull, "--kg", "embedded",
@@ -26,7 +25,7 @@ func evalRun(bin, dir string) *exec.Cmd {
 	return cmd
 }
 
-// files counts the files in one of a run's folders.
+// files counts the files in one of the run's folders.
 func files(dir, sub string) int {
 	list, err := os.ReadDir(filepath.Join(dir, sub))
 	if err != nil {
@@ -41,7 +40,7 @@ func files(dir, sub string) int {
 	return n
 }
 
-// A benchmark run that is killed ten times ends with the same results file as an undisturbed run, byte for byte, and
+// A benchmark run that is killed ten times ends with the same results file as an uninterrupted run, byte for byte, and
 // keeps every trajectory.
 func TestEvalRunKilled(t *testing.T) {
 	t.Parallel()
@@ -58,8 +57,8 @@ func TestEvalRunKilled(t *testing.T) {
 	for kills := 0; kills < 10; {
 		dir := t.TempDir()
 		for {
-			// Kills alternate between the start of a trajectory and the end of an item, so that the run is killed in the middle
-			// of items and between them.
+			// Kills alternate between the start of a trajectory and the end of an item, so that the run is killed both during
+			// and between items.
 			watch := "trajectories"
 			if kills%2 == 1 {
 				watch = "items"
@@ -81,7 +80,7 @@ func TestEvalRunKilled(t *testing.T) {
 	}
 }
 
-// killWhen runs a command and kills it as soon as due returns true. If the command ends before that, which must happen
+// killWhen runs a command and kills it as soon as due returns true. If the command ends first, which must happen
 // without an error, dead is false.
 func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	t.Helper()
@@ -94,7 +93,7 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	go func() { ended <- cmd.Wait() }()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }) // it hangs: its status fails the test
+	late := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() }) // if it hangs, its exit status fails the test
 	defer late.Stop()
 	for {
 		select {
@@ -114,8 +113,9 @@ func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	}
 }
 
-// Three processes share a run over PostgreSQL. One is killed in the middle of the run, and the others do its items. In
-// the end, all folders have the same results, byte for byte, as a single process that did the items one after another.
+// Three processes share a run through PostgreSQL. One is killed in the middle of the run, and the others take over its
+// items. At the end, every folder has the same results, byte for byte, as a single process that ran the items one by
+// one.
 func TestEvalRunWorkers(t *testing.T) {
 	t.Parallel()
 	bin, address := binary(t), database(t)
@@ -175,7 +175,7 @@ func TestEvalRunWorkers(t *testing.T) {
 	}
 }
 
-// Two processes cannot work in one folder.
+// Two processes cannot share a folder.
 func TestEvalRunLocked(t *testing.T) {
 	t.Parallel()
 	bin, dir := binary(t), t.TempDir()
@@ -200,8 +200,8 @@ func TestEvalRunLocked(t *testing.T) {
 	}
 }
 
-// The report is opened in a browser under its own policy, in light and dark mode. Its style is applied, no script runs,
-// and a link leads to the trajectory of an item.
+// The report is opened in a browser under its own content security policy, in light and dark mode. Its style is
+// applied, no script runs, and a link leads to the trajectory of an item.
 func TestEvalReport(t *testing.T) {
 	t.Parallel()
 	bin, dir := binary(t), t.TempDir()
@@ -215,7 +215,7 @@ func TestEvalReport(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	// The second run has another answer, so that the runs differ.
+	// The second run gives a different answer, so that the runs differ.
 	results := filepath.Join(runs[1], "results.jsonl")
 	text, err := os.ReadFile(results)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// shape is a planted discussion: its text on the page and the expected result.
+// shape is a planted discussion: its wikitext and the expected result.
 type shape struct {
 	heading, text string
 	query         string         // the last query in the discussion, or ""
@@ -35,13 +35,13 @@ func stamp(user string, hour, day int) string {
 	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %02d:00, %d June 2019 (UTC)", user, user, user, hour, day)
 }
 
-// countries returns a query with rows on the built-in slice; its text depends on n.
+// countries returns a query that returns rows on the built-in slice; its text depends on n.
 func countries(n int) string {
 	return fmt.Sprintf("SELECT ?c WHERE { ?c wdt:P31 wd:Q6256 } LIMIT %d", n)
 }
 
-// shapes returns the discussions of one archive month. short is the link shortener's address; n makes the months'
-// queries differ.
+// shapes returns the discussions for one archive month. short is the link shortener's address; n makes the queries
+// differ from month to month.
 func shapes(short string, n int) []shape {
 	tmpl := func(q string) string { return "{{SPARQL|query=" + strings.ReplaceAll(q, "|", "{{!}}") + "\n}}" }
 	ask := func(text string) string { return text + " " + stamp("Ann", 10, 3) + "\n" }
@@ -168,10 +168,10 @@ func (s *harvestSite) read(dir, name string) []dataset.Candidate {
 	return cs
 }
 
-// times matches the parts that differ between two harvests of the same archive.
+// times matches the parts that may differ between two harvests of the same archive.
 var times = regexp.MustCompile(`"(read|ran_at)":"[^"]*"|"ms":\d+`)
 
-// content returns everything in a harvest's files except times.
+// content returns the contents of a harvest's files without the times.
 func (s *harvestSite) content(dir string) map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
@@ -198,7 +198,7 @@ func (s *harvestSite) content(dir string) map[string]string {
 }
 
 // TestHarvest checks that every planted discussion and every planted last query is harvested exactly from a real
-// MediaWiki, that HTML and wikitext lead to the same result, that the funnel's figures match the planted discussions,
+// MediaWiki, that HTML and wikitext produce the same result, that the funnel's figures match the planted discussions,
 // and that thirty kills at random moments change nothing.
 func TestHarvest(t *testing.T) {
 	t.Parallel()
@@ -305,7 +305,7 @@ func (s *harvestSite) compare(dir string) {
 	}
 }
 
-// firstDifference shows the position at which two strings start to differ.
+// firstDifference shows where two strings start to differ.
 func firstDifference(a, b string) string {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

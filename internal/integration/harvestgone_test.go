@@ -13,8 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// takenAway harvests a page from which a discussion and some words of another one are then removed, with their revision
-// hidden, and a page that is then deleted. None of the removed text may remain in any file in the folder.
+// takenAway harvests two pages. Then a discussion and some words of another discussion are removed from the first page
+// and their revision is hidden, and the second page is deleted. No file in the folder may still contain any of the
+// removed text.
 func (s *harvestSite) takenAway(t *testing.T) {
 	const prefix = "Wikidata:Request a query/Archive/"
 	thread := func(heading, words, query string) string {

@@ -17,11 +17,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// leftAlone lists the sections of the hostile page in which the bot must not write, or must write more than one reply;
+// leftAlone lists the sections of the hostile page in which the bot must not reply or must post more than one reply;
 // see TestHostilePosts in cmd/spinachbot.
 var leftAlone = map[string]int{"Who am I": 2, "Forged answer": 0, "Do something else": 0, "Behind the comment": 0}
 
-// forbidden listens at an address that must not be called. It returns the port and a counter of calls.
+// forbidden listens on an address that must not be contacted. It returns the port and a request counter.
 func forbidden(t *testing.T) (port int, calls func() int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,12 +43,12 @@ func forbidden(t *testing.T) (port int, calls func() int32) {
 	return l.Addr().(*net.TCPAddr).Port, n.Load
 }
 
-// TestHostilePosts lets an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys
+// TestHostilePosts has an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys
 // every post, and examines the result as parsed by the wiki itself.
 func TestHostilePosts(t *testing.T) {
 	t.Parallel()
 	port, calls := forbidden(t)
-	// Parsoid refuses pages of a million characters
+	// Parsoid rejects pages of a million characters
 	h, err := testutil.ReadHostile("../sandbox/testdata/hostile", port, 100<<10)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestHostilePosts(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin, "--script", script))
 	since := "ANSWER_SINCE=2026-03-04T00:00:00Z"
-	w.set("ANSWER_PRESET", "spinach") // since the script contains text, not tool calls
+	w.set("ANSWER_PRESET", "spinach") // because the script contains text, not tool calls
 	w.fresh()
 	for _, s := range testutil.Sections(h.Page) {
 		w.alice.edit(url.Values{"title": {w.page}, "section": {"new"}, "sectiontitle": {s.Heading}, "text": {s.Body}})
@@ -97,7 +97,7 @@ func TestHostilePosts(t *testing.T) {
 	}
 }
 
-// checkCounts counts the bot's replies in each section, using only the wikitext.
+// checkCounts checks the number of the bot's replies in each section, using only the wikitext.
 func checkCounts(t *testing.T, before, text string) {
 	t.Helper()
 	old := testutil.Sections(before)
@@ -117,7 +117,7 @@ func checkCounts(t *testing.T, before, text string) {
 }
 
 // sight counts the elements, templates, links and so on that the wiki finds on the page, according to Parsoid and to
-// the old parser.
+// the legacy parser.
 type sight map[string]int
 
 var (
@@ -191,7 +191,7 @@ func things(t *testing.T, res map[string]any) map[string]bool {
 var ownThing = regexp.MustCompile(`^(?:templates Template:SPARQL|templates Template:!|links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot|User:SpinachBot/[^/]*)|` +
 	`externallinks https://query\.wikidata\.org/#[^ ]*|links Template:SPARQL)$`)
 
-// harmless parses a reply in isolation with the old parser. The reply may contain only the bot's own links and the
+// harmless parses a reply in isolation with the legacy parser. The reply may contain only the bot's own links and the
 // query's template.
 func (w *world) harmless(reply string) {
 	w.t.Helper()
@@ -210,7 +210,7 @@ func (w *world) harmless(reply string) {
 	}
 }
 
-// ownHTML matches the entries of a sight that replies may add.
+// ownHTML matches the entries that replies may add to a sight.
 var ownHTML = regexp.MustCompile(`^(?:parse templates Template:(?:SPARQL|!)|parse links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot)|` +
 	`parse externallinks https://query\.wikidata\.org/#.*|transclusion (?:SPARQL|!)|html a rel=mw:WikiLink href=\./(?:Q\d+|Property:P\d+|User_talk:Admin|User:SpinachBot|User_talk:SpinachBot)(?:\?action=edit&amp;redlink=1)?|` +
 	`html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|html a rel=mw:ExtLink(?: nofollow)? href=https://query\.wikidata\.org/#.*|` +
@@ -239,7 +239,7 @@ func checkDifference(t *testing.T, before, after sight, n int) {
 	}
 }
 
-// onlyForum checks that the account has edited only the forum page, and checks its edit summaries.
+// onlyForum checks that the account has edited only the forum page, and also checks its edit summaries.
 func (w *world) onlyForum(text string) {
 	w.t.Helper()
 	res := w.alice.call(url.Values{"action": {"query"}, "list": {"usercontribs"}, "ucuser": {"SpinachBot"},

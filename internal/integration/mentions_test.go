@@ -20,31 +20,31 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// The built-in script's requests in other languages, and its follow-up to the German request.
+// The built-in script's requests in other languages, and its follow-up to the German one.
 const (
 	neighbors = "Hallo, welche Länder grenzen an Deutschland, und was sind ihre Hauptstädte? Gern mit deutschen Namen."
 	films     = "Bonjour, quels films Hayao Miyazaki a-t-il réalisés, avec leur année de sortie, du plus ancien au plus récent ?"
 	name      = "[[User:SpinachBot]] "
 )
 
-// scenes simulates people who mention the bot on pages. Before each round, it plays one step of each scene.
+// scenes simulates users who mention the bot on pages. Before each round, it plays one step of each scene.
 type scenes struct {
 	*world
 	admin *user
 	own   bool // whether the wiki has Echo and DiscussionTools
 }
 
-// scene is one page and the events on it.
+// scene is a page and the events on it.
 type scene struct {
 	name  string
 	page  string
 	steps []func()
 	want  []string // the bot's comments, in page order: "level author of the parent"
 	state string   // state of the page's first entry, with the reception of the reply; "": not checked
-	// if the bot must insert a line break before someone's text, that text with the line break
+	// text before which the bot must insert a line break, including that line break
 	inserts string
-	tools   bool // DiscussionTools posts replies there, with a blank line before them
-	plain   bool // in the end, the page is not wikitext and cannot be read as a discussion
+	tools   bool // DiscussionTools posts the replies, each preceded by a blank line
+	plain   bool // at the end, the page is not wikitext and cannot be read as a discussion
 }
 
 func (s *scenes) ask(u *user, page, text string) func() {
@@ -186,7 +186,7 @@ func (s *scenes) list() []scene {
 	}
 }
 
-// undo reverts the page's newest edit.
+// undo reverts the page's latest edit.
 func (u *user) undo(page string) {
 	u.t.Helper()
 	out := u.call(url.Values{"action": {"query"}, "titles": {page}, "prop": {"revisions"}, "rvprop": {"ids"}})
@@ -209,7 +209,7 @@ func (u *user) act(v url.Values) {
 	}
 }
 
-// marked matches a reply of the bot by its marker.
+// marked matches one of the bot's replies by its marker.
 var marked = regexp.MustCompile(`<!-- spinachbot:(sb-[0-9a-f]+) -->`)
 
 // withoutReplies removes the replies with new markers from text.
@@ -258,7 +258,7 @@ func (s *scenes) rounds() {
 	}
 }
 
-// play plays all steps, checks after each round that only the bot's replies have changed the pages, and finally checks
+// play plays all steps, checks after each round that the bot has changed the pages only by replying, and finally checks
 // every scene.
 func (s *scenes) play(t *testing.T) { s.playAll(t, s.list()) }
 
@@ -298,7 +298,7 @@ func (s *scenes) playAll(t *testing.T, all []scene) {
 	}
 }
 
-// check compares the page with the scene's expectation, read in three ways.
+// check reads the page in three ways and compares it with what the scene expects.
 func (s *scenes) check(t *testing.T, sc scene, ledger string) {
 	text := s.alice.text(sc.page)
 	if text == "" {
@@ -358,7 +358,7 @@ func botComments(p *forum.Page) (out []string) {
 	return out
 }
 
-// discussed lists the same from DiscussionTools' tree, which contains comments under a subheading twice.
+// discussed lists the same comments from DiscussionTools' tree, which contains comments under a subheading twice.
 func discussed(items []any, parent string, seen map[string]bool) (out []string) {
 	for _, item := range items {
 		id, author := str(item, "id"), str(item, "author")
@@ -376,7 +376,7 @@ func discussed(items []any, parent string, seen map[string]bool) (out []string) 
 	return out
 }
 
-// received returns the ledger's record of an entry: its state, its reception, and someone else's query.
+// received returns what the ledger records about an entry: its state, its reception, and any query by another user.
 func received(t *testing.T, line string, own bool) string {
 	t.Helper()
 	var e struct {
@@ -405,7 +405,7 @@ func received(t *testing.T, line string, own bool) string {
 	return e.State
 }
 
-// TestCalledByName plays the scenes on a MediaWiki with notifications and discussion tools.
+// TestCalledByName plays the scenes on a MediaWiki with Echo and DiscussionTools.
 func TestCalledByName(t *testing.T) {
 	t.Parallel()
 	playOn(t, startNewerWiki(t), true)
@@ -444,7 +444,7 @@ func playOn(t *testing.T, wiki *realWiki, own bool) {
 	}
 }
 
-// pictures shows a reply on a phone and on a desktop, in both skins. No part of it may be wider than the screen, and
+// pictures shows a reply at phone and desktop widths, in both skins. No part of it may be wider than the screen, and
 // the steps must be collapsed.
 func (s *scenes) pictures(t *testing.T) {
 	for _, skin := range []string{"vector", "minerva"} {

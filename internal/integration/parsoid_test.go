@@ -18,8 +18,8 @@ import (
 
 var updateHTML = flag.Bool("update-html", false, "write forum/testdata/html again from the real wiki")
 
-// parsoidTemplates are templates that produce blocks of several lines and pieces of tables, so that Parsoid uses all
-// its ways of describing templates.
+// parsoidTemplates are templates that produce multi-line blocks and table fragments, so that Parsoid uses all its ways
+// of describing templates.
 var parsoidTemplates = map[string]string{
 	"Template:Lister": "* from template\n* second",
 	"Template:Row":    "|-\n| a || b",
@@ -27,7 +27,7 @@ var parsoidTemplates = map[string]string{
 }
 
 // TestParsoid checks that for every page in forum/testdata/pages, reading the real Parsoid's HTML gives the same result
-// as reading the wikitext. Without the wikitext, only spaces may differ, in queries that are cut by raw pipes.
+// as reading the wikitext. Without the wikitext, the only difference may be spaces in queries that raw pipes cut off.
 func TestParsoid(t *testing.T) {
 	t.Parallel()
 	w := startWiki(t)
@@ -48,7 +48,7 @@ func TestParsoid(t *testing.T) {
 			}
 			title := "Wikidata:Read/" + name
 			admin.edit(url.Values{"title": {title}, "text": {string(a.Files[0].Data)}})
-			text, html := admin.text(title), w.html(title) // saving resolves the pipe trick
+			text, html := admin.text(title), w.html(title) // saving expands the pipe trick
 			plain := forum.Parse(title, text, forum.Options{})
 			rendered, err := forum.ParseHTML(title, strings.NewReader(html), forum.Options{Wikitext: text})
 			if err != nil {

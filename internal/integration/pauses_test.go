@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Three processes share a database. The model, and later the wiki, asks one of them to wait for five seconds. During
-// that time, none of them sends a request to it, although all have work. After that, everything is answered exactly
-// once.
+// Three processes share a database. The model, and later the wiki, asks one of them to wait five seconds. During that
+// time, none of them sends it a request, although all have work to do. Afterward, everything is answered exactly once.
 func TestSharedPauses(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)

@@ -17,14 +17,14 @@ import (
 
 // call is one request that the bot sends to an external service.
 type call struct {
-	n      int // number from 1, counted over all relays that share a counter
+	n      int // call number, starting at 1 and counted across all relays that share a counter
 	method string
 	path   string
 	body   string
 }
 
-// hooks are called before and after every relayed call. before returns false to drop the call instead of sending it.
-// after returns false to drop the answer.
+// hooks are called before and after every relayed call. before returns false to drop the call instead of forwarding it.
+// after returns false to drop the response.
 type hooks struct {
 	mu     sync.Mutex
 	n      int
@@ -76,7 +76,7 @@ func relay(t *testing.T, target string, h *hooks) string {
 		if before != nil && !before(c) {
 			panic(http.ErrAbortHandler)
 		}
-		// The target must finish its work even if the bot is gone, because that is the case to test.
+		// The target must finish its work even if the bot is gone, because that is the case being tested.
 		rec := &recorder{header: http.Header{}}
 		proxy.ServeHTTP(rec, r.WithContext(context.WithoutCancel(r.Context())))
 		if change != nil {

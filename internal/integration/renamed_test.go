@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// meanwhile does something at the first call that at selects, before the call is forwarded or after it was answered.
+// meanwhile calls do at the first call for which at returns true, before that call is forwarded or after its response
+// arrives.
 func (w *world) meanwhile(at func(call) bool, after bool, do func()) {
 	var once sync.Once
 	hook := func(c call) bool {
@@ -35,7 +36,7 @@ func (u *user) moveAway(from, to string, redirect bool) {
 	u.act(v)
 }
 
-// merge merges the history of a page up to a time into that of another page, like Special:MergeHistory.
+// merge merges a page's history up to a given time into another page's history, like Special:MergeHistory.
 func (u *user) merge(from, to, until string) {
 	u.t.Helper()
 	v := url.Values{"action": {"mergehistory"}, "from": {from}, "to": {to}, "reason": {"test"}}
@@ -60,10 +61,10 @@ func (u *user) revisions(page string) (times []string) {
 	return times
 }
 
-// ours counts the bot's replies in text, regardless of the name they are signed with.
+// ours counts the bot's replies in text, whatever name they are signed with.
 func ours(text string) int { return strings.Count(text, "<!-- spinachbot:") }
 
-// tries runs the bot once. If the page does not exist, the bot must fail with an error that reports this.
+// tries runs the bot once. If the page does not exist, the bot must fail with an error that says so.
 func (w *world) tries() {
 	w.t.Helper()
 	if out, err := w.bot(nil, "run", "--once", "--unknown-grace", "1s"); err != nil && !strings.Contains(out, "FORUM_PAGE") {
@@ -71,8 +72,8 @@ func (w *world) tries() {
 	}
 }
 
-// Accounts are renamed, the forum page is moved, and histories are merged on a real MediaWiki while the program works.
-// Each request has exactly one reply.
+// Accounts are renamed, the forum page is moved, and histories are merged on a real MediaWiki while the program is
+// running. Each request has exactly one reply.
 func TestRenamedMovedAndMerged(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)
@@ -131,7 +132,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 	part("another page's history merged into the forum's before the save", func() {
 		old := w.page + "/Older"
 		w.alice.edit(url.Values{"title": {old}, "text": {"== What was asked before ==\n" + capital + " ~~~~"}})
-		w.fresh() // the forum page is the newer page
+		w.fresh() // the newer page is the forum page
 		w.answerOlder()
 		w.ask("Merged into")
 		w.meanwhile(isEdit, false, func() { admin.merge(old, w.page, "") })
@@ -175,7 +176,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 			if ours(text) != 0 && !strings.Contains(text, "#REDIRECT") {
 				t.Errorf("the page is now:\n%s", text)
 			}
-			if after { // the merge includes the reply, which is now in the other page's history
+			if after { // the merge includes the reply, which is now part of the other page's history
 				all := w.alice.history(other)
 				for _, r := range all {
 					if ours(r.Text) > ours(before) {
@@ -225,7 +226,7 @@ func TestRenamedMovedAndMerged(t *testing.T) {
 	})
 }
 
-// settledFrom runs the bot once with the hooks, and then until everything is settled.
+// settledFrom runs the bot once with the hooks in place, and then until everything is settled.
 func (w *world) settledFrom() {
 	w.t.Helper()
 	w.tries()

@@ -26,8 +26,8 @@ const benchQuestions = `{"id":"a","question":"What is the capital of Ivory Coast
 {"id":"c","question":"Which British monarchs are descendants of Queen Victoria, however many generations down?","sparql":"SELECT ?m WHERE { wd:Q9439 wdt:P40+ ?m . ?m wdt:P39 wd:Q9134365 }"}
 `
 
-// TestRunsInTheBrowser acts as a user who finds a run, opens its tree, goes from a node to its turn, compares two runs,
-// and watches a benchmark run until it ends.
+// TestRunsInTheBrowser plays a user who finds a run, opens its tree, follows a node to its turn, compares two runs, and
+// watches a benchmark run until it ends.
 func TestRunsInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := &askSite{t: t, shots: os.Getenv("RUNS_SHOTS")}
@@ -41,7 +41,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	var calls atomic.Int64
-	hold := make(chan struct{}) // while the benchmark runs, all calls except the first wait for it
+	hold := make(chan struct{}) // every call except the first blocks on it while the benchmark is running
 	var bench atomic.Bool
 	proxy := httputil.NewSingleHostReverseProxy(behind)
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +56,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 	}))
 	t.Cleanup(model.Close)
 	release := sync.OnceFunc(func() { close(hold) })
-	t.Cleanup(release) // after a failed test, a call that is still held would keep the server from closing
+	t.Cleanup(release) // after a failed test, a pending call would keep the server from closing
 	dir := t.TempDir()
 	env := []string{"SPARQL_ENDPOINT=" + sandbox + "/sparql", "OPENAI_BASE_URL=" + model.URL + "/v1", "OPENAI_MODEL=scripted",
 		"DATA_DIR=" + filepath.Join(dir, "data")}
@@ -144,7 +144,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 	}
 }
 
-// zoom enlarges and reduces the picture of a tree, with keys and with two fingers.
+// zoom zooms in and out of a tree's drawing, using the keyboard and two fingers.
 func (a *askSite) zoom(p *tab) {
 	a.t.Helper()
 	wide := func() float64 {

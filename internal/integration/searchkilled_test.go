@@ -20,8 +20,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// searched returns the events of the only trajectory in a folder, one per line: the whole tree with its steps, scores,
-// visits, endings and votes. For calls and for the end event, it keeps only the position, because the rest contains
+// searched returns the events of the only trajectory in a folder, one per line: the complete tree with its steps,
+// scores, visits, endings and votes. For calls and the end event, it keeps only the position, because the rest contains
 // times and retries.
 func searched(t *testing.T, dir string) (out []string) {
 	t.Helper()
@@ -68,16 +68,15 @@ func trajectory(dir string) []byte {
 	return b
 }
 
-// ended reports whether the only trajectory in a folder is complete. If a program is killed after it has written the
-// last line but before it exits, the file is complete, and there is nothing to continue.
+// ended reports whether the only trajectory in a folder is complete. If a program is killed after it writes the last
+// line but before it exits, the file is complete, and there is nothing to continue.
 func ended(t *testing.T, dir string) bool {
 	t.Helper()
 	events, err := event.Read(bytes.NewReader(trajectory(dir)))
 	return err == nil && len(events) > 0 && events[len(events)-1].Event == "end"
 }
 
-// killsWanted returns the number of times that a search and a review are killed: SEARCH_KILLS from the environment, or
-// 10.
+// killsWanted returns how many times to kill a search and a review: SEARCH_KILLS from the environment, or 10.
 func killsWanted(t *testing.T) int {
 	t.Helper()
 	n := 10
@@ -89,8 +88,8 @@ func killsWanted(t *testing.T) int {
 	return n
 }
 
-// A tree search is killed with signal 9 after its file has reached some number of lines, and is continued with ask
-// --continue. It results in the same tree as an undisturbed search.
+// A tree search is killed with signal 9 once its file has reached a certain number of lines, and is continued with ask
+// --continue. It produces the same tree as an uninterrupted search.
 func TestSearchKilled(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -141,8 +140,8 @@ func TestSearchKilled(t *testing.T) {
 	}
 }
 
-// A review is killed with signal 9 at some moment, and is continued with ask --review --continue and the decisions that
-// are not in its file. It ends like an undisturbed review.
+// A review is killed with signal 9 at some point, and is continued with ask --review --continue and the decisions that
+// are not yet in its file. It ends like an uninterrupted review.
 func TestReviewKilled(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)

@@ -29,7 +29,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// vault plants a secret in every place that can contain one, and then searches for all of them.
+// vault plants a secret everywhere that can contain one, and then searches for all of the secrets.
 type vault struct {
 	t       *testing.T
 	bin     string
@@ -37,7 +37,7 @@ type vault struct {
 	secrets map[string]string // by place
 
 	mu    sync.Mutex
-	sent  strings.Builder // all data that was sent to servers
+	sent  strings.Builder // everything sent to servers
 	shown strings.Builder // all output of the program
 }
 
@@ -61,7 +61,7 @@ func (v *vault) Write(p []byte) (int, error) {
 	return v.shown.Write(p)
 }
 
-// heard wraps a server's handler and records the requests that are sent to it.
+// heard wraps a server's handler, records the requests that it receives, and returns the server's address.
 func (v *vault) heard(next http.Handler) string {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -85,7 +85,7 @@ func (v *vault) command(args ...string) *exec.Cmd {
 	return c
 }
 
-// run runs a command; it may fail.
+// run runs a command, which may fail.
 func (v *vault) run(args ...string) {
 	v.t.Helper()
 	v.show("$ spinachbot " + strings.Join(args, " "))
@@ -110,8 +110,8 @@ func (v *vault) settings(lines ...string) {
 	}
 }
 
-// crash starts a command, waits for matching output, examines the process from outside, and makes it crash with a dump
-// of all stacks.
+// crash starts a command, waits for output that matches ready, examines the process from outside, and makes it crash
+// with a dump of all stacks.
 func (v *vault) crash(ready *regexp.Regexp, look func(said string), args ...string) {
 	v.t.Helper()
 	c := v.command(args...)
@@ -153,7 +153,7 @@ func (v *vault) crash(ready *regexp.Regexp, look func(said string), args ...stri
 	}
 }
 
-// vaultLog is the output of one process, which is also shown.
+// vaultLog collects and shows the output of one process.
 type vaultLog struct {
 	v  *vault
 	mu sync.Mutex
@@ -173,7 +173,7 @@ func (l *vaultLog) text() string {
 	return l.b.String()
 }
 
-// search searches for every secret in all output and all files of the program.
+// search searches all of the program's output and files for every secret.
 func (v *vault) search() {
 	v.t.Helper()
 	places := map[string]string{"output": v.shown.String()}
@@ -215,9 +215,9 @@ func (v *vault) search() {
 
 var secretSetting = regexp.MustCompile(`(?m)^  ([A-Z0-9_]+) \(no flag: secret\)`)
 
-// TestSecretsStaySecret plants secrets in every setting and file that can contain one. It makes the program work, fail
-// and crash, and examines its process, with services that work and with services that echo what they receive. Then it
-// searches for the secrets everywhere.
+// TestSecretsStaySecret plants a secret in every setting and file that can contain one. It makes the program succeed,
+// fail and crash, with services that work and with services that echo what they receive, and examines its process. Then
+// it searches everywhere for the secrets.
 func TestSecretsStaySecret(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)
@@ -257,7 +257,7 @@ func TestSecretsStaySecret(t *testing.T) {
 				{"migrate"}, {"backup", "b2.tar.gz"}} {
 				v.run(args...)
 			}
-			// An error about an invalid setting has the setting's name, but not its value.
+			// An error about an invalid setting includes the setting's name, but not its value.
 			v.settings("OPENAI_BASE_URL=https://user:"+v.plant("password in an address")+"@example.org/v1",
 				"OPENAI_API_KEI="+v.plant("misspelled key"), "SPARQL_ENDPOINT=://"+v.plant("broken address"),
 				"WIKI_OAUTH2_TOKEN="+v.plant("token with a space")+" x")
@@ -276,7 +276,7 @@ const companyGraph = `graphs:
     headers: {X-Api-Key: $COMPANY_KEY}
 `
 
-// secretsAtWork runs the program with services that work, which are the sandbox's.
+// secretsAtWork runs the program with services that work, namely the sandbox's.
 func (v *vault) secretsAtWork(planted []string) {
 	sandbox := exec.CommandContext(context.Background(), v.bin, "sandbox", "--addr", "127.0.0.1:0")
 	sandbox.Dir, sandbox.Env = v.t.TempDir(), []string{"HOME=" + v.dir, "PATH=" + os.Getenv("PATH")}
@@ -348,10 +348,10 @@ func (v *vault) secretsAtWork(planted []string) {
 
 // secretsEchoed runs the program with services that echo what they receive.
 func (v *vault) secretsEchoed(planted []string) {
-	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // client tests try all forms
+	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // the client tests cover all forms
 		echo := testutil.Echoes()[name]
 		base := v.heard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Query().Get("type") == "login" { // otherwise the password is never sent
+			if r.URL.Query().Get("type") == "login" { // otherwise, the password would never be sent
 				_, _ = io.WriteString(w, `{"query":{"tokens":{"logintoken":"abc+\\"}}}`)
 				return
 			}
@@ -368,7 +368,7 @@ func (v *vault) secretsEchoed(planted []string) {
 	}
 }
 
-// quick runs commands in parallel for only a few seconds, because they would wait for a service to recover.
+// quick runs commands in parallel and stops them after a few seconds, because they would wait for a service to recover.
 func (v *vault) quick(calls ...[]string) {
 	v.t.Helper()
 	var all sync.WaitGroup

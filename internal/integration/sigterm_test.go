@@ -18,22 +18,22 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// maxDrain is the maximum time that a program may take to stop after SIGTERM.
+// maxDrain is the maximum time that the program may take to stop after SIGTERM.
 const maxDrain = 30 * time.Second
 
-// purpose selects the calls to the model with the given purpose.
+// purpose returns a function that reports whether a call is a model call for the given purpose.
 func purpose(of string) func(call) bool {
 	return func(c call) bool { return strings.Contains(c.body, `"purpose":"`+of+`"`) }
 }
 
 func isQuery(c call) bool { return c.path == "/sparql" }
 
-// isRead reports whether a call reads a page with its text.
+// isRead reports whether a call fetches a page with its text.
 func isRead(c call) bool { return strings.Contains(c.body, "curtimestamp") }
 
-// told starts a program and asks it to stop at the first call that at selects. The call is delayed and then forwarded;
-// if lost is set, its answer is dropped. told returns the time that the program took to stop, which may be at most 30
-// seconds.
+// told starts a program and asks it to stop at the first call for which at returns true. The call is delayed and then
+// forwarded. If lost is set, the response is dropped. told returns how long the program took to stop, which may be at
+// most 30 seconds.
 func (w *world) told(cmd *exec.Cmd, at func(call) bool, hold time.Duration, lost bool) time.Duration {
 	w.t.Helper()
 	var out bytes.Buffer
@@ -92,20 +92,20 @@ func (w *world) told(cmd *exec.Cmd, at func(call) bool, hold time.Duration, lost
 	}
 }
 
-// watching returns the command that runs the bot.
+// watching returns a command that runs the bot continuously.
 func (w *world) watching() *exec.Cmd {
 	return w.command(nil, "run", "--lease", "3s", "--unknown-grace", "1s", "--watch-schedule", "@every 1s")
 }
 
-// once posts a request that no one repeats. Unlike with [world.ask], it does not have to be early in a minute.
+// once posts a request that is never repeated. Unlike [world.ask], it does not wait until it is early in a minute.
 func (w *world) once(heading string) {
 	w.t.Helper()
 	w.alice.ask(w.page, heading, capital)
 	w.asked[heading] = 1
 }
 
-// stops asks the bot to stop at a call while it works on a request, and checks that the request has one reply after the
-// next start.
+// stops asks the bot to stop at a call while it is working on a request, and checks that the request has one reply
+// after a restart.
 func (w *world) stops(phase string, at func(call) bool, hold time.Duration, lost bool) {
 	w.t.Helper()
 	heading := "Told to stop, " + phase
@@ -128,14 +128,14 @@ func (w *world) stops(phase string, at func(call) bool, hold time.Duration, lost
 	}
 }
 
-// phase is a moment at which the bot is asked to stop.
+// phase is a point at which the bot is asked to stop.
 type phase struct {
 	name string
 	at   func(call) bool
 	lost bool
 }
 
-// nth selects the nth call to the model or the graph.
+// nth returns a function that reports whether a call is the nth call to the model or the graph.
 func nth(n int) func(call) bool {
 	return func(c call) bool {
 		if isQuery(c) || modelCall.MatchString(c.path) {
@@ -145,8 +145,8 @@ func nth(n int) func(call) bool {
 	}
 }
 
-// lastCall lets the bot answer a request, and returns the number of the last call to the model or the graph, which is
-// followed by the proposal.
+// lastCall lets the bot answer a request and returns the number of the last call to the model or the graph. The
+// proposal follows that call.
 func (w *world) lastCall() (n int) {
 	w.t.Helper()
 	w.once("Watched")
@@ -179,8 +179,8 @@ func phases(n int) []phase {
 	}
 }
 
-// In each phase of its work, the bot is asked to stop during a call. It stops within 30 seconds, and after the next
-// start, each request has one reply.
+// The bot is asked to stop during a call, in each phase of its work. It stops within 30 seconds, and after a restart,
+// each request has one reply.
 func TestToldToStop(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)
@@ -196,7 +196,7 @@ func TestToldToStop(t *testing.T) {
 	w.stopsEvaluating()
 }
 
-// stopsProposing asks a bot that only proposes replies to stop at the last call before the proposal. The proposal is
+// stopsProposing asks a bot that only proposes replies to stop at the last call before a proposal. The proposal is
 // neither lost nor made twice, and it is posted once when it is approved.
 func (w *world) stopsProposing(last int) {
 	w.t.Helper()
@@ -224,8 +224,8 @@ func (w *world) stopsProposing(last int) {
 	w.settled()
 }
 
-// stopsHarvesting asks a harvest to stop while it reads a page, renders a page, or runs a query. The next harvest ends
-// with the same files as an undisturbed harvest.
+// stopsHarvesting asks a harvest to stop while it is reading a page, rendering a page, or running a query. The next
+// harvest produces the same files as an uninterrupted harvest.
 func (w *world) stopsHarvesting() {
 	w.t.Helper()
 	for i, month := range []string{"2021/01", "2021/02"} {
@@ -266,8 +266,8 @@ func (w *world) stopsHarvesting() {
 	}
 }
 
-// stopsEvaluating asks a benchmark run to stop while it asks a question. The next run ends with the same results as an
-// undisturbed run.
+// stopsEvaluating asks a benchmark run to stop while it is asking a question. The next run produces the same results as
+// an uninterrupted run.
 func (w *world) stopsEvaluating() {
 	w.t.Helper()
 	whole, dir := filepath.Join(w.dir, "evaluated"), filepath.Join(w.dir, "evaluated in pieces")
@@ -309,8 +309,8 @@ func (w *world) stopsEvaluating() {
 }
 
 // The bot is asked to stop while a service hangs. It aborts the call and stops within 30 seconds, and each request has
-// one reply after the next start. This is tested with SQLite, and with several processes on PostgreSQL, where each
-// phase is also tested as in TestToldToStop.
+// one reply after a restart. The test uses SQLite and then several processes on PostgreSQL. On PostgreSQL, it also
+// tests each phase, as TestToldToStop does.
 func TestToldToStopWhileServicesHang(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)

@@ -23,7 +23,7 @@ func (w *realWiki) newUser(name string) *user {
 	return w.user(name)
 }
 
-// odd returns unexpected scenes: the bot is mentioned where it must not react, or in unusual ways.
+// odd returns unusual scenes: the bot is mentioned where it must not react, or in unexpected ways.
 func (s *scenes) odd(account, carol *user) []scene {
 	a, b := s.alice, s.bob
 	call := name + capital
@@ -87,15 +87,15 @@ func (s *scenes) odd(account, carol *user) []scene {
 	for i, text := range []string{"[[user:spinachBot]]", "{{ping|Bob|SpinachBot}}", "[[User:SpinachBot|]]", "[[:User:SpinachBot]]"} {
 		list = append(list, ways(i, text, "2 Alice"))
 	}
-	// The bot is not notified of the first two scenes: one does not link to its user page, and the other links to its talk
-	// page, like its signature.
+	// The bot is not notified about the first two scenes: one does not link to its user page, and the other links to its
+	// talk page, as its signature does.
 	for i, text := range []string{"@SpinachBot:", "[[User talk:SpinachBot|you]]", "[[User:SpinachBot/run]]", "[[User:SpinachBotNot]]"} {
 		list = append(list, ways(10+i, text))
 	}
 	return list
 }
 
-// TestStrangers plays unexpected scenes on a MediaWiki with notifications and discussion tools.
+// TestStrangers plays unusual scenes on a MediaWiki with Echo and DiscussionTools.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	s := crashWorld(t)
@@ -109,7 +109,7 @@ func TestStrangers(t *testing.T) {
 	s.first()
 	s.playAll(t, s.odd(account, carol))
 	s.t = t
-	for range 3 { // a notification about an unreadable page is given up after some rounds
+	for range 3 { // the bot gives up on a notification about an unreadable page after some rounds
 		s.round()
 	}
 	if n := account.unread(); n > 0 {
@@ -117,7 +117,7 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("%d notifications are unread; ledger:\n%s", n, list)
 	}
 
-	// This happens while the program works, at the second call to the model, which is about the answer.
+	// The following happens while the program is working, at the second call to the model, which is about the answer.
 	asks := name + capital
 	for i, tt := range []struct {
 		what  string

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// process is a bot that runs until it is killed.
+// process is a running bot.
 type process struct {
 	cmd *exec.Cmd
 	mu  sync.Mutex
@@ -38,7 +38,7 @@ func (p *process) said() string {
 
 func (p *process) signal(s syscall.Signal) { _ = syscall.Kill(-p.cmd.Process.Pid, s) }
 
-// works starts a bot with its own data folder and a lease of 3 s.
+// works starts a bot with its own data folder and a three-second lease.
 func (w *world) works(name string) *process {
 	w.t.Helper()
 	p := &process{cmd: w.command(nil, "run", "--lease", "3s", "--unknown-grace", "2s", "--watch-schedule", "@every 1s",
@@ -57,7 +57,7 @@ func (w *world) works(name string) *process {
 	return p
 }
 
-// eventually waits for a condition.
+// eventually waits for a condition to become true.
 func (w *world) eventually(what string, ok func() bool) {
 	w.t.Helper()
 	for range 300 {
@@ -116,7 +116,7 @@ func TestTakeover(t *testing.T) {
 	stopped, held, arrived := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	release := sync.OnceFunc(func() { close(held) })
 	t.Cleanup(release)
-	var mine atomic.Int64 // number of this process's first edit
+	var mine atomic.Int64 // call number of this process's first edit
 	w.hooks.reset(func(c call) bool {
 		if isEdit(c) && mine.CompareAndSwap(0, int64(c.n)) {
 			a.signal(syscall.SIGSTOP)

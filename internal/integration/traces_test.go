@@ -14,8 +14,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// TestTracePages checks that with TRACE_PAGE, the steps behind a reply are on a separate page, which is created once
-// and linked from the reply. The test runs on a MediaWiki with notifications and on an older one.
+// TestTracePages checks that if TRACE_PAGE is set, the steps behind a reply are on a separate page, which is created
+// once and linked from the reply. The test runs on a MediaWiki with notifications and on an older MediaWiki.
 func TestTracePages(t *testing.T) {
 	t.Parallel()
 	for name, wiki := range map[string]*realWiki{"1.43": startNewerWiki(t), "1.39": startWiki(t)} {
@@ -55,7 +55,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	state("waits")
 	admin.edit(url.Values{"title": {parent}, "text": {"The steps.\n\n{{Special:PrefixIndex/" + parent + "/}}"}})
 
-	// The answer to the edit that creates the page is lost. The next round finds that the page was created.
+	// The response to the edit that creates the page is lost. The next round finds that the page exists.
 	lost := 0
 	w.hooks.change = func(c call, answer *recorder) {
 		if isEdit(c) && strings.Contains(c.body, "createonly") {
@@ -110,7 +110,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 		}
 	}
 
-	// When the page's retention period ends, the steps are removed. The page's history stays until an administrator
+	// When the page's retention period ends, the steps are removed. The page's history remains until an administrator
 	// deletes it.
 	time.Sleep(time.Second)
 	w.set("KEEP_TRAJECTORIES", "0d")
@@ -122,7 +122,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 	}
 	state("empty")
 
-	// A page is not created again if it was deleted before the bot learned that it had been created.
+	// A page is not re-created if it was deleted before the bot learned that it had been created.
 	w.set("KEEP_TRAJECTORIES", "30d")
 	w.alice.ask(w.page, "Second", landlocked)
 	w.hooks.change = func(c call, answer *recorder) {
@@ -130,7 +130,7 @@ func tracesOn(t *testing.T, wiki *realWiki) {
 			answer.code, answer.body = 502, []byte("lost")
 		}
 	}
-	_, _ = w.bot(nil, "run", "--once", "--unknown-grace", "1s") // fails because the answer was lost
+	_, _ = w.bot(nil, "run", "--once", "--unknown-grace", "1s") // fails because the response was lost
 	w.hooks.change = nil
 	m = regexp.MustCompile(`\[\[:(User:SpinachBot/traces/sb-[0-9a-f]{16})\|`).FindStringSubmatch(section(w.alice.text(w.page), "Second"))
 	if m == nil {

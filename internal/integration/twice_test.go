@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTwoPostsOfOneMinute simulates a person who asks, gets an answer, and writes again in the same minute, each time
-// in a different part of the page.
+// TestTwoPostsOfOneMinute simulates a user who asks a question, gets an answer, and posts again in the same minute,
+// each time in a different part of the page.
 func TestTwoPostsOfOneMinute(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)
@@ -27,8 +27,8 @@ func TestTwoPostsOfOneMinute(t *testing.T) {
 	}
 }
 
-// TestSuppressedReply loses the answer to a successful save. Then an administrator removes the reply and, depending on
-// the case, hides parts of the revision.
+// TestSuppressedReply loses the response to a successful save. Then an administrator removes the reply and, depending
+// on the case, hides parts of the revision.
 func TestSuppressedReply(t *testing.T) {
 	t.Parallel()
 	wiki := startWiki(t)

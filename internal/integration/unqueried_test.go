@@ -15,17 +15,17 @@ import (
 )
 
 // TestRepliesAndCorrections plays scenes that TestCalledByName does not: replies without a query, a clarifying question
-// with its answer, a correction by the bot, a person who is faster than the model, and a forum on another wiki. It runs
-// on a MediaWiki with discussion tools and on one without. Each reply is read in all ways that the wiki supports, and
-// other people's text must stay the same, byte for byte.
+// and its answer, a correction by the bot, a user who answers before the model does, and a forum on another wiki. It
+// runs on a MediaWiki with DiscussionTools and on one without. Each reply is read in every way that the wiki supports,
+// and other users' text must stay the same, byte for byte.
 func TestRepliesAndCorrections(t *testing.T) {
 	t.Parallel()
 	t.Run("1.43", func(t *testing.T) { t.Parallel(); repliesAndCorrections(t, startNewerWiki, startWiki, true) })
 	t.Run("1.39", func(t *testing.T) { t.Parallel(); repliesAndCorrections(t, startWiki, startNewerWiki, false) })
 }
 
-// repliesAndCorrections plays the scenes on one wiki, and the last one on another. tools means that the other one has
-// discussion tools.
+// repliesAndCorrections plays all scenes on one wiki except the last, which it plays on another wiki. tools reports
+// whether the first wiki has DiscussionTools.
 func repliesAndCorrections(t *testing.T, start, startOther func(*testing.T) *realWiki, tools bool) {
 	wiki, bin := start(t), binary(t)
 	s := &scenes{world: newWorld(t, wiki, bin, startSandbox(t, bin)), own: tools}
@@ -60,7 +60,7 @@ func repliesAndCorrections(t *testing.T, start, startOther func(*testing.T) *rea
 		s.t = t
 		s.set("ANSWER_CONFIDENCE", "1")
 		s.hooks.reset(nil, nil)
-		s.hooks.change = func(c call, answer *recorder) { // the script contains no questions
+		s.hooks.change = func(c call, answer *recorder) { // the script contains no clarifying questions
 			if strings.Contains(c.body, `"purpose":"clarify"`) {
 				answer.code, answer.header = 200, map[string][]string{"Content-Type": {"application/json"}}
 				answer.body = []byte(`{"choices":[{"finish_reason":"stop","message":{"role":"assistant","content":` +

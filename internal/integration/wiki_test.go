@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// realWiki is a MediaWiki that was installed by tools/realwiki.
+// realWiki is a MediaWiki installed by tools/realwiki.
 type realWiki struct {
 	t    *testing.T
 	vars map[string]string
@@ -49,7 +49,7 @@ func startNewerWiki(t *testing.T) *realWiki {
 	return w
 }
 
-// maintain runs one of the wiki's maintenance scripts, and then the jobs that it leaves in the queue.
+// maintain runs one of the wiki's maintenance scripts, and then the jobs that the script queued.
 func (w *realWiki) maintain(args ...string) {
 	w.t.Helper()
 	for _, a := range [][]string{args, {"runJobs"}} {
@@ -61,7 +61,7 @@ func (w *realWiki) maintain(args ...string) {
 	}
 }
 
-// startWikiOf starts a MediaWiki from a folder, or the installed one if no folder is given.
+// startWikiOf starts the MediaWiki in a folder, or the installed one if no folder is given.
 func startWikiOf(t *testing.T, folder string) *realWiki {
 	t.Helper()
 	dir := t.TempDir()
@@ -150,8 +150,8 @@ func (u *user) edit(v url.Values) {
 	}
 }
 
-// ask posts a new request in a new section, as a person would. The heading is added to the end of each scripted
-// request, since the same words by the same person would be a repetition, which is not answered.
+// ask posts a new request in a new section, as a user would. The heading is appended to each scripted request, since
+// the same words from the same user would be a repeated request, which is not answered.
 func (u *user) ask(page, heading, text string) {
 	u.t.Helper()
 	if text == capital || text == landlocked {
@@ -160,7 +160,7 @@ func (u *user) ask(page, heading, text string) {
 	u.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {text + " ~~~~"}})
 }
 
-// reply adds a line right after the last line in the section with the heading that contains where.
+// reply adds a line right after the last line that contains where, in the section with the given heading.
 func (u *user) reply(page, heading, where, line string) {
 	u.t.Helper()
 	text := u.text(page)
@@ -192,7 +192,7 @@ func (u *user) text(page string) string {
 	return str(revs[0], "slots", "main", "content")
 }
 
-// html returns the page as rendered by Parsoid.
+// html returns the page's HTML as rendered by Parsoid.
 func (w *realWiki) html(page string) string {
 	w.t.Helper()
 	return w.get(w.vars["REALWIKI_URL"] + "/rest.php/v1/page/" + url.PathEscape(page) + "/html")
@@ -200,7 +200,7 @@ func (w *realWiki) html(page string) string {
 
 func (w *realWiki) get(addr string) string {
 	w.t.Helper()
-	resp, err := http.Get(addr) //nolint:noctx // a request by the test itself
+	resp, err := http.Get(addr) //nolint:noctx // a test request
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func str(v any, path ...string) string {
 	return s
 }
 
-// binaryDir is the folder of the program under test. All tests of the run share it.
+// binaryDir is the folder that contains the program under test. All tests in a run share it.
 var binaryDir string
 
 func TestMain(m *testing.M) {
@@ -252,7 +252,7 @@ var build = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// binary returns the path of the program.
+// binary returns the path of the program under test.
 func binary(t *testing.T) string {
 	t.Helper()
 	path, err := build()

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// postgres is the test's own server, which it can restart.
+// postgres is a server that belongs to the test, so the test can restart it.
 type postgres struct {
 	t   *testing.T
 	dir string
@@ -39,7 +39,7 @@ func startPostgres(t *testing.T) *postgres {
 	return p
 }
 
-// restart ends all connections at once, like a crash, and restarts the server.
+// restart drops all connections at once, like a crash, and restarts the server.
 func (p *postgres) restart() {
 	p.t.Helper()
 	out, err := exec.Command("bash", "../../tools/postgres/restart.sh", p.dir).CombinedOutput()
@@ -74,7 +74,7 @@ func (u *user) history(page string) (all []testutil.Revision) {
 	}
 }
 
-// slowModel makes each call to the model take the given time.
+// slowModel makes each call to the model take at least the given time.
 func (w *world) slowModel(d time.Duration) {
 	w.hooks.reset(func(c call) bool {
 		if strings.HasSuffix(c.path, "/chat/completions") {
@@ -84,8 +84,8 @@ func (w *world) slowModel(d time.Duration) {
 	}, nil)
 }
 
-// TestThreeWorkers runs three processes that share a database. While people ask, one process is killed, one is
-// suspended for longer than its lease, and the database is restarted. What each process is doing at these moments is
+// TestThreeWorkers runs three processes that share a database. While users ask questions, one process is killed, one is
+// suspended for longer than its lease, and the database is restarted. What each process is doing at those moments is
 // random. The page's history determines whether the test passes.
 func TestThreeWorkers(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestThreeWorkers(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	// A second reply that is planted in the history is found.
+	// If a second reply is planted in the history, the check finds it.
 	last := history[len(history)-1]
 	m := signature.FindString(section(last.Text, "Request 1"))
 	planted := append(history, testutil.Revision{User: "SpinachBot", Text: strings.Replace(last.Text, m, m+"\n:Once more. "+m, 1)})
@@ -161,7 +161,7 @@ func TestThreeWorkers(t *testing.T) {
 	}
 }
 
-// drains asks a process to stop, which it must do within 30 seconds.
+// drains asks a process to stop and checks that it does so within 30 seconds.
 func (w *world) drains(name string, p *process) {
 	w.t.Helper()
 	began := time.Now()
@@ -178,8 +178,8 @@ func (w *world) drains(name string, p *process) {
 
 var modelCall = regexp.MustCompile(`/chat/completions$`)
 
-// TestThroughput measures how many requests per minute are answered by one to three processes if each call to the model
-// takes one second. It fails only if requests are not answered. The figures are for docs/operator.md.
+// TestThroughput measures how many requests per minute one to three processes answer if each call to the model takes
+// one second. It fails only if requests go unanswered. The figures are for docs/operator.md.
 func TestThroughput(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
 	sandbox := startSandbox(t, bin)

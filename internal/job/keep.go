@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Keep renews a claim every third of its lease until stop is called. The context that it returns ends with ctx. It also
-// ends, with the cause [ErrLost], when the claim has ended or cannot be renewed in time. stop waits for the last
-// renewal.
+// Keep renews a claim every third of its lease until stop is called. The returned context is canceled when ctx is. It
+// is also canceled, with cause [ErrLost], when the claim has expired or cannot be renewed in time. stop waits for the
+// last renewal.
 func Keep(ctx context.Context, lg *slog.Logger, q Queue, c *Claim,
 	lease time.Duration) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -28,19 +28,19 @@ func Keep(ctx context.Context, lg *slog.Logger, q Queue, c *Claim,
 				return
 			case <-tick.C:
 			}
-			// The claim outlasts ctx, so that work that is interrupted can still write its results.
+			// The claim outlives ctx, so that interrupted work can still write its results.
 			asked, release := context.WithTimeout(context.WithoutCancel(ctx), lease/3)
 			err := q.Renew(asked, c, lease)
 			release()
 			switch failed++; {
 			case err == nil:
 				failed = 0
-			case errors.Is(err, ErrLost), failed == 2: // the next attempt may come too late
-				lg.Warn("the lease of a job was lost", "job", c.Key, "kind", c.Kind, "error", err)
+			case errors.Is(err, ErrLost), failed == 2: // the next attempt might be too late
+				lg.Warn("lost the lease on a job", "job", c.Key, "kind", c.Kind, "error", err)
 				cancel(ErrLost)
 				return
 			default:
-				lg.Warn("a job's lease was not renewed", "job", c.Key, "kind", c.Kind, "error", err)
+				lg.Warn("could not renew the lease on a job", "job", c.Key, "kind", c.Kind, "error", err)
 			}
 		}
 	}()

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Kind is a kind of failure. The agent describes each of them to the model in different words; the bot retries only the
-// transient ones.
+// Kind is a kind of failure. The agent describes each kind to the model in different words; the bot retries only
+// transient failures.
 type Kind string
 
 // The kinds of failure.
 const (
 	SyntaxError Kind = "syntax"     // the query does not parse; Message describes the position and the reason
 	Refused     Kind = "refused"    // the graph will not run this: an update, or a SERVICE that is not allowed
-	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, possibly in mid-stream
+	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, possibly midstream
 	TooLarge    Kind = "too_large"  // the response exceeded the size limit and was cut off
-	TooGreedy   Kind = "budget"     // the evaluation exceeded its budget of rows or memory
+	TooGreedy   Kind = "budget"     // evaluation exceeded its row or memory budget
 	RateLimited Kind = "rate_limit" // 429; RetryAfter is the time until the next attempt
-	Banned      Kind = "banned"     // 403 for ignoring limits; nothing may be sent before RetryAfter has passed
+	Banned      Kind = "banned"     // 403 for ignoring limits; nothing may be sent until RetryAfter has passed
 	Down        Kind = "down"       // network error, 5xx, or an invalid response
 	BadID       Kind = "bad_id"     // not a Q or P number
 	NotFound    Kind = "not_found"  // no such entity
-	QueryFailed Kind = "failed"     // the graph failed to evaluate it for another reason; Message is the graph's own
+	QueryFailed Kind = "failed"     // evaluation failed for another reason; Message is the graph's own
 )
 
-// Error is a failure of graph access with its kind. Message can be shown to a model or a person: it contains no stack
-// trace and no echo of the query.
+// Error is a failure of graph access and its kind. Message can be shown to a model or a user: it contains no stack
+// trace and does not echo the query.
 type Error struct {
 	Kind       Kind
 	Message    string
@@ -47,7 +47,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// RetryIn returns the time to wait before another call.
+// RetryIn returns how long to wait before the next call.
 func (e *Error) RetryIn() time.Duration { return e.RetryAfter }
 
 // Transient reports whether the same call may succeed later.
@@ -59,7 +59,7 @@ func (e *Error) Transient() bool {
 	return false
 }
 
-// Errorf returns an *Error of the kind with a formatted message.
+// Errorf returns an *Error of the given kind with a formatted message.
 func Errorf(k Kind, format string, args ...any) *Error {
 	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
 }

@@ -1,7 +1,6 @@
-// Package kg defines the types of knowledge-graph access: the hits of a search, the content of an entity page, the
-// table that a query returns, and the kinds of failure. It makes no requests: internal/kg/wikidata and
-// internal/kg/embedded produce these values, and the agent consumes them. internal/kg/kgtest contains the conformance
-// suite that both pass.
+// Package kg defines the types for knowledge graph access: search hits, the contents of an entity page, the table that
+// a query returns, and the kinds of failure. It makes no requests: internal/kg/wikidata and internal/kg/embedded
+// produce these values, and the agent consumes them. Both pass the conformance suite in internal/kg/kgtest.
 package kg
 
 import (
@@ -19,7 +18,7 @@ const (
 	Property Type = "property"
 )
 
-// SearchQuery requests entities by label or alias, with the semantics of Wikibase's wbsearchentities: a
+// SearchQuery searches for entities by label or alias, with the semantics of Wikibase's wbsearchentities: a
 // case-insensitive prefix match on labels and aliases in Language and its fallbacks (variants, mul, en). An exact ID
 // such as Q42 finds its entity.
 type SearchQuery struct {
@@ -29,33 +28,31 @@ type SearchQuery struct {
 	Limit    int // 1 to 50
 }
 
-// Hit is an entity that was found. The Match fields describe the text by which it was found: "label", "alias" or
-// "entityId".
+// Hit is an entity that a search found. The Match fields describe the text that matched and its kind: "label", "alias"
+// or "entityId".
 type Hit struct {
-	ID            string // Q42, P31; on a graph without such IDs, the prefixed name or <IRI>, see Description.Compact
+	ID            string // Q42, P31; on a graph without such IDs, the prefixed name or <IRI> (see Description.Compact)
 	Type          Type
 	Label         string // in the requested language or a fallback; "" if there is none
 	Description   string
-	Datatype      string // datatype of a property in the API's notation: wikibase-item, time, external-id …
+	Datatype      string // datatype of a property in API notation: wikibase-item, time, external-id …
 	Aliases       []string
 	MatchType     string
 	MatchText     string
 	MatchLanguage string
 
-	// Only a Finder sets the following fields: the IRI, or the text of a literal; the number of its uses in the graph (-1
-	// if unknown); additional facts, such as its class; and, for a property on Wikidata, the variants that occur (wdt, p,
-	// ps …).
+	// Only a Finder sets the following fields: the IRI or literal; the number of its uses in the graph (-1 if unknown);
+	// additional facts, such as its class; and, for a Wikidata property, the variants that occur (wdt, p, ps …).
 	Term     *rdf.Term `json:",omitempty"`
 	Uses     int64     `json:",omitempty"`
 	Info     []string  `json:",omitempty"`
 	Variants []string  `json:",omitempty"`
 }
 
-// ByMeaning is the MatchType of a hit that was found only by similarity of meaning: its names need not contain the
-// words.
+// ByMeaning is the MatchType of a hit that was found only by semantic similarity. Its names need not contain the words.
 const ByMeaning = "meaning"
 
-// SearchResult is a page of hits. More means that there are further hits beyond the limit.
+// SearchResult is a page of hits. More reports whether there are more hits beyond the limit.
 type SearchResult struct {
 	Hits []Hit
 	More bool
@@ -71,12 +68,12 @@ const (
 	Deprecated Rank = "deprecated"
 )
 
-// Value is the value of a statement or qualifier. It has exactly one of three forms: a Term (with Label if it is an
-// entity), somevalue or novalue.
+// Value is the value of a statement or qualifier. It is exactly one of: a Term (with Label if it is an entity),
+// somevalue or novalue.
 type Value struct {
 	Term      rdf.Term // IRI of an entity, literal, URL
 	Label     string   // label of an entity value in the requested language
-	Precision int      // precision of a time, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 if unknown or not a time
+	Precision int      // Wikibase's precision of a time, 0 to 14 (9 year, 10 month, 11 day); 0 if unknown or not a time
 	Unit      string   // ID of the unit of a quantity, or ""
 	UnitLabel string
 	ID        string `json:",omitempty"` // ID of an entity without a Q or P number, as in [Hit]
@@ -90,28 +87,28 @@ type PropertyRef struct {
 	Label string
 }
 
-// Qualifier is one property of a statement's qualifiers, with its values.
+// Qualifier is a qualifier property of a statement, with its values.
 type Qualifier struct {
 	Property PropertyRef
 	Values   []Value
 }
 
-// Statement is one claim with its rank and qualifiers.
+// Statement is a claim with its rank and qualifiers.
 type Statement struct {
 	Value      Value
 	Rank       Rank
 	Qualifiers []Qualifier
 }
 
-// PropertyStatements are all statements of one property on an entity, best ranks first.
+// PropertyStatements contains an entity's statements for one property, best rank first.
 type PropertyStatements struct {
 	Property   PropertyRef
 	Datatype   string
 	Statements []Statement
-	Total      int `json:",omitempty"` // the total number, if Statements contains only some of them
+	Total      int `json:",omitempty"` // total number of statements, if Statements contains only some of them
 }
 
-// Entity is an item's or property's page. Claims are in ascending order of property number.
+// Entity is the page of an item or property. Claims are in ascending order of property ID.
 type Entity struct {
 	ID          string // after a redirect, the ID of the target
 	Type        Type
@@ -123,29 +120,29 @@ type Entity struct {
 	Claims      []PropertyStatements
 }
 
-// Example is one "Wikidata property example" (P1855) of a property: the subject and its value.
+// Example is a "Wikidata property example" (P1855) of a property: the subject and its value.
 type Example struct {
 	Subject PropertyRef // ID and label of an item, despite the name of the type
 	Value   Value
 }
 
-// Table is the result of a query: the rows of a SELECT, or the truth value of an ASK (then Vars and Rows are nil and
-// Ask is true). A zero Term in a row is an unbound variable. CONSTRUCT and DESCRIBE results have the variables subject,
-// predicate, object.
+// Table is the result of a query: the rows of a SELECT query, or the boolean result of an ASK query (then Vars and Rows
+// are nil and Ask is true). A zero Term in a row is an unbound variable. CONSTRUCT and DESCRIBE results have the
+// variables subject, predicate and object.
 type Table struct {
 	Vars    []string
 	Rows    [][]rdf.Term
 	Ask     bool
 	Boolean bool
 	Elapsed time.Duration
-	Bytes   int64     // size of the response from the network, or 0 if it is not from the network
-	Total   int64     // rows of the whole result, if the engine reports them (QLever's meta.result-size-total), or 0
+	Bytes   int64     // size of the network response, or 0 if there was none
+	Total   int64     // rows in the whole result if the engine reports them (QLever's meta.result-size-total), or 0
 	Source  string    // name or address of the endpoint that answered
-	Asked   string    // the query that was sent, if the dialect required changes
+	Asked   string    // the query that was sent, if the dialect required changing it
 	At      time.Time // time of the request for a cached result; otherwise zero
 	// age of a cached result when it was returned
 	Age time.Duration
 }
 
-// Empty reports whether the result has no rows. The result of an ASK is never empty.
+// Empty reports whether the result has no rows. The result of an ASK query is never empty.
 func (t *Table) Empty() bool { return t == nil || (!t.Ask && len(t.Rows) == 0) }

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// binding is one cell of the SPARQL 1.1 Query Results JSON Format (W3C Recommendation, section 3.2.2).
+// binding is a cell in the SPARQL 1.1 Query Results JSON Format (W3C Recommendation, section 3.2.2).
 type binding struct {
 	Type     string `json:"type"`
 	Value    string `json:"value"`
@@ -53,8 +53,8 @@ func (b binding) term() rdf.Term {
 	return rdf.Typed(b.Value, b.Datatype)
 }
 
-// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. The output does not include Elapsed, Bytes,
-// Total and Source.
+// MarshalJSON returns the table in the SPARQL 1.1 Query Results JSON Format. The output does not include Elapsed,
+// Bytes, Total and Source.
 func (t Table) MarshalJSON() ([]byte, error) {
 	var r jsonResult
 	if t.Ask {
@@ -71,7 +71,7 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// binding is a row in the JSON format.
+// binding returns row i in the JSON format.
 func (t *Table) binding(i int) map[string]binding {
 	m := make(map[string]binding, len(t.Rows[i]))
 	for j, c := range t.Rows[i] {
@@ -82,7 +82,8 @@ func (t *Table) binding(i int) map[string]binding {
 	return m
 }
 
-// WriteJSON writes the output of MarshalJSON row by row, so that a large table does not need a second copy in memory.
+// WriteJSON writes the same output as MarshalJSON row by row, so that a large table does not need a second copy in
+// memory.
 func (t *Table) WriteJSON(w io.Writer) error {
 	head := Table{Vars: t.Vars, Ask: t.Ask, Boolean: t.Boolean}
 	data, err := json.Marshal(head)
@@ -111,7 +112,7 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// UnmarshalJSON reads the SPARQL 1.1 Query Results JSON Format. It returns an error if the body contains neither a
+// UnmarshalJSON parses the SPARQL 1.1 Query Results JSON Format. It returns an error if the body contains neither a
 // boolean nor bindings.
 func (t *Table) UnmarshalJSON(data []byte) error {
 	var r jsonResult

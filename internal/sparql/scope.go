@@ -2,9 +2,9 @@ package sparql
 
 import "strings"
 
-// checkScopes reports mistakes that the grammar allows but that make Blazegraph refuse a query: a projected
+// checkScopes reports mistakes that the grammar allows but that make Blazegraph reject a query: a projected
 // variable that is neither grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"),
-// SELECT * with GROUP BY, and the label of a blank node used in two basic graph patterns (section 5.1.1).
+// SELECT * with GROUP BY, and a blank node label used in two basic graph patterns (section 5.1.1).
 func (p *parser) checkScopes(q *Query) {
 	for _, s := range p.selects {
 		p.checkGrouping(s)
@@ -49,8 +49,8 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			// Blazegraph refuses a condition that does not use any variable of the groups. Package check warns about other
-			// mixtures.
+			// Blazegraph rejects a condition that does not use any of the grouped variables. Package check warns about
+			// other mixtures.
 			if !grouped(c, bound) {
 				p.checkGrouped(c, bound)
 			}
@@ -132,8 +132,8 @@ func (p *parser) mistakeAt(s Span, message, hint string) {
 		Message: message, Hint: hint})
 }
 
-// checkBlanks reports labels of blank nodes in g's own triples that another basic graph pattern has used.
-// Filters and BINDs do not end a pattern, as in Blazegraph's parser. Groups come in the order of their
+// checkBlanks reports blank node labels in the triples directly in g that another basic graph pattern has used.
+// Filters and BINDs do not end a pattern, as in Blazegraph's parser. It must be called on groups in the order of their
 // opening braces.
 func (p *parser) checkBlanks(g *Group) {
 	p.pattern++
@@ -166,7 +166,7 @@ func (p *parser) checkBlanks(g *Group) {
 	}
 }
 
-// useBlank records that the current basic graph pattern uses a label.
+// useBlank records that the current basic graph pattern uses a blank node label.
 func (p *parser) useBlank(t *Term) {
 	if p.labels == nil {
 		p.labels = map[string]int{}

@@ -17,18 +17,18 @@ const (
 	Undef                      // UNDEF in VALUES
 )
 
-// Term is a term of a triple, of an expression or of inline data.
+// Term is a term in a triple, an expression or inline data.
 type Term struct {
 	Span
 	Kind       TermKind
-	Name       string // a variable's name; a blank node's label; how a constant is written, see [Term.Written]
+	Name       string // a variable's name; a blank node's label; a constant as written, see [Term.Written]
 	value      rdf.Term
 	notes      *Notes
 	properties []*Property
 	items      []*Term
 }
 
-// NewConst returns the term for a value. written is how it is printed; if it is empty, the printer chooses.
+// NewConst returns the term for a value. written is its printed form; if empty, the printer chooses one.
 func NewConst(v rdf.Term, written string) *Term {
 	return &Term{Kind: Const, Name: written, value: v}
 }
@@ -53,7 +53,7 @@ func (t *Term) Written() string {
 	return t.Name
 }
 
-// Notes returns the comments of an object in an object list, or of a property list in square brackets.
+// Notes returns the comments attached to an object in an object list, or to a property list in square brackets.
 func (t *Term) Notes() *Notes { return t.notes }
 
 // Properties returns the property list of a BlankList.

@@ -6,9 +6,9 @@ import "strings"
 // not replace it, so replace it before running a query.
 const AutoLanguage = "[AUTO_LANGUAGE]"
 
-// ReplaceAutoLanguage returns text with [AUTO_LANGUAGE] replaced by lang inside string literals; all other bytes stay
-// unchanged, including comments. It works on any text, even if it does not parse. lang is a language code such as "de"
-// or "zh-hans"; anything else counts as "en".
+// ReplaceAutoLanguage returns text with [AUTO_LANGUAGE] replaced by lang inside string literals; all other bytes,
+// including comments, are left unchanged. It works on any text, even if it does not parse. lang is a language code such
+// as "de" or "zh-hans"; anything else is treated as "en".
 func ReplaceAutoLanguage(text, lang string) string {
 	if !strings.Contains(text, AutoLanguage) {
 		return text
@@ -45,7 +45,7 @@ func IsLanguageCode(s string) bool {
 }
 
 // TrimFinalLimit removes the LIMIT of the outermost query if it is exactly n, and reports whether it did. The rest of
-// the text stays as it is, except for white space at its end. Text that does not parse is returned unchanged.
+// the text is left unchanged, except for trailing white space. Text that does not parse is returned unchanged.
 func TrimFinalLimit(query string, n int) (string, bool) {
 	q, err := Parse(query)
 	if err != nil || q.Body.Limit == nil || q.Body.Limit.N != int64(n) {
@@ -58,9 +58,9 @@ func TrimFinalLimit(query string, n int) (string, bool) {
 	return before + after, true
 }
 
-// NormalForm returns a form in which two queries are equal if and only if they differ only in layout, comments, letter
-// case of keywords and kind of quotation marks. If the text does not parse, it returns the text with white space
-// collapsed.
+// NormalForm returns a normalized query. The normal forms of two queries are equal if and only if the queries differ
+// only in layout, comments, keyword case and the kind of quotation marks. If the text does not parse, it returns the
+// text with white space collapsed.
 func NormalForm(query string) string {
 	q, err := Parse(query)
 	if err != nil {

@@ -7,18 +7,18 @@ type TokenKind uint8
 
 // The token kinds that [Tokens] distinguishes.
 const (
-	// punctuation, operators, language tags, labels of blank nodes, and what is not a token
+	// punctuation, operators, language tags, blank node labels, and invalid input
 	TokenOther   TokenKind = iota
-	TokenWord              // a keyword, the name of a function, a
+	TokenWord              // a keyword, a function name, or the predicate a
 	TokenVar               // ?x, $x
 	TokenName              // wd:Q42
 	TokenIRI               // <http://…>
-	TokenString            // in any kind of quotation marks, without a language or datatype
+	TokenString            // in any kind of quotation marks, without its language tag or datatype
 	TokenNumber            // without sign
-	TokenPercent           // %name, of a named subquery
+	TokenPercent           // %name, the name of a named subquery
 )
 
-// Token is a token of a query's text, as written.
+// Token is a token of the query text, as written.
 type Token struct {
 	Kind TokenKind
 	Text string

@@ -12,8 +12,8 @@ func (s Span) Pos() Span { return s }
 // Node is any node of the tree.
 type Node interface{ Pos() Span }
 
-// Position is a position in the text for people: Line and Column count from 1, Column in characters, Offset from 0 in
-// bytes.
+// Position is a human-readable position in the text: Line and Column count from 1, with Column in characters; Offset
+// counts bytes from 0.
 type Position struct{ Offset, Line, Column int }
 
 func positionIn(text string, offset int) Position {
@@ -30,26 +30,26 @@ func positionIn(text string, offset int) Position {
 	return p
 }
 
-// Position returns the line and column of a byte offset of the query's text.
+// Position returns the line and column of a byte offset in the query's text.
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
-// Comment is a comment as written, from # to the end of its line, without the line break. Own is true if nothing else
-// is on its line.
+// Comment is a comment as written, from # to the end of its line, without the line break. Own reports whether the
+// comment is alone on its line.
 type Comment struct {
 	Span
 	Text string
 	Own  bool
 }
 
-// Notes are the comments of a node: Before are above it, Open after the opening square bracket of a property
-// list, After at the end of its line. A nil *Notes has none.
+// Notes are the comments attached to a node: Before on the lines above it, Open after the opening square bracket of a
+// property list, and After at the end of its line. A nil *Notes has no comments.
 type Notes struct{ Before, Open, After []Comment }
 
 // Form is the form of a query.
 type Form uint8
 
-// The query forms. Update is any request of SPARQL 1.1 Update; it is not parsed, only recognized, so that it can be
-// refused.
+// The query forms. Update is any SPARQL 1.1 Update request. It is not parsed, only recognized so that it can be
+// rejected.
 const (
 	Select Form = iota
 	Ask
@@ -58,22 +58,22 @@ const (
 	Update
 )
 
-// String returns the form in lower case: select, ask, construct, describe, update.
+// String returns the form in lowercase: select, ask, construct, describe, update.
 func (f Form) String() string {
 	return [...]string{"select", "ask", "construct", "describe", "update"}[f]
 }
 
-// Query is a whole query. Body is never nil: for ASK, CONSTRUCT and DESCRIBE its projection is empty, for
-// Update it is empty altogether.
+// Query is a whole query. Body is never nil: its projection is empty for ASK, CONSTRUCT and DESCRIBE, and all of it is
+// empty for Update.
 type Query struct {
 	Span
 	Text      string         // what was parsed
-	Prologue  []*Declaration // BASE and PREFIX, in the order written
+	Prologue  []*Declaration // BASE and PREFIX declarations, in source order
 	Form      Form
 	Template  []*Triples   // for CONSTRUCT
-	Braces    [2][]Comment // comments after the opening and before the closing brace of the template
+	Braces    [2][]Comment // comments after the template's opening brace and before its closing brace
 	Short     bool         // CONSTRUCT WHERE { … }: the template is the pattern
-	Resources []*Term      // for DESCRIBE: variables and IRIs; empty with Body.Star
+	Resources []*Term      // for DESCRIBE: variables and IRIs; empty if Body.Star is set
 	Datasets  []*Dataset
 	Named     []*NamedSubquery
 	Body      *SelectQuery
@@ -99,8 +99,8 @@ type Dataset struct {
 	IRI   *Term
 }
 
-// NamedSubquery is WITH { SELECT … } AS %Name, Blazegraph's named subquery. QLever's form WITH %Name AS {
-// SELECT … } becomes the same node.
+// NamedSubquery is WITH { SELECT … } AS %Name, Blazegraph's named subquery. QLever's form WITH %Name AS { SELECT … } is
+// parsed into the same node.
 type NamedSubquery struct {
 	Span
 	Notes *Notes
@@ -125,7 +125,7 @@ type SelectQuery struct {
 	OrderBy  *OrderBy
 	Limit    *Count
 	Offset   *Count
-	Values   *Values // VALUES after the modifiers: joined with the result
+	Values   *Values // VALUES after the modifiers, joined with the result
 }
 
 // SelectItem is one projected column: a variable, or an expression with the variable it is bound to. Expr is nil for a
@@ -166,7 +166,7 @@ type OrderBy struct {
 	Keys  []*OrderKey
 }
 
-// OrderKey is one key in an ORDER BY. Explicit is true if ASC was written out.
+// OrderKey is one key in an ORDER BY. Explicit reports whether ASC was written out.
 type OrderKey struct {
 	Span
 	Notes      *Notes
@@ -175,7 +175,7 @@ type OrderKey struct {
 	Explicit   bool
 }
 
-// Count is the number of a LIMIT or OFFSET.
+// Count is the number in a LIMIT or OFFSET clause.
 type Count struct {
 	Span
 	Notes *Notes
@@ -196,7 +196,7 @@ type Group struct {
 	braces   *braces
 }
 
-// braces contains the comments at the braces of a group.
+// braces contains the comments next to a group's braces.
 type braces struct{ open, close []Comment }
 
 // Open returns the comments right after the group's opening brace.
@@ -215,7 +215,7 @@ func (x *Group) Close() []Comment {
 	return x.braces.close
 }
 
-// Triples is a subject with its predicate-object lists, as written up to the dot. Properties is empty for a
+// Triples is a subject with its predicate-object lists, up to the dot. Properties is empty for a
 // lone property list such as [ … ] .
 type Triples struct {
 	Span
@@ -232,8 +232,8 @@ type Property struct {
 	Objects []*Term
 }
 
-// Hint is a statement whose subject is in Blazegraph's hint: namespace. It steers the optimizer and never
-// changes the result.
+// Hint is a statement whose subject is in Blazegraph's hint: namespace. It guides the optimizer and never changes the
+// result.
 type Hint struct {
 	Span
 	Notes   *Notes
@@ -345,7 +345,7 @@ type PathKind uint8
 
 // The path kinds (SPARQL 1.1, section 9).
 const (
-	PathTerm    PathKind = iota // Term: an IRI, or a variable if the whole path is one
+	PathTerm    PathKind = iota // Term: an IRI, or a variable if that is the whole path
 	PathInverse                 // ^ Args[0]
 	PathSeq                     // Args[0] / Args[1] / …
 	PathAlt                     // Args[0] | Args[1] | …
@@ -363,7 +363,7 @@ type Path struct {
 	Args []*Path
 }
 
-// IRI returns the IRI of a plain predicate, or "" for a variable or a real path.
+// IRI returns the IRI of a plain predicate, or "" for a variable or a more complex path.
 func (p *Path) IRI() string {
 	if p.Kind == PathTerm && p.Term.Kind == Const {
 		return p.Term.Value().Value
@@ -380,7 +380,7 @@ const (
 	ExprUnary                     // Op is "!", "-" or "+"; Args[0]
 	ExprBinary                    // Op is one of || && = != < > <= >= + - * /; Args[0], Args[1]
 	ExprIn                        // Args[0] IN (Args[1:]); Op is "IN" or "NOT IN"
-	ExprBuiltin                   // Op is the name in upper case: STRLEN, IF, COALESCE, BOUND …; Args
+	ExprBuiltin                   // Op is the uppercase name: STRLEN, IF, COALESCE, BOUND …; Args
 	ExprFunction                  // Term is the function's IRI (casts too); Args, Distinct
 	ExprAggregate                 // Op is COUNT, SUM, MIN, MAX, AVG, SAMPLE or GROUP_CONCAT; Args[0] unless Star
 	ExprExists                    // Op is "EXISTS" or "NOT EXISTS"; Group
@@ -395,7 +395,7 @@ type Expr struct {
 	Op        string
 	Term      *Term
 	Args      []*Expr
-	Separator *string // for GROUP_CONCAT; one space if nil
+	Separator *string // for GROUP_CONCAT; a single space if nil
 	Group     *Group
 }
 

@@ -15,9 +15,8 @@ type Triple struct {
 
 const rdfNS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
-// Triples returns the statement as flat triples: property lists and collections are written out with their
-// blank nodes (SPARQL 1.1, sections 4.2.3 and 4.2.4). Subjects and objects of the result are of kind Var,
-// Const or BlankNode only.
+// Triples returns the statement as flat triples, with property lists and collections expanded into blank nodes (SPARQL
+// 1.1, sections 4.2.3 and 4.2.4). Subjects and objects of the result are of kind Var, Const or BlankNode only.
 func (t *Triples) Triples() []Triple {
 	f := flattener{out: make([]Triple, 0, len(t.Properties))}
 	s := f.place(t.Subject)
@@ -77,7 +76,7 @@ func iriPath(iri string) *Path {
 	return &Path{Kind: PathTerm, Term: NewConst(rdf.IRI(iri), "")}
 }
 
-// ServiceKind is the kind of a service: one of Wikidata's, or federation.
+// ServiceKind is the kind of a service: one of Wikidata's own, or federation.
 type ServiceKind uint8
 
 // The service kinds, by the service's IRI.
@@ -90,7 +89,7 @@ const (
 	GASService                        // gas:service
 	SliceService                      // bd:slice
 	SampleService                     // bd:sample
-	VariableTarget                    // the name is a variable
+	VariableTarget                    // the service name is a variable
 )
 
 // serviceIRI maps the IRIs of the query service's own services to their kinds.
@@ -139,8 +138,8 @@ func (s *Service) Param(iri string) *Term {
 	return nil
 }
 
-// Rest returns the triples of the service's own group that are not settings: the pattern of around and box,
-// ?x rdfs:label ?l of the label service, the outputs of mwapi.
+// Rest returns the triples directly in the service's group that are not settings: the pattern of an around or box
+// search, ?x rdfs:label ?l for the label service, or the outputs of mwapi.
 func (s *Service) Rest() []Triple {
 	var out []Triple
 	for _, t := range serviceTriples(s.Group) {
@@ -161,7 +160,7 @@ func serviceTriples(g *Group) []Triple {
 	return out
 }
 
-// Pattern returns the patterns of the service's own group without its settings.
+// Pattern returns the patterns directly in the service's group, without its settings.
 func (s *Service) Pattern() []Pattern {
 	var out []Pattern
 	for _, p := range s.Group.Patterns {

@@ -20,7 +20,7 @@ func TestIdentifiers(t *testing.T) {
 	}
 }
 
-// TestTriples checks that property lists and collections are written out as in SPARQL 1.1, sections 4.2.3 and 4.2.4.
+// TestTriples checks that property lists and collections are expanded as in SPARQL 1.1, sections 4.2.3 and 4.2.4.
 func TestTriples(t *testing.T) {
 	q, err := Parse("SELECT * { ?x wdt:P1 [ wdt:P2 ?y ; wdt:P3 1 , 2 ] ; a (wd:Q1 ()) . }")
 	if err != nil {

@@ -2,11 +2,12 @@ package sparql
 
 import "strings"
 
-// QueryPage is the URL of the Wikidata Query Service's page; a query follows as its fragment.
+// QueryPage is the URL of the Wikidata Query Service's page; the query is appended as the fragment.
 const QueryPage = "https://query.wikidata.org/#"
 
-// URL returns the link that opens the query on the query service's page. It decodes to the same text, byte for byte.
-// Everything but letters, digits and - . _ is encoded, so that the link is safe in wikitext, in Markdown and in chats.
+// URL returns a link that opens the query on the query service's page. It decodes to the same text, byte for byte.
+// Everything except letters, digits and - . _ is percent-encoded, so that the link is safe in wikitext, Markdown and
+// chats.
 func URL(query string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -2,8 +2,8 @@ package sparql
 
 import "strings"
 
-// Columns returns the names of the result's columns: the projected variables, or for SELECT * the visible
-// variables of the pattern in order of appearance.
+// Columns returns the names of the result's columns: the projected variables, or, for SELECT *, the pattern's visible
+// variables in order of appearance.
 func (s *SelectQuery) Columns() []string {
 	if !s.Star {
 		out := make([]string, len(s.Items))
@@ -21,21 +21,21 @@ func (s *SelectQuery) Columns() []string {
 }
 
 // Visible returns the variables that are in scope after the group (SPARQL 1.1, section 18.2.1), in order of appearance.
-// The variables of an INCLUDE are left out, because the group alone does not determine them.
+// It omits the variables of an INCLUDE, because the group alone does not determine them.
 func (g *Group) Visible() []string {
 	v := VarSet{}
 	v.AddGroup(g)
 	return v.names
 }
 
-// VarSet is a set of variable names, without ? or $, in the order in which they were added. The zero VarSet
-// is empty and ready for use.
+// VarSet is a set of variable names, without ? or $, in the order in which they were added. The zero VarSet is empty
+// and ready to use.
 type VarSet struct {
 	seen  map[string]bool
 	names []string
 }
 
-// Names returns the names in order. The slice belongs to the set.
+// Names returns the names in order. The caller must not modify the slice.
 func (v *VarSet) Names() []string { return v.names }
 
 // Has reports whether the name is in the set.
@@ -54,8 +54,7 @@ func (v *VarSet) Add(names ...string) {
 	}
 }
 
-// AddTerm adds the variables of a term, including those in property lists and collections. A nil term does not have
-// any.
+// AddTerm adds the variables in a term, including those in property lists and collections. A nil term has no variables.
 func (v *VarSet) AddTerm(t *Term) {
 	if t == nil {
 		return
@@ -69,7 +68,7 @@ func (v *VarSet) AddTerm(t *Term) {
 	}
 }
 
-// AddTriples adds the variables of a statement.
+// AddTriples adds the variables in a statement.
 func (v *VarSet) AddTriples(t *Triples) {
 	v.AddTerm(t.Subject)
 	v.properties(t.Properties)
@@ -119,7 +118,7 @@ func (v *VarSet) AddGroup(g *Group) {
 	}
 }
 
-// LabelBase reports whether the label service in its automatic mode would bind name, and returns the variable that name
+// LabelBase reports whether the label service in automatic mode would bind name, and returns the variable that name
 // labels: "item" for "itemLabel".
 func LabelBase(name string) (base string, ok bool) {
 	for _, suffix := range [...]string{"AltLabel", "Label", "Description"} {

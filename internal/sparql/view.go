@@ -7,17 +7,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Properties whose values the query service's page can show better than in a table: pictures and places.
+// Properties whose values the query service's page can show better than as a table: pictures and places.
 var (
 	pictures = map[string]bool{"P18": true, "P41": true, "P94": true, "P154": true, "P242": true}
 	places   = map[string]bool{"P625": true}
 )
 
-// WithView adds the comment #defaultView before a query whose columns are better shown as a map or as pictures; its
-// rows stay the same. A map has no order and hides all other values, so a query that ranks its rows or has many columns
-// of them does not get one; a grid of pictures keeps the order. A query that already has such a comment,
-// or is not a SELECT over Wikidata's properties, stays as it is.
-// Source: mediawiki.org, Wikidata Query Service/User Manual, "Default views".
+// WithView adds a #defaultView comment before a query whose columns are better shown as a map or as pictures; its
+// rows do not change. A map has no order and hides all other values, so a query that ranks its rows or has many other
+// columns does not get one; a grid of pictures keeps the order. A query that already has a #defaultView comment, or is
+// not a SELECT over Wikidata's properties, is returned unchanged. Source: mediawiki.org, Wikidata Query Service/User
+// Manual, "Default views".
 func WithView(query string) string {
 	q, err := Parse(query)
 	if err != nil || q.Form != Select || strings.Contains(query, "#defaultView") {
@@ -52,8 +52,8 @@ func WithView(query string) string {
 	return query
 }
 
-// maxBesidesPlaces is the maximum number of columns besides names, places and pictures with which places are shown as a
-// map. With more of them, the request is for a table, and the places are only a part of it.
+// maxBesidesPlaces is the maximum number of columns besides names, places and pictures in a query whose places are
+// shown on a map. If there are more, the request is for a table, and the places are only part of it.
 const maxBesidesPlaces = 2
 
 // otherColumns returns the columns that are not names, places or pictures.
@@ -74,8 +74,8 @@ func otherColumns(q *Query, values map[string]string) []*SelectItem {
 	return out
 }
 
-// valuesIn returns the variables whose values a column shows: its own variable, or those that it aggregates without
-// counting.
+// valuesIn returns the variables whose values a column shows: the column's variable, or the variables that it
+// aggregates without counting.
 func valuesIn(item *SelectItem) []string {
 	if item.Expr == nil {
 		return []string{item.Var}
@@ -98,7 +98,7 @@ func variablesOf(n Node) []string {
 }
 
 // ranks reports whether the order of a query's rows is part of the question: the ordered rows are limited, or they are
-// ordered by more than names and the query shows a column besides names, places and pictures.
+// ordered by something other than names and the query shows a column besides names, places and pictures.
 func ranks(q *Query, values map[string]string) bool {
 	if q.Body.OrderBy == nil {
 		return false
@@ -121,7 +121,7 @@ func ranks(q *Query, values map[string]string) bool {
 	return ranking && len(otherColumns(q, values)) > 0
 }
 
-// namesIn returns the variables of a query that are items or names of items: the subjects of its triples, variables
+// namesIn returns the variables in a query that are items or names of items: the subjects of its triples, variables
 // with a label column, and the labels themselves.
 func namesIn(q *Query) map[string]bool {
 	names := map[string]bool{}
@@ -152,7 +152,8 @@ func namesIn(q *Query) map[string]bool {
 	return names
 }
 
-// addLabel adds a variable whose name follows the label service's convention, and the variable that it labels.
+// addLabel adds a variable if its name follows the label service's convention, together with the variable that it
+// labels.
 func addLabel(names map[string]bool, name string) {
 	for _, suffix := range []string{"AltLabel", "Label", "Description"} {
 		if item, ok := strings.CutSuffix(name, suffix); ok && item != "" {

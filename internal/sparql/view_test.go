@@ -36,12 +36,12 @@ func TestWithView(t *testing.T) {
 			"GROUP BY ?b ?height ORDER BY DESC(COUNT(*))": "",
 		"SELECT ?b ?bLabel (YEAR(?opened) AS ?year) ?where { ?b wdt:P625 ?where ; wdt:P1619 ?opened } ORDER BY ?year": "",
 
-		// Places are one column of a table among others.
+		// Places are just one column of a table.
 		"SELECT ?b ?bLabel ?opened ?height ?length ?where { ?b wdt:P625 ?where ; wdt:P1619 ?opened ; wdt:P2048 ?height ; wdt:P2043 ?length }": "",
 		"SELECT ?b ?iata ?icao ?n ?image ?where { ?b wdt:P625 ?where ; wdt:P238 ?iata ; wdt:P239 ?icao ; wdt:P3872 ?n ; wdt:P18 ?image }":     "ImageGrid",
 		"SELECT ?b ?opened ?height ?where { ?b wdt:P625 ?where ; wdt:P1619 ?opened ; wdt:P2048 ?height }":                                     "Map",
 
-		// Here no ranking was requested, or only the map's items show the order.
+		// No ranking was requested, or only the items on the map show the order.
 		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height }":                        "Map",
 		"SELECT ?b ?bLabel ?where { ?b wdt:P625 ?where } LIMIT 500":                                          "Map",
 		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height } ORDER BY ?bLabel":       "Map",

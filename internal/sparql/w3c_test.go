@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// w3cTaken lists the W3C's negative tests whose queries the dialect must accept, with the reason.
+// w3cTaken lists the W3C's negative tests whose queries the dialect must accept, with reasons.
 var w3cTaken = map[string]string{
 	"sparql11/syntax-query/syntax-BINDscope6.rq":   "BIND to a variable that is in scope: Blazegraph joins",
-	"sparql11/syntax-query/syntax-BINDscope7.rq":   "the same",
-	"sparql11/syntax-query/syntax-BINDscope8.rq":   "the same",
+	"sparql11/syntax-query/syntax-BINDscope7.rq":   "as above",
+	"sparql11/syntax-query/syntax-BINDscope8.rq":   "as above",
 	"sparql11/syntax-query/syntax-SELECTscope2.rq": "an alias that is in scope, as in (SAMPLE(?x) AS ?x): Blazegraph accepts it",
 }
 
-// w3cEmpty are updates without operations. They cannot be distinguished from an empty query, which is refused.
+// w3cEmpty are updates without operations. They cannot be distinguished from an empty query, which is rejected.
 var w3cEmpty = map[string]string{
 	"sparql11/syntax-update-1/syntax-update-38.ru": "a comment only",
 	"sparql11/syntax-update-1/syntax-update-39.ru": "BASE only",
@@ -71,7 +71,7 @@ func TestW3CSyntax(t *testing.T) {
 		n++
 		q, err := Parse(string(b))
 		switch {
-		case x.update: // recognized as updates, whether valid or not, so that they can be refused
+		case x.update: // recognized as updates, whether valid or not, so that they can be rejected
 			if (err != nil || q.Form != Update) && w3cEmpty[x.name] == "" {
 				t.Errorf("%s: an update is not recognized: %v\n%s", x.name, err, b)
 			}

@@ -1,7 +1,7 @@
 package sparql
 
-// Inspect calls f for n and every node below it, in textual order. If f returns false, it does not go deeper. n may be
-// a *Query, *SelectQuery or any other node; a nil node is skipped.
+// Inspect calls f for n and every node below it, in textual order. If f returns false for a node, Inspect does not
+// visit the nodes below it. n may be a *Query, *SelectQuery or any other node; a nil node is skipped.
 func Inspect(n Node, f func(Node) bool) {
 	w := walker{f}
 	w.node(n)
@@ -114,7 +114,7 @@ func each[T Node](w walker, nodes []T) {
 	}
 }
 
-// isNil reports whether n is nil or a nil pointer to one of the types that may be absent from the tree.
+// isNil reports whether n is nil or a nil pointer to a type that may be absent from the tree.
 func isNil(n Node) bool {
 	switch x := n.(type) {
 	case nil:
@@ -141,8 +141,8 @@ func isNil(n Node) bool {
 	return false
 }
 
-// Groups calls f for g and the groups in it, from the inside out. This includes groups in expressions (EXISTS), but not
-// those of sub-selects. A nil group is skipped.
+// Groups calls f for g and the groups in it, innermost first. This includes groups in expressions (EXISTS), but not in
+// sub-selects. A nil group is skipped.
 func Groups(g *Group, f func(*Group)) {
 	if g == nil {
 		return
@@ -155,8 +155,7 @@ func Groups(g *Group, f func(*Group)) {
 	f(g)
 }
 
-// ChildGroups returns the groups directly below a pattern, including those in its expressions. A sub-select does not
-// have any.
+// ChildGroups returns the groups directly below a pattern, including those in its expressions. A sub-select has none.
 func ChildGroups(p Pattern) []*Group {
 	switch x := p.(type) {
 	case *Group:

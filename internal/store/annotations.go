@@ -30,7 +30,7 @@ CREATE TABLE work_events (
 CREATE INDEX work_events_candidate ON work_events (candidate);
 CREATE INDEX work_events_who ON work_events (who);`
 
-// Works lists the annotators' works on a candidate, or all works if candidate is "".
+// Works returns the annotators' work on a candidate, or on all candidates if candidate is "".
 func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, error) {
 	where, args := "", []any{}
 	if candidate != "" {
@@ -40,7 +40,7 @@ func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, e
 	return out, failed(err, "list works on %s", candidate)
 }
 
-// SaveWork stores a work if nobody has changed it since it was read, together with the event that describes the change.
+// SaveWork stores a work if no one has changed it since it was read, together with the event that describes the change.
 func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Event) error {
 	next := *w
 	next.Version++
@@ -78,7 +78,7 @@ ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, dat
 	return nil
 }
 
-// WorkEvents lists the events of a candidate or of a person, or all events, from oldest to newest.
+// WorkEvents returns the events for a candidate or a user, or all events, oldest first.
 func (s *Store) WorkEvents(ctx context.Context, candidate, who string) ([]annotate.Event, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	if candidate != "" {
@@ -110,7 +110,7 @@ func (s *Store) WorkEvents(ctx context.Context, candidate, who string) ([]annota
 	return out, failed(rows.Err(), "list events")
 }
 
-// list reads rows with one column of JSON.
+// list reads rows with a single JSON column.
 func list[T any](ctx context.Context, c conn, query string, args ...any) ([]T, error) {
 	rows, err := c.rows(ctx, query, args...)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Everything is still there after a restart, except the refused save.
+	// All data except the rejected save survives a restart.
 	s = open(t, path)
 	got, err := s.Works(ctx, "")
 	if d := cmp.Diff([]annotate.Work{*resolution, *ada, *other}, got); err != nil || d != "" {
@@ -113,7 +113,7 @@ func TestSaveWorkOnce(t *testing.T) {
 	}
 }
 
-// On a full disk, neither the work nor its event is stored, the error reports the full disk, and existing data stays.
+// On a full disk, neither the work nor its event is stored, the error reports the full disk, and existing data is kept.
 func TestSaveWorkOnFullDisk(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "annotations.db")

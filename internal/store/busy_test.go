@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// A save waits for another program that is writing the file. If that program does not finish, the error reports that
+// A save waits for another program that is writing to the file. If that program does not finish, the error reports that
 // the database is busy.
 func TestBusyDatabase(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")

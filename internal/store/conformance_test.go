@@ -23,10 +23,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// opener opens a test's store; each call opens the same one.
+// opener opens a test's store; every call opens the same store.
 type opener func(t *testing.T) *Store
 
-// sharedURL names the setting with a PostgreSQL database for tests. The integration run sets it.
+// sharedURL is the name of the setting with the URL of a PostgreSQL database for tests. The integration run sets it.
 const sharedURL = "STORE_TEST_DATABASE_URL"
 
 // each runs a test against an SQLite file and, if there is one, against a PostgreSQL database.
@@ -120,7 +120,7 @@ func testLedger(t *testing.T, open opener) {
 		t.Errorf("update of a missing entry: %v", err)
 	}
 
-	// Everything is still there after a restart.
+	// All data survives a restart.
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -225,8 +225,8 @@ func testNotesAndSums(t *testing.T, open opener) {
 	}
 }
 
-// A lease has one holder at a time. A holder that slept past the end of its lease is detected, even if it is its own
-// successor.
+// A lease has one holder at a time. A holder that slept past the expiration of its lease is detected, even if it holds
+// the next lease too.
 func TestLease(t *testing.T) { each(t, testLease) }
 
 func testLease(t *testing.T, open opener) {
@@ -270,7 +270,7 @@ func testLease(t *testing.T, open opener) {
 		t.Errorf("an old version under the lease: %v", err)
 	}
 
-	if err := a.Release(ctx, first); err != nil { // no longer its own
+	if err := a.Release(ctx, first); err != nil { // no longer its lease
 		t.Fatal(err)
 	}
 	if _, held, _ := a.Acquire(ctx, "bot", "a", time.Hour); held {
@@ -284,7 +284,7 @@ func testLease(t *testing.T, open opener) {
 	}
 }
 
-// If many processes want a lease at the same time, one gets it, and each handover has a new fence.
+// If many processes request a lease at the same time, one gets it, and each handover gets a new fence.
 func TestLeaseOnce(t *testing.T) { each(t, testLeaseOnce) }
 
 func testLeaseOnce(t *testing.T, open opener) {
@@ -376,11 +376,11 @@ func TestMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time, everything already exists
+	for range 2 { // in the second iteration, everything already exists
 		if m, err := Move(ctx, from, to); err != nil || m != (Moved{50, 2, 1, 50, 0}) {
 			t.Fatalf("%+v %v", m, err)
 		}
-		if err := from.Forget(ctx, movedNote); err != nil { // as if the first one had crashed before this
+		if err := from.Forget(ctx, movedNote); err != nil { // as if the first iteration had crashed before this point
 			t.Fatal(err)
 		}
 	}
@@ -426,7 +426,7 @@ func TestBadAddresses(t *testing.T) {
 	}
 }
 
-// TestSnapshot copies a ledger while it is being written: the copy is the ledger as it was at some moment.
+// TestSnapshot copies a ledger while it is being written: the copy is the ledger as it was at a single moment.
 func TestSnapshot(t *testing.T) { each(t, testSnapshot) }
 
 func testSnapshot(t *testing.T, opener opener) {
@@ -450,7 +450,7 @@ func testSnapshot(t *testing.T, opener opener) {
 				return
 			default:
 			}
-			err := s.Update(context.Background(), a) // a is always at the same version as b, or one ahead
+			err := s.Update(context.Background(), a) // a is always at the same version as b or one version ahead
 			if err == nil {
 				err = s.Update(context.Background(), b)
 			}

@@ -10,8 +10,8 @@ import (
 
 var _ harvest.Store = (*Store)(nil)
 
-// harvestTables store what a harvest has read. The queries it has run, what it has resolved and its settings are stored
-// as notes.
+// harvestTables store what a harvest has read. The queries that the harvest has run, the names it has resolved and its
+// settings are stored as notes.
 const harvestTables = `CREATE TABLE harvest_pages (
 	title TEXT PRIMARY KEY,
 	data TEXT NOT NULL -- harvest.Page as JSON
@@ -24,7 +24,7 @@ CREATE TABLE discussions (
 );
 CREATE INDEX discussions_page ON discussions (page, place);`
 
-// Pages lists the archive pages that have been read.
+// Pages returns the archive pages that have been read.
 func (s *Store) Pages(ctx context.Context) ([]harvest.Page, error) {
 	out, err := list[harvest.Page](ctx, s.conn, "SELECT data FROM harvest_pages ORDER BY title")
 	return out, failed(err, "list archive pages")
@@ -56,7 +56,7 @@ func (s *Store) SavePage(ctx context.Context, p harvest.Page, discussions []data
 	}), "archive page %s", p.Title)
 }
 
-// Discussions lists the discussions of a page in order.
+// Discussions returns the discussions on a page, in order.
 func (s *Store) Discussions(ctx context.Context, page string) ([]dataset.Candidate, error) {
 	out, err := list[dataset.Candidate](ctx, s.conn, "SELECT data FROM discussions WHERE page = ? ORDER BY place", page)
 	return out, failed(err, "discussions of %s", page)

@@ -21,8 +21,8 @@ func discussion(id, heading string) dataset.Candidate {
 		Conversation: dataset.Conversation{Comments: []dataset.Comment{}}, Queries: []dataset.Query{}}
 }
 
-// A page is replaced with all of its discussions, in their order, or not at all. Notes can be removed. Everything is
-// still there after the store is reopened.
+// A page is replaced with all of its discussions, in order, or not at all. Notes can be removed. All data is kept when
+// the store is reopened.
 func TestHarvestPages(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "harvest.db")
@@ -81,7 +81,7 @@ func TestHarvestPages(t *testing.T) {
 	}
 }
 
-// Removed data is not left anywhere in the file, not even in free pages.
+// Deleted data does not remain anywhere in the file, not even in free pages.
 func TestHarvestForgets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "harvest.db")
 	s, err := Open(t.Context(), path)

@@ -14,8 +14,8 @@ import (
 var _ job.Queue = (*Store)(nil)
 
 // jobTable stores jobs and the processes that have claimed them. An entry's job has the entry's key. The times of
-// claims come from the database's clock, so that the clocks of machines do not matter. All other times come from the
-// process that wrote the job.
+// claims come from the database's clock, so that differences between machine clocks do not matter. All other times come
+// from the process that wrote the job.
 const jobTable = `CREATE TABLE jobs (
 	key TEXT PRIMARY KEY,
 	kind TEXT NOT NULL,
@@ -34,7 +34,7 @@ const jobTable = `CREATE TABLE jobs (
 CREATE INDEX jobs_due ON jobs (state, due);
 CREATE INDEX jobs_scope ON jobs (scope, state);`
 
-// entryJobs creates the jobs of existing entries, as bot.Entry.Job does. Times in JSON may have fractions, which do not
+// entryJobs creates the jobs of existing entries, following bot.Entry.Job. Fractions of seconds in JSON times do not
 // matter here.
 const (
 	entryJobs = `
@@ -50,7 +50,7 @@ SELECT key, ` + kindOfState + `, 'wiki:', ` + jobOfState + `, '',
 	0, 0, '', 0, 0,
 	coalesce(CAST(extract(epoch FROM substring(data FROM '"created":"([0-9TZ:.+-]+)"')::timestamptz) * 1000000 AS BIGINT), 0),
 	coalesce(CAST(extract(epoch FROM substring(data FROM '"updated":"([0-9TZ:.+-]+)"')::timestamptz) * 1000000 AS BIGINT), 0)
-	FROM entries;` // PostgreSQL cannot read JSON with \u0000, which a post may contain
+	FROM entries;` // PostgreSQL cannot parse JSON with \u0000, which a post may contain
 	kindOfState = `CASE state WHEN 'noticed' THEN 'judge' WHEN 'accepted' THEN 'solve' WHEN 'proposed' THEN 'propose'
 	WHEN 'approved' THEN 'publish' ELSE 'confirm' END`
 	jobOfState = `CASE WHEN state IN ('posted', 'skipped') THEN 'done' WHEN state IN ('gave_up', 'rejected') THEN 'failed'
@@ -152,7 +152,7 @@ func (c conn) held(ctx context.Context, claim *job.Claim) error {
 }
 
 // putJob replaces the job with the same key. A running job keeps running under its worker's claim if that worker is the
-// writer (own) or if the work is still the same. If it has become different work, the worker loses it.
+// writer (own) or if the kind of work has not changed. Otherwise, the worker loses its claim.
 func (c conn) putJob(ctx context.Context, j job.Job, own bool) error {
 	const goesOn = "jobs.state = 'running' AND excluded.state = 'waiting' AND (? = 1 OR jobs.kind = excluded.kind)"
 	mine := 0
@@ -172,8 +172,8 @@ ends = CASE WHEN `+goesOn+` THEN jobs.ends ELSE 0 END, state = CASE WHEN `+goesO
 // plain returns text without the characters that PostgreSQL does not accept.
 func plain(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "") }
 
-// Jobs lists the matching jobs that are in one of the states (in any state if none is given), in the order in which
-// they are due. A job whose claim has expired counts as waiting.
+// Jobs returns the matching jobs in one of the states (in any state if none is given), in the order in which they are
+// due. A job whose claim has expired counts as waiting.
 func (s *Store) Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error) {
 	where, args := "1 = 1", []any{}
 	if w.Key != "" {

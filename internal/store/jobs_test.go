@@ -140,7 +140,8 @@ func testJobs(t *testing.T, open opener) {
 	}
 	want("tried again", "sb-1 judge waiting 0", "sb-3 confirm done 0", "sb-2 judge waiting 0")
 
-	// A note about an entry that another worker is working on does not stop that work; a change to different work does.
+	// Updating an entry that another worker is processing does not stop that worker, unless the update changes the kind
+	// of work.
 	taken = claim("b", job.Want{Key: "sb-1"}, long)
 	if err := update(e, nil, bot.Noticed); err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func testJobs(t *testing.T, open opener) {
 
 func TestClaimOnce(t *testing.T) { each(t, testClaimOnce) }
 
-// With many workers in several programs, each job is claimed by exactly one.
+// With many workers in several programs, each job is claimed by exactly one worker.
 func testClaimOnce(t *testing.T, open opener) {
 	stores := []*Store{open(t), open(t)}
 	for i := range 10 {
@@ -196,7 +197,7 @@ func testClaimOnce(t *testing.T, open opener) {
 	}
 }
 
-// The entries of a ledger from before there were jobs get their jobs.
+// The entries in a ledger that predates jobs get their jobs.
 func TestJobsAreAdded(t *testing.T) { each(t, testJobsAreAdded) }
 
 func testJobsAreAdded(t *testing.T, open opener) {
@@ -289,7 +290,7 @@ func testResults(t *testing.T, open opener) {
 
 func TestGiveBackForLater(t *testing.T) { each(t, testGiveBackForLater) }
 
-// Work that cannot continue now is released until a given time, and does not count as an attempt.
+// A job that cannot continue now is released until a given time, which does not count as an attempt.
 func testGiveBackForLater(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)
@@ -317,7 +318,8 @@ func testGiveBackForLater(t *testing.T, open opener) {
 
 func TestUntil(t *testing.T) { each(t, testUntil) }
 
-// The first claim sets a job's deadline, and later claims get the same one. A job that is redone gets a new deadline.
+// The first claim sets a job's deadline, and later claims get the same deadline. A job that is redone gets a new
+// deadline.
 func testUntil(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)

@@ -11,7 +11,7 @@ import (
 
 var _ leader.Leases = (*Store)(nil)
 
-// Times come from the database's clock, so that the clocks of machines do not matter.
+// Times come from the database's clock, so that differences between machine clocks do not matter.
 const leaseTable = `CREATE TABLE leases (
 	name TEXT PRIMARY KEY,
 	holder TEXT NOT NULL,
@@ -20,12 +20,12 @@ const leaseTable = `CREATE TABLE leases (
 );`
 
 // longest is longer than any lease. A lease that seems to last longer was written while the database's clock was ahead,
-// and counts as expired; otherwise no process could work until that time.
+// and is treated as expired; otherwise, no process could work until it ended.
 const longest = 24 * time.Hour
 
-// Acquire takes a lease for the duration d, or renews it. While another process holds the lease, held is false and l
-// names the holder. A holder that was away for longer than its lease gets it back with a new fence, as any other
-// process would. A holder's name must be unique: no other process may ever have used it.
+// Acquire acquires or renews a lease for the duration d. If another process holds the lease, held is false and l
+// identifies the holder. A holder whose lease has expired reacquires it with a new fence, as any other process would. A
+// holder's name must be unique: no other process may ever have used it.
 func (s *Store) Acquire(ctx context.Context, name, holder string, d time.Duration) (l leader.Lease, held bool,
 	err error) {
 	l = leader.Lease{Name: name, Holder: holder}
@@ -42,17 +42,17 @@ WHERE leases.holder = excluded.holder OR leases.ends <= `+now+` OR leases.ends >
 	return l, false, failed(err, "lease %s", name)
 }
 
-// Release ends a lease early. It does nothing if the lease is already lost.
+// Release ends a lease early. It does nothing if the lease has already been lost.
 func (s *Store) Release(ctx context.Context, l leader.Lease) error {
 	_, err := s.exec(ctx, "UPDATE leases SET ends = 0 WHERE name = ? AND fence = ?", l.Name, l.Fence)
 	return failed(err, "lease %s", l.Name)
 }
 
-// Under returns the store for the holder of a lease: entries and notes are written only while the lease is held, which
-// is checked in the same transaction. It is closed with s.
+// Under returns a store for the holder of a lease. It writes entries and notes only while the lease is held, which it
+// checks in the same transaction. Closing s closes it, too.
 func (s *Store) Under(l leader.Lease) *Store { return &Store{conn: s.conn, lease: &l, ring: s.ring} }
 
-// write runs f in a transaction that ends before the lease can change hands. f must lock what it relies on.
+// write runs f in a transaction that ends before the lease can change hands. f must lock the rows that it relies on.
 func (s *Store) write(ctx context.Context, f func(conn) error) error {
 	return s.locked(ctx, func(tx conn) error {
 		if s.lease == nil {

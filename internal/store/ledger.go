@@ -13,7 +13,7 @@ import (
 
 var _ bot.Store = (*Store)(nil)
 
-// Entry reads one entry. If there is none, it returns bot.ErrNoEntry.
+// Entry reads one entry. If there is no such entry, it returns bot.ErrNoEntry.
 func (s *Store) Entry(ctx context.Context, key string) (*bot.Entry, error) {
 	e, err := scan(s.row(ctx, "SELECT version, data FROM entries WHERE key = ?", key))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -37,7 +37,7 @@ func scan(row interface{ Scan(...any) error }) (*bot.Entry, error) {
 	return e, nil
 }
 
-// Entries lists entries, in the order in which they were added.
+// Entries returns entries in the order in which they were added.
 func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(cond string, values ...any) {
@@ -92,7 +92,7 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	return out, failed(rows.Err(), "list entries")
 }
 
-// oneOf returns the SQL condition that a column has one of the given values, and appends the values to the arguments.
+// oneOf returns an SQL condition that the column has one of the given values, and appends the values to the arguments.
 func oneOf[T ~string](column string, values []T, args *[]any) string {
 	for _, v := range values {
 		*args = append(*args, string(v))
@@ -100,7 +100,7 @@ func oneOf[T ~string](column string, values []T, args *[]any) string {
 	return column + " IN (NULL" + strings.Repeat(", ?", len(values)) + ")" // SQL does not allow an empty list
 }
 
-// Add writes a new entry unless its key exists.
+// Add writes a new entry unless its key already exists.
 func (s *Store) Add(ctx context.Context, e *bot.Entry) (bool, error) {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -124,7 +124,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
 	return true, nil
 }
 
-// Update replaces an entry if nobody has changed it since it was read.
+// Update replaces an entry if no one has changed it since it was read.
 func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
 	data, err := json.Marshal(e)
 	if err != nil {
@@ -150,7 +150,7 @@ saved = ?, version = version + 1, data = ? WHERE key = ? AND version = ?`,
 		return failed(err, "update entry %s", e.Key)
 	}
 	if n == 1 {
-		if e.Claim == nil { // otherwise the worker that has the claim releases it
+		if e.Claim == nil { // otherwise, the worker that holds the claim releases it
 			s.rung(ctx, e.Job())
 		}
 		e.Version++

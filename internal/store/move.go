@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// movedNote is the key of a note in a file whose content was moved to a database.
+// movedNote is the key of a note in a file whose contents were moved to a database.
 const movedNote = "store:moved"
 
-// ErrMoved means that the file's content was moved to a shared database and the file is no longer used.
+// ErrMoved means that the file's contents were moved to a shared database and the file is no longer used.
 var ErrMoved = errors.New("this ledger was moved to a PostgreSQL database: set DATABASE_URL")
 
-// ledgerTables are the tables that [Move] moves, with the columns that are the same in both databases and the order of
-// the rows.
+// ledgerTables are the tables that [Move] moves, with the columns that are the same in both databases and the row
+// order.
 var ledgerTables = []struct{ name, columns, order string }{
 	{"entries", "key, page, thread, text, author, minute, state, saved, version, data", "seq"},
 	{"notes", "key, value", "key"},
@@ -26,16 +26,16 @@ var ledgerTables = []struct{ name, columns, order string }{
 	{"results", "key, name, data", "key, name"},
 }
 
-// Moved contains the numbers of rows that [Move] moved.
+// Moved contains the number of rows that [Move] moved from each table.
 type Moved struct{ Entries, Notes, Days, Jobs, Results int }
 
-// Move copies the ledger of a file to an empty shared database, compares both row by row, and marks the file so that
-// [Open] refuses it from then on: two bots with separate ledgers would answer twice. The caller holds the file's
-// [Lock]. If Move succeeds, the database contains the whole ledger; if it fails, the database contains nothing, and the
-// file is unchanged.
+// Move copies the ledger in a file to an empty shared database, compares the two row by row, and marks the file so that
+// [Open] rejects it from then on: two bots with separate ledgers would answer requests twice. The caller must hold the
+// file's [Lock]. If Move succeeds, the database contains the whole ledger; if it fails, the database contains nothing,
+// and the file is unchanged.
 func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	var m Moved
-	// No process is using the file, but claims in it may never expire.
+	// No process is using the file, but it may contain claims that never expire.
 	_, err := from.exec(ctx, "UPDATE jobs SET state = 'waiting', ends = 0 WHERE state = 'running'")
 	if err != nil {
 		return m, failed(err, "move the ledger")
@@ -54,9 +54,9 @@ func Move(ctx context.Context, from, to *Store) (Moved, error) {
 			*n = len(all)
 			if len(there) > 0 {
 				if same(t.name, all, there) != nil {
-					return fmt.Errorf("the database is not empty (table %s): specify another one", t.name)
+					return fmt.Errorf("the database is not empty (table %s): specify a different one", t.name)
 				}
-				continue // an earlier Move copied it but could not mark the file
+				continue // an earlier Move copied the table but could not mark the file
 			}
 			if err := tx.insert(ctx, t.name, t.columns, all); err != nil {
 				return err
@@ -76,7 +76,7 @@ func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	return m, from.Put(ctx, movedNote, []byte{})
 }
 
-// insert writes rows into a table.
+// insert inserts rows into a table.
 func (c conn) insert(ctx context.Context, table, columns string, rows [][]any) error {
 	statement := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, columns,
 		strings.Repeat(", ?", strings.Count(columns, ",")))
@@ -139,7 +139,7 @@ func CopyFile(ctx context.Context, from, to string) error {
 	return failed(conn{db: db}.vacuumInto(ctx, to), "copy of %s", from)
 }
 
-// all reads the rows of a table.
+// all returns the rows of a table.
 func (c conn) all(ctx context.Context, table, columns, order string) ([][]any, error) {
 	rows, err := c.rows(ctx, fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", columns, table, order))
 	if err != nil {
@@ -157,7 +157,7 @@ func (c conn) all(ctx context.Context, table, columns, order string) ([][]any, e
 			return nil, err
 		}
 		for i, v := range row {
-			if b, is := v.([]byte); is && b == nil { // SQLite's driver returns nil for empty bytes; no column may be null
+			if b, is := v.([]byte); is && b == nil { // the driver returns nil for empty blobs; no column may be null
 				row[i] = []byte{}
 			}
 		}
@@ -166,17 +166,17 @@ func (c conn) all(ctx context.Context, table, columns, order string) ([][]any, e
 	return out, rows.Err()
 }
 
-// same returns an error that names the first row that differs.
+// same returns an error that identifies the first row that differs, if any.
 func same(table string, a, b [][]any) error {
 	for i := range max(len(a), len(b)) {
 		if i >= len(a) || i >= len(b) || fmt.Sprint(a[i]...) != fmt.Sprint(b[i]...) {
-			return fmt.Errorf("row %d of %s is not what was written; nothing was moved", i+1, table)
+			return fmt.Errorf("row %d of %s differs from what was written; nothing was moved", i+1, table)
 		}
 	}
 	return nil
 }
 
-// notMoved returns ErrMoved for a file whose content was moved.
+// notMoved returns ErrMoved for a file whose contents were moved.
 func (s *Store) notMoved(ctx context.Context) error {
 	var one int
 	err := s.row(ctx, "SELECT 1 FROM notes WHERE key = ?", movedNote).Scan(&one)

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Get reads a note. If there is none with this key, ok is false.
+// Get reads a note. If there is no note with this key, ok is false.
 func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
 	err = s.row(ctx, "SELECT value FROM notes WHERE key = ?", key).Scan(&value)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -20,7 +20,7 @@ func (s *Store) Get(ctx context.Context, key string) (value []byte, ok bool, err
 	return value, true, nil
 }
 
-// Put writes a note, replacing the one with the same key.
+// Put writes a note, replacing any note with the same key.
 func (s *Store) Put(ctx context.Context, key string, value []byte) error {
 	if value == nil {
 		value = []byte{}
@@ -32,8 +32,9 @@ func (s *Store) Put(ctx context.Context, key string, value []byte) error {
 	return failed(err, "note %s", key)
 }
 
-// Change replaces a note with the result of f. f gets nil if there is no note, and returns nil to leave the note as it
-// is. The change is atomic. f may be called more than once. If f fails, Change returns its error and changes nothing.
+// Change replaces a note with the result of f. f is passed nil if there is no note, and returns nil to leave the note
+// unchanged. The change is atomic. f may be called more than once. If f fails, Change returns its error and changes
+// nothing.
 func (s *Store) Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error {
 	var own error
 	err := s.inTx(ctx, func(c conn) error {
@@ -55,7 +56,7 @@ func (s *Store) Change(ctx context.Context, key string, f func(old []byte) ([]by
 	return failed(err, "note %s", key)
 }
 
-// Spent returns what was spent on the language model on a UTC day, written as 2026-11-20.
+// Spent returns what was spent on the language model on a UTC day, in the form 2026-11-20.
 func (s *Store) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	var u llm.Usage
 	err := s.row(ctx, "SELECT calls, input_tokens, output_tokens, usd FROM spent WHERE day = ?", day).

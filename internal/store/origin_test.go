@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// A file written before origins were stored keeps its entries, and they can be found by their origin.
+// A file written before origins were stored keeps its entries, and they can be found by origin.
 func TestOriginIsAdded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot.db")
 	db, err := sql.Open("sqlite", path)

@@ -11,11 +11,11 @@ import (
 
 var _ politehttp.Pauses = (*Store)(nil)
 
-// A pause is stored as a lease that nobody acquires. Its fence is the length of the pause in microseconds, which shows
-// whether the database's clock has been set back since.
+// A pause is stored as a lease that no process acquires. Its fence is the length of the pause in microseconds, which
+// reveals whether the database's clock has been set back since then.
 const pauseName = "pause "
 
-// Paused returns what remains of the pause that a server requested, or 0.
+// Paused returns the remaining time of the pause that a server requested, or 0.
 func (s *Store) Paused(ctx context.Context, server string) (time.Duration, error) {
 	var left, length int64
 	err := s.row(ctx, "SELECT ends - "+s.now()+", fence FROM leases WHERE name = ?", pauseName+server).Scan(&left, &length)
@@ -25,7 +25,7 @@ func (s *Store) Paused(ctx context.Context, server string) (time.Duration, error
 	return time.Duration(max(left, 0)) * time.Microsecond, failed(err, "pause of %s", server)
 }
 
-// Pause records that a server requests a pause of d from now on. It does not shorten a longer pause.
+// Pause records that a server requested a pause of duration d, starting now. It does not shorten a longer pause.
 func (s *Store) Pause(ctx context.Context, server string, d time.Duration) error {
 	now := s.now()
 	_, err := s.exec(ctx, `INSERT INTO leases (name, holder, fence, ends) VALUES (?, '', ?, `+now+` + ?)

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// A lease and a claim that were written while the database's clock was ahead expire when the clock is set back.
+// Leases and claims written while the database's clock was ahead expire when the clock is set back.
 func TestClockWasAhead(t *testing.T) { each(t, testClockWasAhead) }
 
 func testClockWasAhead(t *testing.T, open opener) {
@@ -52,7 +52,7 @@ func testClockWasAhead(t *testing.T, open opener) {
 	}
 }
 
-// A pause that a server requests from one process applies to all processes that share the database, even after a
+// If a server asks one process to pause, the pause applies to all processes that share the database, even after a
 // restart. A longer pause that is already recorded remains in force. A pause that was recorded before the database's
 // clock was set back is over.
 func TestPause(t *testing.T) { each(t, testPause) }

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// resultTables store the results of jobs that are not entries of the ledger, as files by name.
+// resultTables store the results of jobs that are not ledger entries, as files by name.
 const resultTables = `CREATE TABLE results (
 	key TEXT NOT NULL, -- of the job
 	name TEXT NOT NULL,
@@ -28,7 +28,7 @@ func (s *Store) Redo(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state IN ('done', 'failed')")
 }
 
-// addJobs adds jobs, and restarts the existing ones that meet the condition again.
+// addJobs adds jobs, and restarts existing jobs that satisfy the condition in again.
 func (s *Store) addJobs(ctx context.Context, jobs []job.Job, again string) error {
 	if len(jobs) == 0 {
 		return nil
@@ -49,7 +49,7 @@ deadline = excluded.deadline, updated = excluded.updated WHERE `+again,
 }
 
 // Until records the deadline of a job, unless an earlier claim has set one, and returns it. The zero time means that
-// there is none.
+// there is no deadline.
 func (s *Store) Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error) {
 	var at int64
 	err := s.row(ctx, `UPDATE jobs SET deadline = CASE WHEN deadline = 0 THEN CAST(? AS BIGINT) ELSE deadline END
@@ -60,7 +60,7 @@ WHERE key = ? AND fence = ? AND state = 'running' RETURNING deadline`, micros(de
 	return fromMicros(at), failed(err, "deadline of %s", c.Key)
 }
 
-// Later releases a job until the time due, and records the reason. The attempt counts. Nothing is written if the claim
+// Later releases a job until due, and records the reason. The attempt counts. Nothing is written if the claim
 // has ended.
 func (s *Store) Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error {
 	_, err := s.exec(ctx, `UPDATE jobs SET state = 'waiting', ends = 0, due = ?, reason = ?
@@ -68,8 +68,8 @@ WHERE key = ? AND fence = ? AND state = 'running'`, micros(due), plain(reason), 
 	return failed(err, "give back %s", c.Key)
 }
 
-// Finish marks a claimed job as done or failed and stores its results, replacing those of an earlier attempt. If the
-// claim has ended, the error is [job.ErrLost] and nothing is stored.
+// Finish marks a claimed job as done or failed and stores its results, replacing the results of any earlier attempt. If
+// the claim has ended, the error is [job.ErrLost] and nothing is stored.
 func (s *Store) Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error {
 	err := s.locked(ctx, func(tx conn) error {
 		if err := tx.held(ctx, c); err != nil {
@@ -107,7 +107,7 @@ func (s *Store) Made(ctx context.Context, key string) (map[string][]byte, error)
 		if err := rows.Scan(&name, &data); err != nil {
 			return nil, failed(err, "results of %s", key)
 		}
-		if out[name] = data; data == nil { // SQLite's driver returns nil for empty bytes
+		if out[name] = data; data == nil { // SQLite's driver returns nil for an empty blob
 			out[name] = []byte{}
 		}
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // TestEverySchema opens a file written with each earlier schema (in testdata/schema; its README describes how they were
-// made). All data must be there, and the schema must be the same as that of a new file.
+// created). No data may be missing, and the schema must be the same as for a new file.
 func TestEverySchema(t *testing.T) {
 	fresh := open(t, filepath.Join(t.TempDir(), "fresh.db"))
 	want := schema(t, fresh)
@@ -50,7 +50,7 @@ func TestEverySchema(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			for range 2 { // the second time, there is nothing to do
+			for range 2 { // in the second iteration, there is nothing to do
 				s := open(t, path)
 				if diff := cmp.Diff(want, schema(t, s)); diff != "" {
 					t.Errorf("the schema is not that of a new file (-new +this):\n%s", diff)
@@ -91,7 +91,7 @@ FROM sqlite_master m LEFT JOIN pragma_table_info(m.name) c WHERE m.name NOT LIKE
 	return out
 }
 
-// checkOld checks that everything the old program wrote is still there.
+// checkOld checks that everything the old program wrote is still in the database.
 func checkOld(t *testing.T, s *Store, version int) {
 	t.Helper()
 	ctx, at := t.Context(), time.Date(2026, 10, 1, 10, 0, 0, 0, time.UTC)
@@ -178,11 +178,11 @@ func checkOld(t *testing.T, s *Store, version int) {
 	}
 }
 
-// sharedLike lists the file schema with the same content for each PostgreSQL schema, starting with the first.
+// sharedLike lists the file schema that corresponds to each PostgreSQL schema, starting with the first.
 var sharedLike = []int{6, 7, 8}
 
-// TestEverySharedSchema updates PostgreSQL databases of each schema, filled with the data of the matching file schema.
-// It needs a server; see sharedURL.
+// TestEverySharedSchema updates PostgreSQL databases with each schema, filled with the data of the matching file
+// schema. It needs a server; see sharedURL.
 func TestEverySharedSchema(t *testing.T) {
 	if len(sharedLike) != len(sharedMigrations)-1 {
 		t.Fatalf("PostgreSQL had %d schemas before this one, and the test has %d", len(sharedMigrations)-1, len(sharedLike))
@@ -246,7 +246,7 @@ func TestEverySharedSchema(t *testing.T) {
 	}
 }
 
-// dumped returns the file written by the program with this schema.
+// dumped returns the database that the version of the program with this schema wrote.
 func dumped(t *testing.T, version int) *sql.DB {
 	t.Helper()
 	dump, err := os.ReadFile(fmt.Sprintf("testdata/schema/%d.sql", version))
@@ -267,7 +267,7 @@ func dumped(t *testing.T, version int) *sql.DB {
 func copyRows(t *testing.T, from, to *sql.DB, table, columns string) {
 	t.Helper()
 	rows, err := from.Query("SELECT " + columns + " FROM " + table + " ORDER BY rowid")
-	if table == "vectors" { // it has no row IDs
+	if table == "vectors" { // which has no row IDs
 		rows, err = from.Query("SELECT " + columns + " FROM " + table)
 	}
 	if err != nil {

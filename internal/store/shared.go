@@ -56,12 +56,12 @@ CREATE TABLE vectors (
 // maxConns is the maximum number of connections per process. By default, PostgreSQL allows 100 in total.
 const maxConns = 6
 
-// ErrAddress means that a setting is not the URL of a PostgreSQL database. It does not show the setting, which may
+// ErrAddress means that a setting is not the URL of a PostgreSQL database. It does not include the setting, which may
 // contain a password.
 var ErrAddress = errors.New("DATABASE_URL is not the address of a PostgreSQL database, " +
 	"such as postgres://user:password@host:5432/name")
 
-// CheckAddress returns [ErrAddress] if url is not a valid URL of a database, without connecting to it.
+// CheckAddress returns [ErrAddress] if url is not a valid database URL. It does not connect to the database.
 func CheckAddress(url string) error {
 	if _, err := pgx.ParseConfig(url); err != nil {
 		return ErrAddress
@@ -69,9 +69,9 @@ func CheckAddress(url string) error {
 	return nil
 }
 
-// OpenShared opens a PostgreSQL database that several processes share, and brings its schema up to date. url has the
-// format described at https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; no error shows its
-// password.
+// OpenShared opens a PostgreSQL database that several processes share, and updates its schema. url has the
+// format described at https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; no error includes
+// its password.
 func OpenShared(ctx context.Context, url string) (*Store, error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -88,9 +88,9 @@ func OpenShared(ctx context.Context, url string) (*Store, error) {
 	return s, nil
 }
 
-// prepareShared runs the missing migrations. If several programs start at once, only one of them does.
+// prepareShared runs the missing migrations. If several programs start at once, only one of them runs the migrations.
 func (s *Store) prepareShared(ctx context.Context) error {
-	tx, err := s.db.BeginTx(ctx, nil) // each statement sees earlier writes, including those made while it waited
+	tx, err := s.db.BeginTx(ctx, nil) // each statement sees earlier writes, including those made while it was waiting
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Store) prepareShared(ctx context.Context) error {
 	return tx.Commit()
 }
 
-// describeShared adds advice on what to do next to PostgreSQL's errors.
+// describeShared adds advice to errors from PostgreSQL.
 func describeShared(err error) error {
 	var unreachable *pgconn.ConnectError
 	var pg *pgconn.PgError
@@ -124,14 +124,14 @@ func describeShared(err error) error {
 	case isPg && pg.Code == "53100":
 		return fmt.Errorf("the database's disk is full: make room; nothing that was recorded is lost (%w)", err)
 	case isPg && pg.Code == "53300":
-		return fmt.Errorf("the database does not accept more connections: raise its max_connections (%w)", err)
+		return fmt.Errorf("the database accepts no more connections: increase its max_connections (%w)", err)
 	case isPg && pg.Code == "25006":
 		return fmt.Errorf("the database cannot be written: DATABASE_URL must name the primary server (%w)", err)
 	case isPg && (pg.Code == "28P01" || pg.Code == "28000" || pg.Code == "3D000" || pg.Code == "42501"):
-		return fmt.Errorf("the database refuses the connection: check the user, password and name in DATABASE_URL, "+
+		return fmt.Errorf("the database rejected the connection: check the user, password and name in DATABASE_URL, "+
 			"and that the user may create tables (%w)", err)
 	case errors.As(err, &unreachable):
-		return fmt.Errorf("the database cannot be reached: check DATABASE_URL, and that the server runs (%w)", err)
+		return fmt.Errorf("the database cannot be reached: check DATABASE_URL and that the server is running (%w)", err)
 	}
 	return err
 }

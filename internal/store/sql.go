@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// conn runs statements, which are written with ? for their arguments, on a database or within a transaction.
+// conn runs statements, with ? as the placeholder for arguments, on a database or within a transaction.
 type conn struct {
 	db     *sql.DB
 	tx     *sql.Tx // nil outside transactions
@@ -42,7 +42,7 @@ func (c conn) row(ctx context.Context, query string, args ...any) *sql.Row {
 	return c.runner().QueryRowContext(ctx, c.statement(query), args...)
 }
 
-// statement returns a statement in the form that the database requires. A question mark always means an argument.
+// statement returns a statement in the form that the database requires. A question mark is always a placeholder.
 func (c conn) statement(query string) string {
 	if !c.shared || !strings.Contains(query, "?") {
 		return query
@@ -57,8 +57,8 @@ func (c conn) statement(query string) string {
 	return b.String()
 }
 
-// now returns SQL for the database's clock in microseconds since 1970, which is the same for all processes that share
-// it.
+// now returns SQL for the time on the database's clock in microseconds since 1970, which is the same for all processes
+// that share the database.
 func (c conn) now() string {
 	if c.shared {
 		return "CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)"
@@ -67,13 +67,13 @@ func (c conn) now() string {
 }
 
 // inTx runs f in a transaction that is committed if f returns nil. Transactions are serializable; f may run again after
-// a conflict with another one.
+// a conflict with another transaction.
 func (c conn) inTx(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelSerializable, f)
 }
 
-// locked is like inTx, but for an f that locks the rows that it relies on, so that it does not conflict with
-// transactions on other rows.
+// locked is like inTx, but f must lock the rows it relies on, so that it does not conflict with transactions on other
+// rows.
 func (c conn) locked(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelReadCommitted, f)
 }
@@ -90,7 +90,7 @@ func (c conn) retried(ctx context.Context, level sql.IsolationLevel, f func(conn
 	}
 }
 
-// Codes of PostgreSQL's errors (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"

@@ -1,19 +1,19 @@
-// Package store keeps what must survive a crash: the bot's ledger and notes, the daily sums spent on the language
+// Package store persists what must survive a crash: the bot's ledger and notes, the daily amounts spent on the language
 // model, and vectors that were paid for. It implements interfaces that are defined by bot ([Store.Entry] and related
 // methods), llm ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others, and does not
 // depend on their rules.
 //
-// A store is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). The
-// statements are the same; sql.go contains the few differences, and one test suite runs against both.
+// A store is one SQLite file ([Open]) or, for bots on several machines, a PostgreSQL database ([OpenShared]). Both use
+// the same statements; sql.go contains the few differences, and one test suite runs against both.
 //
-// Every write is durable when the method returns. The file is in WAL mode with synchronous=FULL
+// Every write is durable once the method has returned. The file is in WAL mode with synchronous=FULL
 // (https://www.sqlite.org/pragma.html#pragma_synchronous), with one connection, and its transactions take the write
-// lock at once, so that a busy database makes a writer wait instead of failing halfway. Several processes may have the
-// file open, for example the running bot and the ledger command. [Lock] prevents a second bot from using a file, and
-// [Store.Acquire] prevents it for a database.
+// lock immediately, so that a writer waits for a busy database instead of failing halfway. Several processes may have
+// the file open, for example, the running bot and the ledger command. [Lock] prevents a second bot from using the same
+// file, and [Store.Acquire] does this for a database.
 //
-// The schema has a version. Opening a store updates an older schema, each step in a transaction, and refuses a schema
-// from a newer program. Times are stored as microseconds since 1970 in UTC, and structures as JSON text.
+// The schema has a version. Opening a store updates an older schema, each step in its own transaction, and fails if the
+// schema is from a newer program. Times are stored as microseconds since 1970 in UTC, and structures as JSON text.
 package store
 
 import (
@@ -42,8 +42,8 @@ type Store struct {
 	ring  func(context.Context, job.Job)
 }
 
-// OnWork makes the store call f after each write that leaves a job to do, with the job's key, kind and due time. Call
-// it before the store is used.
+// OnWork registers f, which the store calls with the job's key, kind and due time after each write that leaves a job to
+// do. It must be called before the store is used.
 func (s *Store) OnWork(f func(context.Context, job.Job)) { s.ring = f }
 
 // rung calls the function set by [Store.OnWork] for a job that must be done.
@@ -53,7 +53,7 @@ func (s *Store) rung(ctx context.Context, j job.Job) {
 	}
 }
 
-// migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are
+// migrations are the steps from an empty file to the current schema; step i updates version i to i+1. Steps are
 // never changed, only added.
 var migrations = []string{
 	`CREATE TABLE entries (
@@ -84,7 +84,7 @@ CREATE TABLE spent (
 );`,
 	annotationTables,
 	harvestTables,
-	// The author of an entry's comment, and its time stamp (microseconds since 1970, or 0 if there is none): see
+	// The author and timestamp of an entry's comment (in microseconds since 1970, or 0 if there is none): see
 	// bot.Origin.
 	`ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
 ALTER TABLE entries ADD COLUMN minute BIGINT NOT NULL DEFAULT 0;
@@ -99,11 +99,11 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 	fmt.Sprintf(resultTables, "BLOB"),
 }
 
-// busyTimeout is how long a writer waits for another process. The ledger command's writes take milliseconds.
+// busyTimeout is the time that a writer waits for another process. The ledger command's writes take milliseconds.
 const busyTimeout = 10 * time.Second
 
-// Open opens the database file, and creates it and its folder if they are missing. It checks the file's integrity and
-// brings its schema up to date.
+// Open opens the database file, creating it and its folder if they do not exist. It checks the file's integrity and
+// updates its schema.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", describe(err))
@@ -118,7 +118,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
 		"foreign_keys(ON)",
-		"secure_delete(ON)"}} // text that was deleted on the wiki is overwritten
+		"secure_delete(ON)"}} // overwrites text that was deleted on the wiki
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
 	db, err := sql.Open("sqlite", u.String())
 	if err != nil {
@@ -138,7 +138,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 }
 
 // closeToOthers creates a file that only its owner can read, or removes other users' permissions from an existing one.
-// SQLite would let everyone read it; its -wal and -shm files get the same permissions.
+// SQLite would make it readable for everyone; its -wal and -shm files get the same permissions.
 func closeToOthers(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
@@ -172,7 +172,8 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 		if version == len(migrations) {
-			// SQLite opens a write-protected file for reading only. In that case this fails; otherwise it changes nothing.
+			// SQLite opens a write-protected file read-only. If so, this statement fails; otherwise, it changes
+			// nothing.
 			_, err := tx.exec(ctx, "DELETE FROM notes WHERE 0")
 			return err
 		}
@@ -181,7 +182,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	})
 }
 
-// migrate runs the steps that a schema with this version lacks.
+// migrate runs the steps that a schema of this version is missing.
 func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 	if version > len(steps) {
 		return fmt.Errorf("the database has schema %d, but this program supports only %d: use the newer program that "+
@@ -196,10 +197,10 @@ func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 }
 
 // errDamaged is the error for a corrupted file.
-var errDamaged = errors.New("the database file is damaged: restore a copy, or move it (and its -wal and -shm files) away to start over")
+var errDamaged = errors.New("the database file is damaged: restore a backup, or move it (and its -wal and -shm files) away to start over")
 
-// describe adds advice on what to do next to the errors that users may see: full disk, damaged file, no permission,
-// busy.
+// describe adds advice to the errors that users may see: full disk, damaged file, missing permission,
+// busy database.
 func describe(err error) error {
 	var se *sqlite.Error
 	switch {
@@ -226,8 +227,8 @@ func describe(err error) error {
 	return err
 }
 
-// ioError describes an extended error code for input or output. SQLite reports a full disk with such a code when it
-// extends a file other than the database.
+// ioError describes an extended I/O error code. SQLite reports a full disk with an I/O error code when it extends a
+// file other than the database.
 func ioError(code int) string {
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_SHMMAP, sqlite3.SQLITE_IOERR_WRITE,

@@ -112,7 +112,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// A full disk causes a clear error, and existing data stays.
+// A full disk results in a clear error, and existing data is kept.
 func TestFullDisk(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "bot.db")
@@ -173,7 +173,7 @@ func TestLock(t *testing.T) {
 	release()
 }
 
-// The lock is released as soon as its holder is dead, even if the holder was killed with signal 9.
+// The lock is released as soon as its holder dies, even if the holder was killed with signal 9.
 func TestLockAfterKill(t *testing.T) {
 	const env = "SPINACHBOT_TEST_LOCK"
 	if dir := os.Getenv(env); dir != "" {
@@ -211,7 +211,8 @@ func TestLockAfterKill(t *testing.T) {
 	release()
 }
 
-// TestPermissions checks that no other user may read the bot's files, whatever the folder's permissions and the umask.
+// TestPermissions checks that no other user can read the bot's files, regardless of the folder's permissions and the
+// umask.
 func TestPermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has other permissions")
@@ -234,7 +235,7 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	modes(0o600)
-	if err := os.Chmod(path, 0o664); err != nil { // as an older version of the program left it
+	if err := os.Chmod(path, 0o664); err != nil { // as left by an older version of the program
 		t.Fatal(err)
 	}
 	modes(0o660)

@@ -10,7 +10,7 @@ import (
 	"math"
 )
 
-// vectorTables store the vectors that embedding models return for text. Only the hash of each text is kept.
+// vectorTables store the vectors that embedding models return for text. Only the hash of each text is stored.
 const vectorTables = `CREATE TABLE vectors (
 	model TEXT NOT NULL,
 	text BLOB NOT NULL, -- SHA-256

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Echoes returns HTTP handlers, by name, that send back the request with its header and body, as various servers and
-// proxies do.
+// Echoes returns HTTP handlers, by name, that echo the request with its header and body, as various servers and proxies
+// do.
 func Echoes() map[string]http.HandlerFunc {
 	object := func(dump string) string {
 		// cannot fail: strings can always be encoded
@@ -58,7 +58,7 @@ func Echoes() map[string]http.HandlerFunc {
 	}
 }
 
-// dump returns a request as text, with the important parts first, since error messages are truncated.
+// dump returns a request as text, with the important parts first because error messages are truncated.
 func dump(r *http.Request) string {
 	whole, err := httputil.DumpRequest(r, true)
 	if err != nil {
@@ -77,7 +77,7 @@ const leaked = 8
 var base64Word = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 
 // Leaks reports whether text contains part of one of the secrets, even escaped or in base64. It decodes the text
-// instead of searching for encoded forms of a secret, so it shares nothing with the code that hides secrets.
+// instead of searching for encoded forms of a secret, so it shares no logic with the code that hides secrets.
 func Leaks(text string, secrets ...string) bool {
 	return leaks(text, secrets,
 		4)
@@ -107,7 +107,7 @@ func leaks(text string, secrets []string, depth int) bool {
 	}
 	for _, w := range base64Word.FindAllString(text, -1) {
 		w = strings.NewReplacer("-", "+", "_", "/").Replace(w)
-		for skip := range 4 { // the word may begin in the middle of a group
+		for skip := range 4 { // the match may start in the middle of a group
 			part := w[skip:]
 			if b, err := base64.RawStdEncoding.DecodeString(part[:len(part)/4*4]); err == nil && leaks(string(b), secrets,
 				depth-1) {

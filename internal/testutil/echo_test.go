@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestEchoesLeak checks the tests' own tools: every echo repeats the password, and Leaks finds it.
+// TestEchoesLeak checks the test helpers themselves: every echo repeats the password, and Leaks finds it.
 func TestEchoesLeak(t *testing.T) {
 	const password = "pa$$/wörd&mit<allem>"
 	for name, h := range Echoes() {

@@ -14,7 +14,7 @@ type Revision struct {
 	Text string // wikitext
 }
 
-// CheckHistory decides, only from requests and revisions, whether an account did its job. requests contains the number
+// CheckHistory checks, using only requests and revisions, whether an account did its job. requests contains the number
 // of posts that need an answer, by heading. revisions is the page's whole history, oldest first. CheckHistory returns
 // what is wrong: a revision by the account that does more than insert one reply, a missing reply, a superfluous reply
 // at any time (even if it was removed later), or a reply at the wrong position.
@@ -27,7 +27,7 @@ func CheckHistory(account string, requests map[string]int, revisions []Revision)
 	return h.Wrong()
 }
 
-// History is [CheckHistory] for a page that is still being written.
+// History is like [CheckHistory], but for a page that is still being edited.
 type History struct {
 	Requests map[string]int // number of posts that need an answer, by heading
 	Posted   map[string]int // number of posted replies, by heading
@@ -41,7 +41,7 @@ type History struct {
 	wrong   []string
 }
 
-// NewHistory returns a check of an account's edits.
+// NewHistory returns a History that checks an account's edits.
 func NewHistory(account string) *History {
 	return &History{Requests: map[string]int{}, Posted: map[string]int{}, account: account,
 		signed: regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) + `\|[^\]]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)}
@@ -81,7 +81,7 @@ func (h *History) Add(r Revision) {
 	}
 }
 
-// Broken returns what is already wrong, no matter what follows.
+// Broken returns what is already wrong, no matter which revisions follow.
 func (h *History) Broken() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
@@ -92,7 +92,7 @@ func (h *History) Broken() []string {
 	return wrong
 }
 
-// Wrong returns what is wrong with the revisions so far, assuming that there are no more.
+// Wrong returns what is wrong with the revisions so far, assuming that no more follow.
 func (h *History) Wrong() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
@@ -103,8 +103,8 @@ func (h *History) Wrong() []string {
 	return wrong
 }
 
-// insertion returns the part of text that was inserted into before, and its position. If part of before is missing,
-// pure is false.
+// insertion returns the part of text that was inserted into before, and its position. pure is false if part of before
+// is missing.
 func insertion(before, text string) (at int, added string, pure bool) {
 	before, text = strings.TrimRight(before, "\n"), strings.TrimRight(text, "\n")
 	for at < len(before) && at < len(text) && before[at] == text[at] {

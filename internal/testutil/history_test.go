@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A history without faults passes the check, and each planted fault is found.
+// A correct history passes the check, and each planted fault is found.
 func TestCheckHistory(t *testing.T) {
 	const stamp = "12:05, 20 November 2026 (UTC)"
 	bot := func(n string) string { return "\n:Reply " + n + ". [[User:Bot|Bot]] ([[User talk:Bot|talk]]) " + stamp }

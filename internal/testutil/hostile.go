@@ -1,9 +1,9 @@
 // Package testutil contains helpers for the tests of several packages: the hostile forum in
-// internal/sandbox/testdata/hostile, and a check of the bot's replies that is independent of the code that writes them.
-// Only tests may import it.
+// internal/sandbox/testdata/hostile, and a check of the bot's replies that is independent of the code that generates
+// them. Only tests may import it.
 //
-// The check of replies is deliberately crude. It does not parse wikitext: it removes the few pieces that a reply may
-// contain, each in its exact form, and reports everything in the remaining text that could begin markup.
+// The reply check is deliberately crude. It does not parse wikitext: it removes the few kinds of markup that a reply
+// may contain, each in its exact form, and reports everything in the remaining text that could start markup.
 package testutil
 
 import (
@@ -15,15 +15,15 @@ import (
 	"strings"
 )
 
-// Hostile is a forum page with hostile posts, and the script of a model that does whatever they demand.
+// Hostile is a forum page with hostile posts, together with the script of a model that does whatever they demand.
 type Hostile struct {
 	Page   string // wikitext
 	Script string // see llm.ParseScript
 }
 
-// ReadHostile reads page.wikitext and script.txt in dir. It replaces the placeholders @@NAME@@ in them: PORT with port,
-// HUGE with a string of huge bytes, and the others with characters that an editor would not show (control characters,
-// direction marks, MediaWiki's strip marker).
+// ReadHostile reads page.wikitext and script.txt in dir. It replaces the @@NAME@@ placeholders in them: PORT with port,
+// HUGE with a string huge bytes long, and the others with characters that an editor would not show (control characters,
+// directional marks, MediaWiki's strip marker).
 func ReadHostile(dir string, port, huge int) (Hostile, error) {
 	markup := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", huge/49+1)[:huge]
 	plain := strings.Repeat("lorem ipsum dolor sit amet ", huge/27+1)[:huge]
@@ -49,13 +49,13 @@ func ReadHostile(dir string, port, huge int) (Hostile, error) {
 
 // Section is a level-2 section of a page.
 type Section struct {
-	Heading string // wikitext between the equals signs, trimmed
-	Body    string // the text after the heading's line
+	Heading string // trimmed wikitext between the equals signs
+	Body    string // the text after the heading line
 }
 
 var headingLine = regexp.MustCompile(`(?m)^==[ \t]*([^=\n].*?)[ \t]*==[ \t]*$`)
 
-// Sections splits a page at its level-2 headings, without regard to their context.
+// Sections splits a page at its level-2 headings, regardless of context.
 func Sections(page string) (out []Section) {
 	at := headingLine.FindAllStringSubmatchIndex(page, -1)
 	for i, m := range at {
@@ -70,9 +70,9 @@ func Sections(page string) (out []Section) {
 
 var markLine = regexp.MustCompile(`^[:*#]+.*<!-- spinachbot:[a-z0-9-]+ -->$`)
 
-// SplitReplies extracts the replies of account from a page. before is the page as it was without the replies, and rest
+// SplitReplies extracts the replies of account from a page. before is the page before the replies were posted, and rest
 // is the page with the replies removed; if nothing else has changed, the two are equal. A reply is a sequence of new
-// lines. The first one ends with the bot's mark, and the last one with the account's signature.
+// lines. The first line ends with the bot's mark, and the last line ends with the account's signature.
 func SplitReplies(before, after, account string) (rest string, replies []string) {
 	signed := regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) +
 		`\|[^\]\n]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`)
@@ -125,8 +125,8 @@ func pieces(account, operator string) []piece {
 var (
 	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)(?:\|([^\[\]{}|<\n]+))?\]\]`)
 	queryBlock = regexp.MustCompile(`(?s)\{\{SPARQL\|query=\n(.*?)\n\}\}`)
-	// leftover matches everything that begins markup in MediaWiki. The reply's own list characters, cells and headers are
-	// checked line by line.
+	// leftover matches everything that starts markup in MediaWiki. The reply's own list characters, cells and headers
+	// are checked line by line.
 	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|''|__\w+__|-\{|&(?:#\w+|[a-z]\w*);|https?:/|mailto:|\[|\]|` +
 		`\b(?:RFC|PMID|ISBN)[ \t\x{a0}]+\d`)
 	hidden = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}\x{200e}\x{200f}\x{2028}\x{2029}\x{feff}]`)
@@ -134,8 +134,8 @@ var (
 	line   = regexp.MustCompile(`^(?::+[^:*#;=|!{-]|[:*#]+@|# |#: |\||! )`)
 )
 
-// Faults returns what is wrong with a reply: everything in it that could be markup and is not the bot's own. operator
-// is the user name of the bot's operator.
+// Faults returns what is wrong with a reply: everything in it that could be markup and is not expected in a reply.
+// operator is the username of the bot's operator.
 func Faults(reply, account, operator string) (out []string) {
 	fault := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	queries := queryBlock.FindAllStringSubmatch(reply, -1)
@@ -177,7 +177,7 @@ func Faults(reply, account, operator string) (out []string) {
 }
 
 // queryFaults checks the query in its template: pipes must be written as {{!}}, and nothing else in it may be markup
-// inside a template's parameter.
+// inside a template parameter.
 func queryFaults(q string) (out []string) {
 	q = strings.ReplaceAll(q, "{{!}}", "")
 	for _, bad := range []string{"{{", "}}", "|", "[[", "]]", "~~~", "<!--", "-->", "</", "<nowiki", "<ref", "<pre",

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// DiffLine is a line in a comparison of two texts.
+// DiffLine is a line in a diff of two texts.
 type DiffLine struct {
 	Sign string // "-" if only in the first text, "+" if only in the second, " " if in both
 	Text string
 }
 
-// maxDiff limits the size of the table for a comparison. If the texts differ in more lines, all lines count as removed
-// and added.
+// maxDiff limits the size of the table for a comparison. If the texts differ in more lines, all those lines count as
+// removed and added.
 const maxDiff = 2000
 
-// Diff compares two texts line by line by their longest common subsequence. same reports whether two lines are equal.
-// For two equal lines, Diff returns the line of the second text.
+// Diff compares two texts line by line using their longest common subsequence. same reports whether two lines are
+// equal. For equal lines, Diff returns the line of the second text.
 func Diff(before, after []string, same func(a, b string) bool) []DiffLine {
 	head := 0
 	for head < len(before) && head < len(after) && same(before[head], after[head]) {
@@ -82,8 +82,8 @@ func subsequence(a, b []string, same func(a, b string) bool) []DiffLine {
 // around is the number of unchanged lines shown around a change.
 const around = 3
 
-// Unified shows how before becomes after, as a unified diff with one hunk: from the first line that differs to the last
-// one, with three lines of context. For equal texts, it returns "".
+// Unified returns a unified diff from before to after. It has a single hunk, from the first to the last line that
+// differs, with three lines of context. If the texts are equal, Unified returns "".
 func Unified(before, after string) string {
 	if before == after {
 		return ""

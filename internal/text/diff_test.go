@@ -75,7 +75,7 @@ func FuzzUnified(f *testing.F) {
 		if d == "" {
 			return
 		}
-		// Applying the hunk to before results in after.
+		// Applying the hunk to before produces after.
 		var a, b, n, m int
 		if _, err := fmt.Sscanf(d, "@@ -%d,%d +%d,%d @@", &a, &n, &b, &m); err != nil {
 			t.Fatal(err)

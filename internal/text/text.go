@@ -1,4 +1,4 @@
-// Package text contains small text helpers that are used by many packages.
+// Package text contains small text helpers used by many packages.
 package text
 
 import (
@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// Clip returns at most n characters of s. If s is longer, the result ends in an ellipsis, which counts as one of the n.
+// Clip returns at most n characters of s. If s is longer, the result ends with an ellipsis, which counts toward n.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -29,8 +29,8 @@ func Clip(s string, n int) string {
 	return s
 }
 
-// ClipApart clips two texts like [Clip], but keeps their difference visible: it keeps only the end of a long common
-// beginning.
+// ClipApart clips two texts like [Clip], but keeps their difference visible: if they have a long common prefix, it
+// keeps only the end of the prefix.
 func ClipApart(a, b string, n int) (string, string) {
 	if a == b || Clip(a, n) != Clip(b, n) {
 		return Clip(a, n), Clip(b, n)
@@ -44,7 +44,7 @@ func ClipApart(a, b string, n int) (string, string) {
 	return Clip("…"+string(x[from:]), n), Clip("…"+string(y[from:]), n)
 }
 
-// Fold returns s on one line, with single spaces between words and no space at either end.
+// Fold returns s on one line, with single spaces between words and no leading or trailing space.
 func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // OneLine is like [Fold] but also removes control characters. The result can be used in a log, a terminal or a wiki's
@@ -56,7 +56,7 @@ func OneLine(s string) string {
 	}), " ")
 }
 
-// turns reports whether a character changes the direction of the text after it.
+// turns reports whether a character changes the direction of the text that follows it.
 func turns(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
 // Count formats a number with its noun: "1 entry", "12,000 entries".
@@ -79,7 +79,7 @@ func Thousands(n int) string {
 	return s
 }
 
-// JSON turns an error from encoding/json into plain words. It returns other errors unchanged.
+// JSON rewrites an error from encoding/json in plain words. It returns other errors unchanged.
 func JSON(err error) error {
 	if plain := jsonWords(err); plain != "" {
 		return &jsonError{plain, err}
@@ -137,8 +137,8 @@ var (
 	attributeEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
 )
 
-// EscapeTags makes text from outside safe between the tags of a prompt. Line breaks are kept.
+// EscapeTags makes untrusted text safe to use between tags in a prompt. Line breaks are kept.
 func EscapeTags(s string) string { return tagEscaper.Replace(Clean(s)) }
 
-// EscapeAttribute makes text from outside safe as the value of an attribute.
+// EscapeAttribute makes untrusted text safe to use as an attribute value.
 func EscapeAttribute(s string) string { return attributeEscaper.Replace(Fold(Clean(s))) }

@@ -13,15 +13,15 @@ type folded struct {
 	hidden map[*Node]hidden // by shown node, counts of the nodes hidden below it
 }
 
-// hidden counts the nodes that are folded below a node.
+// hidden counts the nodes folded below a node.
 type hidden struct {
 	steps, branches int
 	ends            map[string]int
 }
 
-// fold chooses the nodes to show, at most the given number without the root. It takes the path to the answer first,
+// fold chooses the nodes to show, at most the given number besides the root. It takes the path to the answer first,
 // then the nodes with the most visits and the highest values, each after its parent. The rest are folded into counts.
-// The path to the answer is always shown in full, even if it has more nodes.
+// The path to the answer is always shown in full, even if it exceeds the limit.
 func (t *Tree) fold(most int) folded {
 	f := folded{shown: map[*Node]bool{t.Root: true}, hidden: map[*Node]hidden{}}
 	frontier := slices.Clone(t.Root.Children)
@@ -82,7 +82,7 @@ func before(a, b *Node) bool {
 	return cmp.Or(cmp.Compare(b.Visits, a.Visits), cmp.Compare(y, x), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// count adds the nodes of a subtree.
+// count adds the nodes in a subtree.
 func (h *hidden) count(n *Node) {
 	stack := []*Node{n}
 	for len(stack) > 0 {
@@ -118,10 +118,11 @@ type row struct {
 	node   *Node // nil for folded nodes
 	folded hidden
 	depth  int    // 1 for the root's children
-	last   []bool // for each depth, whether the node there is the last of its parent's
+	last   []bool // for each depth, whether the node is its parent's last child
 }
 
-// rows lists the shown nodes as an outline: among siblings, the path to the answer comes first, then by value.
+// rows lists the shown nodes as an outline: among siblings, the path to the answer comes first, followed by the others
+// by value.
 func (t *Tree) rows(most int) []row {
 	f := t.fold(most)
 	var out []row

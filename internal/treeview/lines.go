@@ -14,15 +14,15 @@ type Style func(style console.Style, text string) string
 // Plain is the Style that leaves text unchanged.
 func Plain(_ console.Style, text string) string { return text }
 
-// Lines returns the tree as at most height lines of at most width columns: a summary, then the nodes as an outline.
-// If width is 0, no line is truncated. If height is 0, all nodes are shown.
+// Lines renders the tree as at most height lines of at most width columns: a summary, followed by an outline of the
+// nodes. If width is 0, no line is truncated. If height is 0, all nodes are shown.
 func (t *Tree) Lines(width, height int, in Style) []string {
 	most := t.Steps
 	if height > 0 {
 		most = min(most, height-1)
 	}
 	rows := t.rows(most)
-	for height > 0 && len(rows)+1 > height && most > 0 { // the lines for folded nodes also count
+	for height > 0 && len(rows)+1 > height && most > 0 { // the lines for folded nodes count, too
 		most -= max(1, (len(rows)+1-height)/2)
 		rows = t.rows(max(0, most))
 	}
@@ -36,7 +36,7 @@ func (t *Tree) Lines(width, height int, in Style) []string {
 	return out
 }
 
-// line is one row of the outline: "├─ 0.62 ×7 execute_sparql(SELECT …)  answered".
+// line returns one row of the outline: "├─ 0.62 ×7 execute_sparql(SELECT …)  answered".
 func (t *Tree) line(r row, width int, in Style) string {
 	var lead strings.Builder
 	for _, last := range r.last[:len(r.last)-1] {
@@ -52,7 +52,7 @@ func (t *Tree) line(r row, width int, in Style) string {
 		lead.WriteString("├─")
 	}
 	left := width
-	take := func(text string) string { // returns as much of the text as fits in the remaining width
+	take := func(text string) string { // returns as much of text as fits in the remaining width
 		if width <= 0 {
 			return text
 		}
@@ -73,7 +73,7 @@ func (t *Tree) line(r row, width int, in Style) string {
 	if tail != "" {
 		tail = "  " + tail
 	}
-	if width > 0 { // the end of the branch is more important than the argument
+	if width > 0 { // the outcome of the branch is more important than the argument
 		most := left - min(console.Cells(tail), left*2/3)
 		if console.Cells(body) > most {
 			body = cutBody(body, most)
@@ -97,7 +97,7 @@ func cutBody(body string, width int) string {
 	return console.Cut(body[:len(body)-1], width-1) + ")"
 }
 
-// figures returns a node's value and visits: "0.62 ×7 ".
+// figures returns a node's value and visit count: "0.62 ×7 ".
 func (n *Node) figures() string {
 	out := ""
 	if v, ok := n.Value(); ok {
@@ -109,8 +109,8 @@ func (n *Node) figures() string {
 	return out
 }
 
-// Line describes the effect of one event on the tree, for output that is not overwritten: "3.1 0.62 execute_sparql(…)".
-// It returns "" for an event that is not worth a line. The event must have been added before.
+// Line describes the effect of one event on the tree, for output that is appended rather than overwritten: "3.1 0.62
+// execute_sparql(…)". It returns "" for an event that is not worth a line. The event must have been added already.
 func (t *Tree) Line(kind string, id int) string {
 	n := t.under[id]
 	if n == nil || n == t.Root {

@@ -8,19 +8,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Spread describes how much the judge's samples of the same state differed, for all judged states at one depth. Scores
+// Spread describes how much the judge's scores of the same state differed, for all judged states at one depth. Scores
 // are from 0 to 1.
 type Spread struct {
 	Depth   int      `json:"depth"`   // steps from the question
 	States  int      `json:"states"`  // number of judged states
-	Samples int      `json:"samples"` // number of judgments that could be read
+	Samples int      `json:"samples"` // number of judgments that could be parsed
 	Mean    float64  `json:"mean"`    // mean of the states' scores
 	SD      *float64 `json:"sd"`      // mean of the states' sample standard deviations; nil if no state has two samples
-	Range   *float64 `json:"range"`   // the largest difference between two samples of one state; nil as for SD
+	Range   *float64 `json:"range"`   // the largest difference between two samples of one state; nil if SD is nil
 }
 
 // Stability returns the spread of the judge's samples at each depth, in ascending order. States that were not judged
-// are left out.
+// are omitted.
 func (t *Tree) Stability() []Spread {
 	by := map[int][]*Node{}
 	deepest := 0
@@ -34,7 +34,7 @@ func (t *Tree) Stability() []Spread {
 	var out []Spread
 	for d := 1; d <= deepest; d++ {
 		if nodes := by[d]; len(nodes) > 0 {
-			slices.SortFunc(nodes, func(a, b *Node) int { return a.ID - b.ID }) // sums must not depend on the map order
+			slices.SortFunc(nodes, func(a, b *Node) int { return a.ID - b.ID }) // sums must not depend on map order
 			out = append(out, spread(d, nodes))
 		}
 	}
@@ -73,7 +73,7 @@ func deviation(values []float64) float64 {
 	return math.Sqrt(squares / float64(len(values)-1))
 }
 
-// String returns the spread on one line.
+// String formats the spread on one line.
 func (s Spread) String() string {
 	out := fmt.Sprintf("depth %d: %s, %s, mean score %.2f", s.Depth, text.Count(s.States, "state"),
 		text.Count(s.Samples, "judgment"), s.Mean)

@@ -7,9 +7,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// The expected values were computed by hand. At depth 1, the samples 0.2, 0.4 and 0.6 have a mean of 0.4 and a
-// deviation of √(0.08/2) = 0.2; the samples 1 and 1 have a deviation of 0. The average deviation is 0.1, and the widest
-// range is 0.4. The state without samples was not judged. At depth 2, one sample does not show the spread.
+// The expected values were calculated by hand. At depth 1, the samples 0.2, 0.4 and 0.6 have a mean of 0.4 and a
+// standard deviation of √(0.08/2) = 0.2; the samples 1 and 1 have a deviation of 0. The average standard deviation is
+// 0.1, and the largest range is 0.4. The state without samples was not judged. At depth 2, there is only one sample, so
+// there is no spread.
 func TestStability(t *testing.T) {
 	var tr trajectory
 	root := tr.begin("Who?")

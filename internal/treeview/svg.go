@@ -16,23 +16,23 @@ const Nodes = 48
 //go:embed style.css
 var style string
 
-// layout is a picture for one window width.
+// layout is a drawing for one window width.
 type layout struct {
 	*chart.SVG
 	*Tree
-	class                 string // class of the drawing in a page
+	class                 string // CSS class of the drawing in a page
 	width, margin, indent float64
-	column                float64 // width of the figures on the right
+	column                float64 // width of the column of figures on the right
 	bars                  bool
 	y                     float64
-	trunk                 []float64 // the y of the last node drawn at each depth
-	edges                 []string  // edges of the path to the answer, which are drawn above the others
+	trunk                 []float64 // y coordinate of the last node drawn at each depth
+	edges                 []string  // edges on the path to the answer, which are drawn on top of the others
 	link                  func(*Node) string
 }
 
 // SVG draws the tree with at most the given number of nodes ([Nodes] if 0) as an outline from top to bottom, with the
-// path to the answer first. Counts show where nodes are left out. The drawing has two layouts, for wide windows and for
-// phones, and colors for light and dark mode. It does not need a script or another file.
+// path to the answer first. Counts show where nodes are omitted. The drawing has two layouts, for wide windows and for
+// phones, and colors for light and dark mode. It does not need scripts or other files.
 func (t *Tree) SVG(nodes int) string {
 	if nodes <= 0 {
 		nodes = Nodes
@@ -75,8 +75,7 @@ func (t *Tree) Inline(nodes int, link func(*Node) string) string {
 	return out
 }
 
-// sizes returns the style that selects the layout. A drawing that is opened on its own fills the window up to a width
-// of 1080 pixels.
+// sizes returns the style that selects the layout. A standalone drawing fills the window up to a width of 1080 pixels.
 func sizes(wide, narrow layout) string {
 	const most = 1080
 	height := func(l layout, limit float64) string {
@@ -87,7 +86,7 @@ func sizes(wide, narrow layout) string {
 		height(narrow, 640))
 }
 
-// description returns a description of the picture for people who cannot see it.
+// description returns a text alternative for people who cannot see the picture.
 func (t *Tree) description() string {
 	var b strings.Builder
 	b.WriteString(t.Summary() + ".")
@@ -148,7 +147,7 @@ func (l *layout) legend() {
 	l.y += 36
 }
 
-// Average widths of characters, as a fraction of the font size.
+// Average character widths, as fractions of the font size.
 const (
 	sans = 0.56
 	mono = 0.61
@@ -214,7 +213,7 @@ func (l *layout) row(r row) {
 	switch {
 	case n.Won && len(n.Children) == 0:
 		class = "win"
-	case n.Won, n.Group != nil && n.Group.Chosen: // the node agrees with the answer
+	case n.Won, n.Group != nil && n.Group.Chosen: // the node is on the path to the answer or agrees with it
 	case n.Leaf != "" || n.Group != nil:
 		class = "lost"
 	}
@@ -223,7 +222,7 @@ func (l *layout) row(r row) {
 	l.y += rowGap
 }
 
-// first writes the first line of a node.
+// first draws the first line of a node.
 func (l *layout) first(x float64, first, name string) {
 	l.Text(x, l.y, name, `class="code name"`)
 	if rest := strings.TrimPrefix(first, name); rest != "" {
@@ -251,7 +250,7 @@ func (l *layout) edge(depth int, won bool) {
 	l.Path(d, `class="edge"`)
 }
 
-// dot marks a node. It is larger if more simulations passed through the node.
+// dot marks a node. It is larger the more simulations passed through the node.
 func (l *layout) dot(x float64, n *Node) {
 	class := "dot"
 	switch {
@@ -263,7 +262,7 @@ func (l *layout) dot(x float64, n *Node) {
 	l.Circle(x, l.y-4, min(7, 3.5+0.4*float64(n.Visits)), `class="`+class+`"`, "")
 }
 
-// figures draws a node's value and visits on the right.
+// figures draws a node's value and visit count on the right.
 func (l *layout) figures(right float64, n *Node) {
 	v, ok := n.Value()
 	if ok && l.bars {
@@ -279,7 +278,7 @@ func (l *layout) figures(right float64, n *Node) {
 	l.Text(right, l.y, strings.TrimSpace(n.figures()), `class="quiet" text-anchor="end"`)
 }
 
-// votes lists the groups of answers.
+// votes draws a list of the groups of answers.
 func (l *layout) votes(inner float64) {
 	if len(l.Groups) == 0 {
 		return
@@ -304,7 +303,7 @@ func (l *layout) votes(inner float64) {
 // observation returns the step's observation on one line.
 func (n *Node) observation() string { return oneLine(text.Clip(n.Step.Observation, maxText)) }
 
-// tip returns the text that is shown when the mouse is over the node. It contains what does not fit in the row.
+// tip returns the node's tooltip. It contains what does not fit in the row.
 func (n *Node) tip() string {
 	name, argument := n.call()
 	out := n.Place() + " " + name + "(" + argument + ")"
@@ -317,8 +316,8 @@ func (n *Node) tip() string {
 	return out
 }
 
-// fit breaks text into at most the given number of lines with a width in pixels, for characters of an average width.
-// The last line is truncated. Words that are longer than a line are broken.
+// fit breaks text into at most the given number of lines with the given width in pixels, assuming an average character
+// width. It truncates the last line, and breaks words that are longer than a line.
 func fit(s string, width, character float64, most int) []string {
 	s = oneLine(s)
 	if s == "" {

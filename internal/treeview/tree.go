@@ -1,9 +1,9 @@
-// Package treeview shows the tree of a search: as lines on a terminal while it grows, and as a picture when it is
-// complete. It reads only the events of a trajectory. All text in these events comes from models and graphs, so it is
-// cleaned for terminals and escaped for pictures.
+// Package treeview shows search trees: as lines on a terminal while a tree grows, and as a picture when it is complete.
+// It reads only the events of a trajectory. All text in these events comes from models and graphs, so it is cleaned for
+// terminals and escaped for pictures.
 //
 //	tree.go       from events to nodes
-//	fold.go       which nodes are shown if there are too many
+//	fold.go       which nodes to show if there are too many
 //	lines.go      the tree as lines
 //	svg.go        the tree as a picture
 //	stability.go  how much the judge's samples differ, by depth
@@ -19,26 +19,26 @@ import (
 )
 
 // Node is a step in the tree, or the root, which is the question. A turn with several calls becomes several nodes, each
-// below the previous one.
+// a child of the previous one.
 type Node struct {
-	ID       int // of the step's event; 0 for the root
+	ID       int // ID of the step's event; 0 for the root
 	Parent   *Node
 	Children []*Node
 	Step     *event.Step // nil for the root
 	Visits   int         // number of rewards propagated up through this node
 	Reward   float64     // sum of those rewards
-	Score    *float64    // the judge's score for the state; nil if no judge was asked
-	Samples  []float64   // the judgments whose mean is Score; empty if no judge was asked
+	Score    *float64    // the judge's score for the state; nil if it was not judged
+	Samples  []float64   // the judgments whose mean is Score; empty if the state was not judged
 	Judge    string      // the judge's reason
 	Leaf     string      // why the branch ends here, one of event's leaf reasons; "" if it does not
-	Lost     int         // turns after this step that could not be read, or for which the model failed
+	Lost     int         // turns after this step that could not be parsed, or for which the model failed
 	Group    *event.Group
 	Won      bool   // on the path to the answer
-	Verdict  string // of the person who reviewed the turn; "" if no one did
+	Verdict  string // the reviewer's verdict on the turn; "" if no one reviewed it
 }
 
-// Value returns the mean reward of the node's visits or, if it has none, the judge's score; both are from 0 to 1. If
-// there is neither, ok is false.
+// Value returns the mean reward of the node's visits or, if it has none, the judge's score; both are from 0 to 1. If it
+// has neither, ok is false.
 func (n *Node) Value() (v float64, ok bool) {
 	switch {
 	case n.Visits > 0:
@@ -63,18 +63,18 @@ type Tree struct {
 	Question    string
 	Search      event.Tree // the parameters; Policy is empty for a run that does not branch
 	Root        *Node
-	Steps       int            // nodes without the root
-	Simulations int            // expansions so far
-	Ends        map[string]int // branches that ended, by reason
+	Steps       int            // number of nodes, not counting the root
+	Simulations int            // number of expansions so far
+	Ends        map[string]int // number of branches that ended, by reason
 	Groups      []event.Group
-	Vote        string // why the answer was chosen, in the vote's words
-	Stopped     string // the limit or failure that ended the search early, in words, or ""
+	Vote        string // why the answer was chosen, as stated by the vote
+	Stopped     string // description of the limit or failure that ended the search early, or ""
 	SPARQL      string // query of the answer, or ""
 	Ended       bool
-	Reason      string // the reason why there is no answer
+	Reason      string // why there is no answer
 
-	nodes map[int]*Node  // by the ID of their event
-	under map[int]*Node  // the nearest node at or above each event, by the event's ID
+	nodes map[int]*Node  // by event ID
+	under map[int]*Node  // the nearest node at or above each event, by event ID
 	kind  map[int]string // kind of each event
 	seen  map[int]string // verdict of each review
 	grown map[int]bool   // events from which the model was asked for the next step
@@ -96,7 +96,8 @@ func Of(events []event.Event) *Tree {
 	return t
 }
 
-// Branches reports whether the tree branches: it comes from a search, or some node has several children.
+// Branches reports whether the tree branches, that is, whether it comes from a search or some node has several
+// children.
 func (t *Tree) Branches() bool {
 	if t.Search.Policy != "" {
 		return true
@@ -162,10 +163,10 @@ func (t *Tree) step(at *Node, e event.Event) {
 	t.Steps++
 }
 
-// left is the leaf reason of a branch that a person abandoned.
+// left is the leaf reason of a branch that a reviewer abandoned.
 const left = "left in the review"
 
-// review adds a person's decision: the verdict belongs to the step that follows it.
+// review adds a reviewer's decision: the verdict applies to the step that follows.
 func (t *Tree) review(at *Node, e event.Event) {
 	if e.Review == nil {
 		return
@@ -176,8 +177,8 @@ func (t *Tree) review(at *Node, e event.Event) {
 	}
 }
 
-// expand counts a simulation, which is the expansion of one node. A server that returns fewer samples than requested is
-// called several times for one expansion, each time from the same event.
+// expand counts a simulation, that is, the expansion of one node. A server that returns fewer samples than requested is
+// called several times for one expansion, always from the same event.
 func (t *Tree) expand(e event.Event) {
 	if t.Search.Policy == "" || e.Request == nil || e.Request.Purpose != "act" || t.grown[e.Parent] {
 		return
@@ -201,7 +202,7 @@ func (t *Tree) visit(e event.Event) {
 	}
 }
 
-// leaf ends a branch. If only a turn failed, the state before it lost a turn, but other turns may follow.
+// leaf ends a branch. If a single turn failed, the state before it lost that turn, but other turns may follow.
 func (t *Tree) leaf(at *Node, e event.Event) {
 	t.Ends[e.Reason]++
 	if t.kind[e.Parent] == "model" || at == t.Root {
@@ -251,7 +252,7 @@ func words(reason string) string {
 	return oneLine(text.Clip(reason, 60)) // from a later version
 }
 
-// Fate describes the outcome of a node: why its branch ended there, and the result of the vote on it. It returns "" for
+// Fate describes the outcome at a node: why its branch ended there, and the result of the vote on it. It returns "" for
 // a node in the middle of a branch.
 func (t *Tree) Fate(n *Node) string {
 	var out []string
@@ -288,7 +289,7 @@ func (t *Tree) Fate(n *Node) string {
 	return strings.Join(out, "; ")
 }
 
-// Summary describes the search on one line.
+// Summary describes the search in one line.
 func (t *Tree) Summary() string {
 	name := t.Search.Policy
 	if name == "" {
@@ -319,7 +320,8 @@ func (t *Tree) Summary() string {
 	return strings.Join(out, ", ")
 }
 
-// call returns a node's call on one line. For a native call, it shows only the values, since their meaning is obvious.
+// call returns a node's call on one line. For a native call, it includes only the argument values, since their meaning
+// is obvious.
 func (n *Node) call() (name, argument string) {
 	if n.Step == nil {
 		return "", ""
@@ -338,5 +340,5 @@ func (n *Node) call() (name, argument string) {
 // oneLine returns untrusted text on one line, safe for terminals and pictures.
 func oneLine(s string) string { return text.OneLine(text.Clean(s)) }
 
-// maxText is the maximum number of characters of text that are processed, since nothing shows more.
+// maxText is the maximum number of characters of text that are processed, since no output shows more.
 const maxText = 600

@@ -18,9 +18,9 @@ import (
 
 func value(v float64) *float64 { return &v }
 
-var act = &llm.Request{Purpose: "act"} // a call for the next action
+var act = &llm.Request{Purpose: "act"} // a call to the model for the next action
 
-// trajectory writes events like a search, with ascending IDs.
+// trajectory emits events as a search does, with ascending IDs.
 type trajectory []event.Event
 
 func (tr *trajectory) add(parent int, e event.Event) int {
@@ -48,7 +48,7 @@ func (tr *trajectory) visit(v float64, path ...int) {
 	tr.add(path[len(path)-1], event.Event{Event: "visit", Path: path, Value: value(v)})
 }
 
-// small is a tree with two branches: a search, then a query with an answer or one without rows.
+// small is a tree with two branches: a search, followed by a query with an answer or by one without rows.
 func small() trajectory {
 	var tr trajectory
 	root := tr.begin("Which rivers flow through Vienna?")
@@ -72,9 +72,9 @@ func small() trajectory {
 	return tr
 }
 
-// Visits, values and endings follow from the events. The sums were computed by hand: the search has the value
-// (0.5+0.9+0+1)/4 = 0.6, and the good query (0.9+1)/2 = 0.95. The root, the search and the good query were expanded,
-// the last one twice from one event, so there are 3 simulations.
+// Visits, values and endings follow from the events. The sums were calculated by hand: the search has the value
+// (0.5+0.9+0+1)/4 = 0.6, and the good query has (0.9+1)/2 = 0.95. The root, the search and the good query were
+// expanded, the last of them twice from one event, so there are 3 simulations.
 func TestLines(t *testing.T) {
 	tree := Of(small())
 	want := `mcts, 3 of at most 50 simulations, 4 steps, 1 answered, 1 failed, 1 repeated, answer found
@@ -98,7 +98,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// A run that does not branch is shown as a one-line tree with a remark.
+// A run that does not branch is shown as a single line with a remark.
 func TestLine(t *testing.T) {
 	var tr trajectory
 	at := tr.add(0, event.Event{Event: "start", Question: &event.Question{Text: "Who?"}})
@@ -170,8 +170,8 @@ func random(seed uint64, steps, visits int) trajectory {
 	return tr
 }
 
-// Folding loses nothing in any tree: shown nodes and counted nodes add up. The path to the answer is always shown, and
-// a parent comes before its child.
+// Folding loses no nodes, whatever the tree: shown nodes and counted nodes add up to the total. The path to the answer
+// is always shown, and a parent comes before its child.
 func TestFold(t *testing.T) {
 	for seed := range uint64(60) {
 		steps := 1 + int(seed*seed)%200
@@ -195,7 +195,7 @@ func TestFold(t *testing.T) {
 				if r.node.Won {
 					won++
 				} else if len(r.node.Children) == 0 {
-					single++ // may be shown instead of a count of one step
+					single++ // may be shown instead of the count 1
 				}
 			}
 			if shown+counted != steps || shown > max(most, won)+single || won == 0 {
@@ -262,7 +262,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// In a page, a tree consists of a wide drawing and a narrow one, with the same nodes as links.
+// In a page, a tree consists of a wide and a narrow drawing, with the same nodes as links.
 func TestInline(t *testing.T) {
 	for seed, steps := range []int{3, 40, 200} {
 		var got [2][]string
@@ -290,7 +290,7 @@ func TestInline(t *testing.T) {
 	}
 }
 
-// Broken files result in trees, too: events with missing parents, invalid values, and paths that form cycles.
+// Broken files also produce trees: events with missing parents, invalid values, and paths that form cycles.
 func TestBroken(t *testing.T) {
 	tree := Of([]event.Event{{Event: "step"}, {Event: "visit", ID: 3, Parent: 9, Path: []int{3, 3, 0}}, {Event: "leaf", ID: 4},
 		{Event: "vote", ID: 5, Groups: []event.Group{{Ends: []int{0, 77}}}}, {Event: "score", ID: 6, Parent: 77},

@@ -9,13 +9,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/logid"
 )
 
-// requestID is the header that carries a request's ID from a proxy to us, and from us to the client.
+// requestID is the header that carries a request's ID from a proxy to this server, and from this server to the client.
 const requestID = "X-Request-Id"
 
 var goodID = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // access assigns each request an ID, counts it and logs its path, without the query string, which may contain a
-// question. An ID set by a proxy is kept.
+// question. If a proxy has set an ID, it is kept.
 func access(next http.Handler, o *Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(requestID)
@@ -29,7 +29,7 @@ func access(next http.Handler, o *Options) http.Handler {
 		began := o.Now()
 		defer func() { // even if the handler aborts its connection with a panic
 			took := o.Now().Sub(began)
-			path := "other" // only the server's own paths become labels in time series
+			path := "other" // only the server's own paths become metric labels
 			if r.Pattern != "" {
 				path = strings.TrimSuffix(r.Pattern[strings.IndexByte(r.Pattern, '/'):], "{$}")
 			}
@@ -47,10 +47,10 @@ func access(next http.Handler, o *Options) http.Handler {
 	})
 }
 
-// quiet lists paths that programs request all the time.
+// quiet lists paths that programs request constantly.
 var quiet = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true, "/static/": true}
 
-// method returns a method that is safe as a label in a time series.
+// method returns a method that is safe to use as a metric label.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,

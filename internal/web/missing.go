@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// readable shows a page, instead of a line of plain text, to people who open a URL that does not exist. Programs still
-// get the line.
+// readable shows a page, instead of a line of plain text, to users who open a URL that does not exist. Programs still
+// get the plain text.
 func readable(next http.Handler, site *layout.Site) http.Handler {
 	if site == nil {
 		return next
@@ -21,7 +21,7 @@ func readable(next http.Handler, site *layout.Site) http.Handler {
 	})
 }
 
-// missing replaces the plain text of "not found".
+// missing replaces plain-text "not found" responses.
 type missing struct {
 	http.ResponseWriter
 	r        *http.Request
@@ -32,7 +32,7 @@ type missing struct {
 // Unwrap is for [http.ResponseController].
 func (m *missing) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
-// WriteHeader sends the page if the response is "not found" in plain text, and otherwise the status.
+// WriteHeader sends the page if the response is a plain-text "not found" response, and otherwise just the status.
 func (m *missing) WriteHeader(status int) {
 	if status != http.StatusNotFound || !strings.HasPrefix(m.Header().Get("Content-Type"), "text/plain") {
 		m.ResponseWriter.WriteHeader(status)
@@ -42,7 +42,7 @@ func (m *missing) WriteHeader(status int) {
 	m.site.Problem(m.ResponseWriter, m.r, status, m.site.Say(m.r, "frame.nowhere"))
 }
 
-// Write sends part of the response, unless the page has replaced it.
+// Write sends part of the response, unless the page has replaced the response.
 func (m *missing) Write(b []byte) (int, error) {
 	if m.replaced {
 		return len(b), nil

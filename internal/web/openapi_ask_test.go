@@ -29,7 +29,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// answering simulates an agent that returns a table, and asks a reviewer once, if there is one.
+// answering simulates an agent that returns a table and consults a reviewer once, if there is one.
 type answering struct{ who policy.Reviewer }
 
 func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
@@ -57,7 +57,7 @@ func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 	return &agent.Outcome{}, nil
 }
 
-// pictures has a flag, and a seal that is temporarily unavailable.
+// pictures contains a flag, and a seal that is temporarily unavailable.
 type pictures struct{}
 
 func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
@@ -67,10 +67,11 @@ func (pictures) Get(_ context.Context, file string) (string, []byte, error) {
 	return "", nil, errors.New("busy")
 }
 
-// asked has the IDs of an answered question, of one that waits for a decision, and of a query run in the editor.
+// asked contains the IDs of an answered question, of a question that is waiting for a decision, and of a query run in
+// the editor.
 type asked struct{ done, waits, ran string }
 
-// askPages returns the options of a server with the pages for asking, on which two questions have been asked.
+// askPages returns the options of a server with the pages of package ask, on which two questions have been asked.
 func askPages(t *testing.T) (*Options, asked) {
 	t.Helper()
 	graph, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
@@ -117,7 +118,7 @@ func askPages(t *testing.T) (*Options, asked) {
 	return &o, asked{ids[0], ids[1], string(found[1])}
 }
 
-// pagesSeen returns requests to the pages, one for each described response.
+// pagesSeen returns requests for the pages, one for each described response.
 func pagesSeen(o *Options, ids asked) []exchange {
 	done, waits, none := "/a/"+ids.done, "/a/"+ids.waits, "/a/aaaaaaaaaaaaaaaa"
 	long, ran, gone := "q="+strings.Repeat("x", 100_000), "/editor/ran/"+ids.ran, "/editor/ran/aaaaaaaaaaaaaaaa"
@@ -177,7 +178,7 @@ func (d *described) template(path string) string {
 	return ""
 }
 
-// streams checks the events of both questions against their schemas, until the decision on the second one is made.
+// streams checks the events of both questions against their schemas, until the decision on the second question is made.
 func (d *described) streams(t *testing.T, o *Options, ids asked) {
 	t.Helper()
 	s := httptest.NewServer(New(*o))

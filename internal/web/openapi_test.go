@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/live"
 )
 
-// operation is the description of one method of a path.
+// operation is the description of one method on a path.
 type operation struct {
 	Responses map[string]struct {
 		Content map[string]struct {
@@ -42,7 +42,7 @@ type described struct {
 	} `json:"components"`
 }
 
-// schema returns a schema of the description, together with the schemas that it refers to.
+// schema returns a schema from the description, together with the schemas that it refers to.
 func (d *described) schema(t *testing.T, raw json.RawMessage) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema
@@ -106,8 +106,8 @@ func apis(ready error, change func(*live.Options)) Options {
 		Checks:    map[string]health.Check{"part": func(context.Context) error { return ready }}}
 }
 
-// TestOpenAPI checks that each response of the server matches its description, that each described response occurs, and
-// that each path of the server is described.
+// TestOpenAPI checks that each response from the server matches its description, that each described response occurs,
+// and that each of the server's paths is described.
 func TestOpenAPI(t *testing.T) {
 	var d described
 	if err := json.Unmarshal(openAPI, &d); err != nil || d.OpenAPI != "3.1.0" {
@@ -150,7 +150,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 	d.streams(t, pages, ids)
 	for _, tested := range []string{"post /run 503", "post /a 503", "post /a 429", "post /a/{id}/decide 303", "post /a/{id}/step/{n} 303"} {
-		delete(missing, tested) // in packages live and ask, or by the streams
+		delete(missing, tested) // tested in packages live and ask, or by streams
 	}
 	for answer := range missing {
 		t.Errorf("%s is described, but did not occur", answer)
@@ -163,7 +163,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// exchange is a request and the status of its response.
+// exchange is a request and the status code of its response.
 type exchange struct {
 	o                          *Options
 	method, path, body, header string

@@ -13,7 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// openAPI describes the APIs for programs (https://spec.openapis.org/oas/v3.1.0); a test compares it with the server.
+// openAPI is the OpenAPI description of the APIs for programs (https://spec.openapis.org/oas/v3.1.0); a test compares
+// it with the server.
 //
 //go:embed openapi.json
 var openAPI []byte
@@ -26,17 +27,17 @@ func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 // Options are the parts of the server.
 type Options struct {
 	Log       *slog.Logger
-	Hosts     []string     // names in addition to the loopback ones, see [guard.Options]
+	Hosts     []string     // host names in addition to the loopback names, see [guard.Options]
 	Challenge http.Handler // the TEXT2SPARQL API
 	MCP       http.Handler // the Model Context Protocol
 	Metrics   http.Handler
-	NewID     func() string // returns the ID of a request, for the log; if nil, requests have no IDs and are not logged
+	NewID     func() string // returns a request ID for the log; if nil, requests have no IDs and are not logged
 	Now       func() time.Time
-	// Watch counts a request by the pattern of its path, or "other"; may be nil
+	// Watch counts a request by its path pattern, or "other"; may be nil
 	Watch  func(path, method string, status int, took time.Duration)
-	Checks map[string]health.Check // what must work for the server to be ready
+	Checks map[string]health.Check // components that must work for the server to be ready
 	Site   *layout.Site            // the frame of the pages; nil if there are no pages
-	// Pages are the sections' pages and further APIs by their patterns, such as "/runs/"; "/{$}" is the home page
+	// Pages are the sections' pages and further APIs by pattern, such as "/runs/"; "/{$}" is the home page
 	Pages map[string]http.Handler
 }
 
@@ -53,7 +54,7 @@ func New(o Options) http.Handler {
 	return access(guarded, &o)
 }
 
-// routes returns the server's handlers by their patterns.
+// routes returns the server's handlers by pattern.
 func routes(o *Options) map[string]http.Handler {
 	out := maps.Clone(o.Pages)
 	if out == nil {
@@ -72,7 +73,7 @@ func routes(o *Options) map[string]http.Handler {
 	return out
 }
 
-// root serves /, for the challenge's client and for people.
+// root serves / to the challenge's client and to users.
 func (o *Options) root() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("dataset") {

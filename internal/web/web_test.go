@@ -44,7 +44,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// People who open a URL that does not exist get a page in their language, even below a section; programs get a line of
+// Users who open a URL that does not exist get a page in their language, even below a section; programs get a line of
 // text.
 func TestNoSuchPage(t *testing.T) {
 	o := apis(nil, nil)

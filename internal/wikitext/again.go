@@ -2,16 +2,16 @@ package wikitext
 
 import "sort"
 
-// Again reads wikitext a second time, with the same result as [Preprocess] with opt. It reads only those parts in which
+// Again parses wikitext a second time, with the same result as [Preprocess] with opt. It parses only the parts in which
 // the result differs from d.
 //
-// The results differ at each offset at which opt.Template returns a node other than d's template there. next returns
+// The results differ at each offset for which opt.Template returns a node other than d's template there. next returns
 // the first such offset at or after a given one, or -1 if there is none; it is called with ascending offsets. If
 // opt.Template returns d's own template, it must do so for exactly two braces, and whole must return true for that
-// template; its content is left out, as for every node that opt.Template returns. A part is read again up to the next
-// heading at which nothing is open in either reading.
+// template; its contents are omitted, as for every node that opt.Template returns. Each part is reparsed up to the next
+// heading at which nothing is open in either parse.
 //
-// Sections keep the numbers of the first reading.
+// Sections keep their numbers from the first parse.
 func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool) *Doc {
 	var marks []int
 	for i := range d.Nodes {
@@ -41,7 +41,7 @@ func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool
 	return again
 }
 
-// take copies the nodes that start before an offset, without the content of whole nodes, and returns the remaining
+// take copies the nodes that start before an offset, without the contents of whole nodes, and returns the remaining
 // nodes.
 func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	within := -1 // the end of the current whole node
@@ -60,7 +60,7 @@ func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	return nil
 }
 
-// number sets the section numbers of the headings to those from another reading of the text.
+// number sets the section numbers of the headings to the numbers from a different parse of the text.
 func (d *Doc) number(other *Doc) {
 	k := 0
 	for i := range d.Nodes {

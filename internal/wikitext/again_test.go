@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// careless reads {{Q|…}} up to the end of its line if it contains a "!", and like MediaWiki otherwise.
+// careless parses {{Q|…}} up to the end of its line if it contains a "!", and otherwise like MediaWiki.
 type careless struct {
 	text   string
 	asked  []int
-	reads  int // number of calls during the second reading
+	reads  int // number of calls during the second parse
 	whole  map[int]*Node
 	spoilt map[int]bool
 }
@@ -41,7 +41,7 @@ func (c *careless) read(text string, i int) (Node, bool) {
 	return Node{Name: "Q", End: end}, true
 }
 
-// readBoth reads a text again, once as a whole and once in parts.
+// readBoth reparses a text, once as a whole and once in parts.
 func readBoth(text string) (whole, parts *Doc, wholeReads, partReads int) {
 	c := &careless{text: text, whole: map[int]*Node{}, spoilt: map[int]bool{}}
 	mw := Preprocess(text, Options{Template: c.note})
@@ -98,7 +98,7 @@ func TestAgainReadsOnlyCarelessSections(t *testing.T) {
 	}
 }
 
-// TestAgainIsPreprocess builds pages from pieces that are easily misread.
+// TestAgainIsPreprocess builds pages from fragments that are easily parsed wrong.
 func TestAgainIsPreprocess(t *testing.T) {
 	pieces := []string{"{{Q|", "{{Q|a}}", "{{Q|a!}}", "{{Q|a|b!", "}}", "{{{", "}}}", "{{x|", "{", "}", "-{", "}-",
 		"[[", "]]", "|", "=", "a", " ", "\n", "\n", "\n== h ==\n", "\n== h ==\n",

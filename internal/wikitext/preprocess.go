@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// piece is something that has been opened but not closed yet: "{{", "{{{", "[[" or a line that may be a heading.
+// piece is a construct that has been opened but not closed yet: "{{", "{{{", "[[" or a line that may be a heading.
 type piece struct {
 	open  byte // '{', '[', '-' for "-{" (language conversion) or '\n' for a heading
 	count int  // remaining opening characters; for a heading, the equals signs at its start
 	start int
 	parts []part
 	node  int  // number of nodes when the piece was opened
-	bare  bool // a heading after a comment on its line: rendered, but not a section
-	free  bool // a heading at the start of a line, where nothing was open
+	bare  bool // a heading after a comment on the same line: rendered, but not a section
+	free  bool // a heading at the start of a line where nothing was open
 	dash  bool // a hyphen precedes "{{": the remaining brace may still be part of "-{"
 }
 
-// part is the text between two pipes.
+// part is a range of text between two pipes.
 type part struct {
-	start, eq int // eq: offset of the first equals sign, or -1
+	start, eq int // eq is the offset of the first equals sign, or -1
 }
 
 // special marks the bytes that are significant to the preprocessor.
@@ -32,26 +32,26 @@ type reader struct {
 	opt   Options
 	nodes []Node
 	stack []piece
-	args  []Arg // arguments of templates, allocated in blocks
-	// searches that found nothing; without this memory, "<pre><pre><pre>…" would take quadratic time
+	args  []Arg // template arguments, allocated in blocks
+	// searches that found nothing; without this cache, "<pre><pre><pre>…" would take quadratic time
 	noClose map[string]bool
 	noGT    bool
 	heads   int   // headings numbered so far
 	hyphen  int   // a hyphen before this offset has been read as part of "}-"
 	bol     int   // a line starts at this offset
 	fake    bool  // … because a comment before it is cut out
-	marks   []int // starts of lines at which reading may pause if nothing is open there
+	marks   []int // starts of lines at which parsing may pause if nothing is open there
 }
 
-// Preprocess reads the structure of wikitext.
+// Preprocess parses the structure of wikitext.
 func Preprocess(text string, opt Options) *Doc {
 	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, nodes: make([]Node, 0, len(text)/192+8)}
 	r.read(0)
 	return r.finish()
 }
 
-// read continues from the start of a line up to the first of the marks at which nothing is open, and returns its
-// offset. If there is none, it reads up to the end.
+// read resumes at offset i, the start of a line, stops at the first mark where nothing is open, and returns that mark's
+// offset. If there is none, it reads to the end.
 func (r *reader) read(i int) int {
 	text, n := r.text, len(r.text)
 	r.bol, r.fake, r.stack = i, false, r.stack[:0]
@@ -98,7 +98,7 @@ func (r *reader) read(i int) int {
 	return n
 }
 
-// pauses reports whether reading pauses at the start of a line.
+// pauses reports whether parsing pauses at the start of a line.
 func (r *reader) pauses(i int) bool {
 	for len(r.marks) > 0 && r.marks[0] < i {
 		r.marks = r.marks[1:]
@@ -106,7 +106,7 @@ func (r *reader) pauses(i int) bool {
 	return len(r.marks) > 0 && r.marks[0] == i && len(r.stack) == 0
 }
 
-// push opens a piece. It reuses the memory of an earlier piece's parts, which are no longer needed.
+// push opens a piece. It reuses the memory of an earlier piece's parts that are no longer needed.
 func (r *reader) push(p piece, from int) {
 	if n := len(r.stack); n < cap(r.stack) {
 		r.stack = r.stack[:n+1]
@@ -128,7 +128,7 @@ func (r *reader) top() *piece {
 	return &r.stack[len(r.stack)-1]
 }
 
-// wantsName reports whether an equals sign would end the name of a parameter.
+// wantsName reports whether an equals sign would end a parameter name.
 func (p *piece) wantsName() bool {
 	return p != nil && (p.open == '{' || p.open == '-') && len(p.parts) > 1 && p.parts[len(p.parts)-1].eq < 0
 }
@@ -141,14 +141,14 @@ func run(s string, i int, c byte) int {
 	return j - i
 }
 
-// opening reads a run of "{" or "[" with at least two of them. How they group is decided when they are closed.
+// opening reads a run of at least two "{" or "[". Their grouping is decided when they are closed.
 func (r *reader) opening(i int, c byte) int {
 	n := run(r.text, i, c)
 	if n < 2 {
 		return i + n
 	}
 	if c == '{' && r.opt.Template != nil {
-		// The innermost two braces of the run belong to the template; those before them are read afterwards.
+		// The innermost two braces of the run belong to the template; the braces before them are parsed afterward.
 		if node, ok := r.opt.Template(r.text, i+n-2); ok && node.End > i+n-2 {
 			if n-2 >= 2 {
 				r.push(piece{open: c, count: n - 2, start: i, node: len(r.nodes)}, i+n-2)
@@ -163,8 +163,8 @@ func (r *reader) opening(i int, c byte) int {
 	return i + n
 }
 
-// dash reads a hyphen. Before a single brace, it opens language conversion; before several braces, the braces are read
-// first.
+// dash reads a hyphen. Before a single brace, it opens language conversion; before several braces, the braces are
+// parsed first.
 func (r *reader) dash(i int) int {
 	if n := run(r.text, i+1, '{'); n == 1 {
 		r.push(piece{open: '-', count: 2, start: i, node: len(r.nodes)}, i+2)
@@ -173,7 +173,7 @@ func (r *reader) dash(i int) int {
 	return i + 1
 }
 
-// closing reads a run of "}" or "]" and closes the pieces that match.
+// closing parses a run of "}" or "]" and closes the pieces that match.
 func (r *reader) closing(i int, c byte) int {
 	p := r.top()
 	if p != nil && p.open == '-' && strings.HasPrefix(r.text[i:], "}-") {
@@ -238,8 +238,8 @@ func (r *reader) fill(n *Node, parts []part, end int) {
 	}
 }
 
-// openHeading starts a possible heading. A single "=" in a template's parameter that still lacks its name is that
-// parameter's sign.
+// openHeading starts a possible heading. A single "=" in a template parameter that does not have a name yet ends the
+// parameter's name.
 func (r *reader) openHeading(i *int) bool {
 	n := min(run(r.text, *i, '='), 6)
 	if n == 1 && r.top().wantsName() {
@@ -251,7 +251,7 @@ func (r *reader) openHeading(i *int) bool {
 	return true
 }
 
-// closeHeading decides at the end of the line whether it was a heading: it must end in equals signs, followed at most
+// closeHeading decides at the end of a line whether it is a heading: it must end with equals signs, optionally followed
 // by spaces and comments.
 func (r *reader) closeHeading(i int) {
 	p := r.stack[len(r.stack)-1]
@@ -272,7 +272,7 @@ func (r *reader) closeHeading(i int) {
 		eq++
 	}
 	level := min(eq, p.count)
-	if end-eq == p.start { // only equals signs: the outer ones are the marks
+	if end-eq == p.start { // only equals signs: the outer ones are the delimiters
 		level = 0
 		if eq >= 3 {
 			level = min(6, (eq-1)/2)
@@ -290,7 +290,7 @@ func (r *reader) closeHeading(i int) {
 		Inner: Span{p.start + level, end - level}})
 }
 
-// angle reads the text after "<", which may be a comment or an extension tag.
+// angle parses the text after "<", which may be a comment or an extension tag.
 func (r *reader) angle(i int) int {
 	t := r.text
 	if strings.HasPrefix(t[i:], "<!--") {
@@ -323,7 +323,7 @@ func (r *reader) angle(i int) int {
 		}
 		if from < 0 && name != "includeonly" {
 			r.noClose[name] = true
-			return gt + 1 // plain text, but the content of the tag does not have another meaning
+			return gt + 1 // the tag is plain text, and what follows is parsed normally
 		}
 		if from < 0 {
 			from, to = len(t), len(t)
@@ -355,7 +355,7 @@ func (r *reader) comment(i int) int {
 	return end
 }
 
-// lineStart reports whether there are only spaces between the start of the line and i.
+// lineStart reports whether there is nothing but spaces between the start of the line and i.
 func lineStart(t string, i, bol int) bool {
 	for i > bol && (t[i-1] == ' ' || t[i-1] == '\t') {
 		i--
@@ -387,8 +387,8 @@ func findClose(t string, i int, name string) (from, to int) {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// order sorts the nodes. They arrive ordered by their ends. Except for nested nodes, that is also the order of their
-// starts, so an insertion sort is cheap unless the nodes are nested extremely deeply.
+// order sorts the nodes. They arrive in order of their ends. Except for nested nodes, this is also the order of their
+// starts, so an insertion sort is cheap unless the nesting is extremely deep.
 func (r *reader) order() {
 	before := func(x, y *Node) bool { return x.Start < y.Start || x.Start == y.Start && x.End > y.End }
 	budget := 8 * len(r.nodes)
@@ -412,8 +412,8 @@ func (r *reader) order() {
 	}
 }
 
-// finish orders the nodes and finds the parent of each. A heading inside a template that was closed is not a section,
-// but it keeps its number.
+// finish sorts the nodes and finds each node's parent. A heading inside a closed template is not a section, but its
+// number is not reused.
 func (r *reader) finish() *Doc {
 	r.order()
 	var open []int

@@ -1,13 +1,13 @@
-// Package wikitext finds the structure of a page of wikitext as MediaWiki's preprocessor sees it: HTML comments, tags
-// of parser extensions such as nowiki and syntaxhighlight, templates with their arguments, template parameters, and
-// headings with MediaWiki's own section numbers.
+// Package wikitext finds the structure of a page of wikitext as MediaWiki's preprocessor sees it: HTML comments, parser
+// extension tags such as nowiki and syntaxhighlight, templates with their arguments, template parameters, and headings
+// with MediaWiki's own section numbers.
 //
 // It follows the algorithm of MediaWiki's includes/parser/Preprocessor_Hash.php (preprocessToObj), because only that
 // algorithm determines which section action=edit means by "section 7" on a page with unbalanced braces. Opening braces
-// and brackets go on a stack, and a run of closing ones closes as many as fit. A heading is a line that starts with an
-// equals sign while no tag is open. Anything left open at the end is plain text.
+// and brackets are pushed onto a stack, and a run of closing braces or brackets closes as many as match. A heading is a
+// line that starts with an equals sign while no tag is open. Anything left open at the end is plain text.
 //
-// There are no errors: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets
+// There are no errors: any byte sequence is wikitext. The time is linear in the page length. Offsets are byte offsets
 // into the given text.
 package wikitext
 
@@ -18,58 +18,58 @@ type Kind uint8
 
 // The kinds of nodes.
 const (
-	Comment Kind = iota + 1 // <!-- … -->, or up to the end of the text if it is never closed
-	// an extension tag with everything inside: <nowiki>…</nowiki>, <syntaxhighlight lang="sparql">…</syntaxhighlight>
+	Comment Kind = iota + 1 // <!-- … -->, or up to the end of the text if unclosed
+	// an extension tag with its contents: <nowiki>…</nowiki>, <syntaxhighlight lang="sparql">…</syntaxhighlight>
 	Tag
 	Template // {{name|…}}, including parser functions and magic words
 	Param    // {{{name|default}}}
-	Heading  // == … ==, the line without its newline
+	Heading  // == … ==, a line without its newline
 )
 
 // Span is a half-open range of bytes.
 type Span struct{ Start, End int }
 
-// In returns the text of the span.
+// In returns the text in the span.
 func (s Span) In(text string) string { return text[s.Start:s.End] }
 
-// Arg is an argument of a template. Name is empty (Start == End) for a positional argument. Neither name nor value is
+// Arg is a template argument. Name is empty (Start == End) for a positional argument. Neither name nor value is
 // trimmed.
 type Arg struct {
 	Name, Value Span
 	Named       bool
 }
 
-// Node is a piece of structure.
+// Node is a structural element.
 type Node struct {
 	Kind       Kind
 	free       bool // for a heading: nothing was open before it
 	Start, End int
-	Name       string // of a template (trimmed, otherwise as written) or of a tag (lower case)
+	Name       string // name of a template (trimmed, otherwise as written) or of a tag (lowercase)
 	Attrs      Span   // for a tag: the text between its name and the closing bracket
-	Inner      Span   // for a tag: its content; for a heading: the text between the equals signs, not trimmed
+	Inner      Span   // for a tag: its contents; for a heading: the untrimmed text between the equals signs
 	Args       []Arg  // of a template
-	Level      int    // of a heading, 1 to 6
+	Level      int    // level of a heading, 1 to 6
 	Section    int    // for a heading: MediaWiki's section number, or 0 if MediaWiki does not treat it as a section
 	Note       uint32 // for use by the caller
 	Parent     int    // index of the enclosing node, or -1
 }
 
-// Doc is wikitext with its structure. Nodes are ordered by their starts, outer nodes before inner ones.
+// Doc is wikitext with its structure. Nodes are ordered by start, outer nodes before inner ones.
 type Doc struct {
 	Text  string
 	Nodes []Node
 }
 
-// Options change how wikitext is read. The zero value follows MediaWiki.
+// Options change how wikitext is parsed. The zero value follows MediaWiki.
 type Options struct {
-	// Template, if not nil, is called for every opening "{{" at offset i. If it returns true, its node is used unchanged
-	// and reading continues at the node's End. A caller can use it to read templates whose content would otherwise end
-	// them early.
+	// Template, if not nil, is called for every opening "{{" at offset i. If it returns true, its node is used
+	// unchanged and parsing continues at the node's End. A caller can use it to parse templates whose contents would
+	// otherwise end them early.
 	Template func(text string, i int) (Node, bool)
 }
 
-// extensionTags are the tags whose content MediaWiki's preprocessor does not parse, as listed on Wikidata's
-// Special:Version. <translate> is left out, because the Translate extension removes it before the preprocessor runs.
+// extensionTags are the tags whose contents MediaWiki's preprocessor does not parse, as listed on Wikidata's
+// Special:Version. <translate> is omitted because the Translate extension removes it before the preprocessor runs.
 var extensionTags = map[string]bool{
 	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true,
 	"source": true, "ref": true, "references": true,
@@ -83,7 +83,7 @@ var extensionTags = map[string]bool{
 // IsExtensionTag reports whether the preprocessor treats <name …> as opaque.
 func IsExtensionTag(name string) bool { return extensionTags[strings.ToLower(name)] }
 
-// CanonicalName normalizes a template's name: lower case, single spaces, no namespace.
+// CanonicalName normalizes a template name: lowercase, single spaces, no namespace.
 func CanonicalName(s string) string {
 	if i := strings.Index(s, "<!--"); i >= 0 {
 		s = StripComments(s)
@@ -117,8 +117,8 @@ func StripComments(s string) string {
 	return b.String()
 }
 
-// Arg returns the last argument with one of the given names (positional ones are named "1", "2", …), since MediaWiki
-// uses the last one.
+// Arg returns the last argument with one of the given names (positional arguments are named "1", "2", …), since
+// MediaWiki uses the last one.
 func (n *Node) Arg(text string, names ...string) (Arg, bool) {
 	var found Arg
 	ok := false
@@ -147,14 +147,14 @@ func itoa(n int) string {
 	return itoa(n/10) + string(rune('0'+n%10))
 }
 
-// Section is a part of a page that MediaWiki can edit on its own.
+// Section is a part of a page that can be edited separately in MediaWiki.
 type Section struct {
 	Number     int // number for action=edit; 0 is the part before the first heading
 	Level      int
 	Start, End int // a section includes its subsections
 }
 
-// Sections lists the sections of the text, the lead (number 0) first.
+// Sections returns the sections of the text, starting with the lead (number 0).
 func (d *Doc) Sections() []Section {
 	out := []Section{{End: len(d.Text)}}
 	var open []int

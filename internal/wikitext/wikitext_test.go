@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// outline prints the kind, name and text of the nodes. Nested nodes are indented.
+// outline prints the kind, name and text of each node. Nested nodes are indented.
 func outline(d *Doc) string {
 	var b strings.Builder
 	depth := map[int]int{-1: -1}
@@ -31,7 +31,7 @@ func TestNodes(t *testing.T) {
 		"{{a|{{b}}|x={{{c|d}}}}}": `3 a "{{a|{{b}}|x={{{c|d}}}}}" ""="{{b}}" "x"="{{{c|d}}}"
  3 b "{{b}}"
  4  "{{{c|d}}}"`,
-		"{{{{a}}}}":       `4  "{{{a}}}"`, // four braces on each side: three are a parameter, the rest is text
+		"{{{{a}}}}":       `4  "{{{a}}}"`, // four braces on each side: three form a parameter, and the rest is text
 		"{{a|[[b|c]]|d}}": `3 a "{{a|[[b|c]]|d}}" ""="[[b|c]]" ""="d"`,
 		"{{a|[[b}}":       ``,
 		"{{a|}}}":         `3 a "{{a|}}" ""=""`,
@@ -55,7 +55,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestSections compares section numbers with those of Parser::getSection in MediaWiki 1.39 for the same text. (20,000
+// TestSections compares section numbers with those from Parser::getSection in MediaWiki 1.39 for the same text. (20,000
 // random texts were once compared with that method.)
 func TestSections(t *testing.T) {
 	for text, want := range map[string]string{
@@ -103,7 +103,7 @@ func TestCanonicalName(t *testing.T) {
 	}
 }
 
-// check checks the invariants of any text: nodes nest and are in order, and sections cover the text.
+// check checks the invariants of parsing: nodes nest and are in order, and sections cover the text.
 func check(t *testing.T, text string) {
 	t.Helper()
 	d := Preprocess(text, Options{})

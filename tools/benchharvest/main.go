@@ -1,13 +1,13 @@
-// Command benchharvest measures the harvest of ten years of a busy forum. It creates 120 archive pages with 10,000
+// Command benchharvest benchmarks harvesting ten years of a busy forum. It creates 120 archive pages with 10,000
 // discussions and serves them from the sandbox's wiki, together with the built-in graph. Then it runs the harvest
-// command on them, and prints the time and memory that the command took. The time for creating and serving the pages
-// does not count.
+// command on them and prints how much time and memory the command took, not counting the time for creating and serving
+// the pages.
 //
 //	benchharvest path/to/spinachbot
 //
-// The archive is the same each time. A discussion has a request of a few sentences, two to five replies, and one or two
-// of about two hundred kinds of queries that the built-in slice answers. One discussion in eight has no query, one
-// query in twenty is broken, and one in forty finds nothing.
+// The archive is always the same. Each discussion has a request of a few sentences, two to five replies, and one or two
+// queries of about two hundred kinds that the built-in slice can answer. One discussion in eight has no query, one
+// query in twenty is invalid, and one in forty returns no rows.
 package main
 
 import (
@@ -84,7 +84,7 @@ func bench(program string) error {
 	return nil
 }
 
-// measure runs the program once and prints its figures.
+// measure runs the program once and prints its time and memory.
 func measure(name, program, dir, address string) error {
 	cmd := exec.CommandContext(context.Background(), program, "harvest", "--out", dir+"/out")
 	cmd.Env = []string{"HOME=" + dir, "WIKI_API=" + address + "/w/api.php", "SPARQL_ENDPOINT=" + address + "/sparql",
@@ -166,7 +166,7 @@ func discussion(b *strings.Builder, rnd *mathrand.Rand, n, m int) {
 	b.WriteString("\n")
 }
 
-// query writes a query in the style of the forum.
+// query generates a query in the style of the forum.
 func query(rnd *mathrand.Rand, n int) string {
 	class := classes[rnd.IntN(len(classes))]
 	switch {

@@ -14,7 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// The same seed results in the same faults and events, and another seed in others. Each fault in the tables occurs.
+// The same seed produces the same faults and events; a different seed produces different ones. Each fault in the tables
+// occurs.
 func TestSchedule(t *testing.T) {
 	play := func(seed uint64) string {
 		s := newSchedule(seed, 0.3)
@@ -66,7 +67,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// Each fault has the effect on a call that its name describes.
+// Each fault affects a call as its name describes.
 func TestFaults(t *testing.T) {
 	var got atomic.Pointer[string]
 	var calls atomic.Int32
@@ -121,7 +122,7 @@ func TestFaults(t *testing.T) {
 				answer, status = err == nil, resp.StatusCode
 			}
 			if f == late {
-				for n := 0; calls.Load() == 0 && n < 500; n++ { // until the fault occurs
+				for n := 0; calls.Load() == 0 && n < 500; n++ { // until a fault occurs
 					time.Sleep(20 * time.Millisecond)
 				}
 			}
@@ -138,7 +139,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// The checker finds a second reply, a wrong one, and one with content that it should not have.
+// The checker detects a duplicate reply, a wrong reply, and a reply with content that it should not have.
 func TestJudge(t *testing.T) {
 	const stamp = "12:05, 20 November 2026 (UTC)"
 	const signed = "If something is missing, just reply here. --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) " + stamp

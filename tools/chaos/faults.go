@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Fault is a way in which one call of the bot goes wrong.
+// Fault is a way in which one of the bot's calls goes wrong.
 type Fault string
 
 // The faults. [proxy.play] implements them.
@@ -48,10 +48,10 @@ const (
 	quota     Fault = "insufficient_quota"
 )
 
-// weighted maps faults to how often each is chosen, relative to the other faults of its part.
+// weighted maps faults to how often each is chosen, relative to the other faults for the same part.
 type weighted map[Fault]int
 
-// Every part of the network has these.
+// Faults that can happen in every part of the network.
 var everywhere = weighted{slow: 12, drop: 6, lost: 6, truncated: 4, drip: 3, busy: 5, limited: 4, webPage: 4,
 	garbage: 4, empty: 3, kill: 2, killAfter: 2}
 
@@ -78,10 +78,10 @@ var faultsOf = map[string]weighted{
 	modelPart: and(weighted{noChoices: 4, refusal: 2, badStream: 4, quota: 1}),
 }
 
-// schedule decides which calls fail, and how, as a function of the seed, the part and the number of the call.
+// schedule decides which calls fail, and how, as a function of the seed, the part and the call number.
 type schedule struct {
 	seed  uint64
-	rates map[string]float64 // share of failing calls, by part
+	rates map[string]float64 // fraction of calls that fail, by part
 
 	mu    sync.Mutex
 	calm  bool // no more faults
@@ -91,18 +91,18 @@ type schedule struct {
 
 func newSchedule(seed uint64, rate float64) *schedule {
 	return &schedule{seed: seed, calls: map[string]uint64{}, count: map[string]map[Fault]int{},
-		// an answer takes some fifty calls to the endpoint, and one save
+		// an answer takes some fifty calls to the endpoint and one save
 		rates: map[string]float64{wikiPart: rate, graphPart: rate / 4, modelPart: rate, savePart: min(1, rate*8)}}
 }
 
-// stream returns the source of randomness for one purpose.
+// stream returns the random source for one purpose.
 func stream(seed uint64, purpose string, n uint64) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose))
 	return rand.New(rand.NewPCG(seed, h.Sum64()+n))
 }
 
-// at returns the fault of a part's nth call, and the source of randomness for its size.
+// at returns the fault for a part's nth call, and the random source for its size.
 func (s *schedule) at(part string, n uint64) (Fault, *rand.Rand) {
 	rng := stream(s.seed, part, n)
 	if rng.Float64() >= s.rates[part] {
@@ -135,7 +135,7 @@ func (s *schedule) next(part string) (Fault, *rand.Rand) {
 	return f, rng
 }
 
-// noted counts a fault; s.mu is held.
+// noted counts a fault. The caller must hold s.mu.
 func (s *schedule) noted(part string, f Fault) {
 	if f == none {
 		return
@@ -152,7 +152,7 @@ func (s *schedule) calmDown() {
 	s.calm = true
 }
 
-// Event is something that happens to processes and servers at a certain time.
+// Event is something that happens to processes or servers at a given time.
 type Event struct {
 	After  time.Duration // since the previous event
 	Kind   string
@@ -171,7 +171,7 @@ const (
 	evDatabase = "database restarted"
 )
 
-// event returns the nth event of a run. A worker is stopped or cut off for longer than its lease.
+// event returns the nth event in a run. A worker is stopped or cut off for longer than its lease lasts.
 func event(seed uint64, n uint64, workers int, every, lease time.Duration) Event {
 	rng := stream(seed, "event", n)
 	kinds := []string{evKill, evKill, evStop, evTerm, evCutOff, evReadOnly, evWikiDown}

@@ -1,4 +1,4 @@
-// Over 500 lines: one run, from its start to its verdict. Its parts share the record of what happened.
+// Over 500 lines: one run, from start to verdict. Its parts share the record of what happened.
 
 package main
 
@@ -56,10 +56,10 @@ func (l *lab) open() error {
 	}
 	_, mw, err := script(nil, "tools/realwiki/next.sh")
 	if err != nil {
-		return fmt.Errorf("MediaWiki cannot be unpacked: %w", err)
+		return fmt.Errorf("unpacking MediaWiki: %w", err)
 	}
 	if l.wiki, _, err = script([]string{"REALWIKI_MW=" + mw}, "tools/realwiki/start.sh", filepath.Join(l.o.dir, "wiki")); err != nil {
-		return fmt.Errorf("MediaWiki does not start: %w", err)
+		return fmt.Errorf("starting MediaWiki: %w", err)
 	}
 	if err := l.quickSaves(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (l *lab) open() error {
 		}
 		vars, _, err := script(nil, "tools/postgres/start.sh", l.pgdir)
 		if err != nil {
-			return fmt.Errorf("PostgreSQL does not start: %w", err)
+			return fmt.Errorf("starting PostgreSQL: %w", err)
 		}
 		l.database = vars["STORE_TEST_DATABASE_URL"]
 	}
@@ -94,8 +94,8 @@ func (l *lab) open() error {
 	return l.first()
 }
 
-// quickSaves disables what the wiki does for readers after each save, such as notifications of new comments. For these
-// it parses the page twice more, and PHP's own server does so before it answers.
+// quickSaves disables the wiki's work for readers after each save, such as notifications of new comments. For these, it
+// parses the page two more times, and PHP's built-in server does so before it responds.
 func (l *lab) quickSaves() error {
 	file := filepath.Join(l.o.dir, "wiki", "LocalSettings.php")
 	data, err := os.ReadFile(file)
@@ -113,8 +113,8 @@ func (l *lab) openSandbox() error {
 	cmd := exec.Command(l.o.bin, "sandbox", "--addr", "127.0.0.1:0") //nolint:noctx // ended by close
 	cmd.Dir = l.o.dir
 	cmd.Env = []string{"HOME=" + l.o.dir, "PATH=" + os.Getenv("PATH")}
-	// In its own process group: Ctrl-C or timeout signals the laboratory's whole group, and the last requests would
-	// have no model.
+	// Run it in its own process group: otherwise, Ctrl-C or timeout would signal it together with the laboratory, and
+	// the last requests would have no model.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -149,7 +149,7 @@ func (l *lab) settings(dir, wiki, rest, database string) []string {
 		"THREAD_COOLDOWN=0s", "FOLLOWUP_LIMIT=100", "ANSWER_PRESET=" + l.o.preset}
 }
 
-// openWorker creates a worker and its proxies, but starts nothing yet.
+// openWorker creates a worker and its proxies, but does not start anything yet.
 func (l *lab) openWorker(i int) error {
 	w := &worker{name: fmt.Sprint("worker ", i+1), bin: l.o.bin, dir: filepath.Join(l.o.dir, fmt.Sprint("worker", i+1)),
 		args: []string{"run", "--lease", l.o.lease.String(), "--unknown-grace", "15s", "--watch-schedule", "@every 1s",
@@ -181,7 +181,7 @@ func (l *lab) openWorker(i int) error {
 	return nil
 }
 
-// proxy puts a proxy between a worker and a server, and returns its address.
+// proxy puts a proxy between a worker and a server and returns its address.
 func (l *lab) proxy(w *worker, target string) (string, error) {
 	u, err := url.Parse(target)
 	if err != nil {
@@ -196,7 +196,7 @@ func (l *lab) proxy(w *worker, target string) (string, error) {
 	return p.addr, err
 }
 
-// meddle makes someone edit the section with that heading now.
+// meddle makes someone edit the section with the given heading immediately.
 func (l *lab) meddle(heading string) {
 	select {
 	case l.town.meddling <- heading:
@@ -214,7 +214,7 @@ func (l *lab) command(args ...string) (string, error) {
 	return string(out), err
 }
 
-// first lets the bot read the page for the first time, so that it answers later requests.
+// first makes the bot read the page for the first time, so that it answers later requests.
 func (l *lab) first() error {
 	for _, w := range l.workers {
 		if err := os.MkdirAll(w.dir, 0o700); err != nil {
@@ -261,7 +261,7 @@ func (l *lab) progress(what string) {
 		l.town.archives, len(l.town.history.Broken()), what)
 }
 
-// done reports whether the faults may end: all requests are posted, and all are answered, except those that wait for a
+// done reports whether the faults may end: all requests are posted, and all of them are answered or waiting for a
 // retry.
 func (l *lab) done() bool {
 	select {
@@ -276,14 +276,14 @@ func (l *lab) done() bool {
 	return (late || len(l.town.threads) >= l.o.requests) && l.town.open(2*time.Minute) == 0
 }
 
-// step lets the people act once: they read, ask, follow up, remark and archive.
+// step lets the simulated users act once: they read, ask, follow up, comment and archive.
 func (l *lab) step() error {
 	t := l.town
 	select {
 	case heading := <-t.meddling:
 		t.meddled++
 		return t.remark(heading)
-	case <-time.After(1500 * time.Millisecond): // each check costs the wiki a tenth of a save
+	case <-time.After(1500 * time.Millisecond): // for the wiki, each check costs a tenth of a save
 	}
 	if err := t.look(); err != nil {
 		return err
@@ -351,7 +351,7 @@ func (l *lab) playEvents() {
 	}
 }
 
-// entry is a request's line in the ledger.
+// entry is a request's entry in the ledger.
 type entry struct {
 	ID, State, Reason, Heading string
 }
@@ -373,7 +373,7 @@ func (l *lab) ledger(states string) ([]entry, error) {
 	return all, nil
 }
 
-// noticed returns the number of ledger entries for each heading, or none while the ledger cannot be read.
+// noticed returns the number of ledger entries for each heading, or nil if the ledger cannot be read.
 func (l *lab) noticed() map[string]int {
 	all, err := l.ledger(openStates + ",posted,skipped,gave_up")
 	if err != nil {
@@ -388,8 +388,8 @@ func (l *lab) noticed() map[string]int {
 
 const openStates = "noticed,accepted,proposed,approved,posting"
 
-// settled waits until no request is open, or until nothing has changed for the time in the options: on a slow machine a
-// long queue is not a fault, but stalled work is.
+// settled waits until no request is open, or until nothing has changed for the time set in the options: on a slow
+// machine, a long queue is not a failure, but stalled work is.
 func (l *lab) settled() error {
 	quiet, last, changed := 0, "", time.Now()
 	for quiet < 3 && time.Since(changed) < l.o.settle {
@@ -413,7 +413,7 @@ func (l *lab) settled() error {
 	return l.town.look()
 }
 
-// verdict stops the workers and returns what is wrong.
+// verdict stops the workers and returns a list of what is wrong.
 func (l *lab) verdict() (wrong []string) {
 	for _, w := range l.workers {
 		if took := w.stop(); took > 30*time.Second {
@@ -440,7 +440,7 @@ func (l *lab) verdict() (wrong []string) {
 	want := l.town.history.Requests
 	for _, e := range over {
 		if e.Reason != "" && l.town.history.Posted[e.Heading] < want[e.Heading] {
-			want[e.Heading]-- // not answered, with a recorded reason
+			want[e.Heading]-- // not answered, but with a recorded reason
 			l.reasons = append(l.reasons, e.State+": "+e.Reason)
 		}
 	}
@@ -461,7 +461,7 @@ func (l *lab) verdict() (wrong []string) {
 	return wrong
 }
 
-// report prints the faults and their outcome.
+// report prints the faults and their outcomes.
 func (l *lab) report() {
 	t := l.town
 	l.table()

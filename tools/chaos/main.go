@@ -1,12 +1,12 @@
-// Command chaos is the fault laboratory: the real program on a real MediaWiki with a scripted model. A proxy in front
-// of every external service injects faults, and processes are killed, stopped and cut off while people ask. At the end,
-// each request must have exactly one correct reply, or a recorded reason; this is decided by a checker that sees only
-// the requests and the page's revisions. See docs/chaos.md.
+// Command chaos is the fault laboratory: it runs the real program on a real MediaWiki with a scripted model. A proxy in
+// front of every external service injects faults, and processes are killed, stopped and cut off while users ask
+// questions. At the end, each request must have exactly one correct reply, or a recorded reason; a checker that sees
+// only the requests and the page's revisions verifies this. See docs/chaos.md.
 //
 //	go run ./tools/chaos -requests 1000 -workers 3
 //
-// A seed decides which call to which service fails and how, and what happens to the processes and when. The same seed
-// replays that schedule, but which request is hit by which fault also depends on timing.
+// The seed determines which calls to which service fail and how, and what happens to the processes and when. The same
+// seed replays that schedule, but which fault hits which request also depends on timing.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// options are the command's flags.
+// options are the command-line flags.
 type options struct {
 	seed     uint64
 	requests int
@@ -44,7 +44,7 @@ type options struct {
 
 func main() {
 	o := options{}
-	flag.Uint64Var(&o.seed, "seed", 0, "`number` that decides all faults; 0: a new one")
+	flag.Uint64Var(&o.seed, "seed", 0, "`number` that determines all faults; random if 0")
 	flag.IntVar(&o.requests, "requests", 1000, "`number` of requests, not counting follow-ups")
 	flag.DurationVar(&o.duration, "duration", 24*time.Hour, "no new requests after this `time`")
 	flag.IntVar(&o.workers, "workers", 1, "`number` of processes: 1 with SQLite, more with PostgreSQL")
@@ -70,7 +70,7 @@ func main() {
 
 var assignment = regexp.MustCompile(`(?m)^([A-Z_]+)='?(.*?)'?$`)
 
-// script runs one of the repository's scripts and reads the settings that it prints.
+// script runs one of the repository's scripts and parses the settings that it prints.
 func script(env []string, args ...string) (map[string]string, string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
@@ -94,7 +94,7 @@ func run(o options) (err error) {
 	if o.dir, err = filepath.Abs(o.dir); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a separate user
+	if err := os.MkdirAll(o.dir, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as a different user
 		return err
 	}
 	_ = os.Chmod(o.dir, 0o755) //nolint:gosec // the same

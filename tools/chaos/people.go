@@ -64,7 +64,7 @@ func (p *person) call(v url.Values) (map[string]any, error) {
 	return out, nil
 }
 
-// dig returns a value inside nested objects.
+// dig returns a value from nested objects.
 func dig(v any, path ...string) any {
 	for _, p := range path {
 		m, _ := v.(map[string]any)
@@ -80,7 +80,7 @@ func text(v any, path ...string) string {
 
 var errConflict = errors.New("edit conflict")
 
-// edit saves; it waits while the wiki is read-only.
+// edit saves an edit, waiting while the wiki is read-only.
 func (p *person) edit(v url.Values) error {
 	v.Set("action", "edit")
 	v.Set("token", p.token)
@@ -99,9 +99,9 @@ func (p *person) edit(v url.Values) error {
 		case code == "editconflict":
 			return errConflict
 		}
-		return fmt.Errorf("the edit of %s failed: %v", v.Get("title"), out)
+		return fmt.Errorf("editing %s failed: %v", v.Get("title"), out)
 	}
-	return errors.New("the wiki is read-only for a minute")
+	return errors.New("the wiki has been read-only for a minute")
 }
 
 // ask posts a request as a new section.
@@ -109,8 +109,8 @@ func (p *person) ask(page, heading, words string) error {
 	return p.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {words + " ~~~~"}})
 }
 
-// change edits the current page; the function returns "" if there is nothing to do. Others may edit at the same time:
-// the wiki merges the edits, or the edit is retried.
+// change applies a function to the text of a page and saves the result; the function returns "" if there is nothing to
+// do. Others may edit at the same time: the wiki merges the edits, or the edit is retried.
 func (p *person) change(page string, change func(string) string) error {
 	for range 20 {
 		out, err := p.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"content|ids|timestamp"}, "rvslots": {"main"},
@@ -140,7 +140,7 @@ func first(v any) any {
 	return nil
 }
 
-// news returns the page's revisions after a given one, oldest first, and the ID of the last.
+// news returns the page's revisions after a given revision, oldest first, and the ID of the last one.
 func (p *person) news(page string, behind int64) (all []testutil.Revision, last int64, err error) {
 	last = behind
 	for {
@@ -154,7 +154,7 @@ func (p *person) news(page string, behind int64) (all []testutil.Revision, last 
 			return all, last, err
 		}
 		if out["error"] != nil {
-			return all, last, fmt.Errorf("the history cannot be read: %v", out["error"])
+			return all, last, fmt.Errorf("reading the history: %v", out["error"])
 		}
 		revs, _ := dig(first(dig(out, "query", "pages")), "revisions").([]any)
 		n := 0

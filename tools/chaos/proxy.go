@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// proxy is in front of an HTTP server for one worker and injects the schedule's faults.
+// proxy sits in front of an HTTP server for one worker and injects the schedule's faults.
 type proxy struct {
 	target   *url.URL
 	schedule *schedule
@@ -54,7 +54,7 @@ func reset(w http.ResponseWriter) {
 	_ = c.Close()
 }
 
-// partOf returns the part that a call is for.
+// partOf returns the part of the environment that a call is sent to.
 func partOf(path string, body []byte) string {
 	switch {
 	case strings.HasPrefix(path, "/v1/"):
@@ -69,7 +69,7 @@ func partOf(path string, body []byte) string {
 
 var multipartEdit = []byte("name=\"action\"\r\n\r\nedit")
 
-// isEdit reports whether a request saves something. It accepts both form encodings.
+// isEdit reports whether a request saves an edit. It accepts both form encodings.
 func isEdit(body []byte) bool {
 	return bytes.Contains(body, multipartEdit) || bytes.Contains(body, []byte("action=edit")) ||
 		bytes.Contains(body, []byte("discussiontoolsedit"))
@@ -86,10 +86,10 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.play(w, r, body, f, rng)
 }
 
-// page is what proxies and captive portals send instead of a response.
+// page is the kind of page that proxies and captive portals send instead of a response.
 const page = "<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Wikimedia Error</h1><p>Our servers are under maintenance.</p></body></html>"
 
-// fixed are the faults that do not need a server.
+// fixed are the responses of the faults that do not involve the server.
 var fixed = map[Fault]struct {
 	status     int
 	typ, body  string
@@ -163,7 +163,7 @@ func (p *proxy) play(w http.ResponseWriter, r *http.Request, body []byte, f Faul
 	p.answer(w, resp, f)
 }
 
-// plain returns a call's form in a readable encoding.
+// plain returns the form data in a call, in a readable encoding.
 func plain(r *http.Request, body []byte) string {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		if v, err := url.ParseQuery(string(body)); err == nil {
@@ -173,12 +173,12 @@ func plain(r *http.Request, body []byte) string {
 	return string(body)
 }
 
-// headingOf finds the heading of the section that an edit saves.
+// headingOf finds the heading of the section that is being edited.
 var headingOf = regexp.MustCompile(`(?m)^== (.*?) ==\r?$`)
 
 var maxlag = regexp.MustCompile(`(maxlag=|name="maxlag"\r\n\r\n)\d+`)
 
-// lagged makes MediaWiki itself refuse a request because of lag, as it always does with a negative limit.
+// lagged makes MediaWiki itself reject a request because of lag, as it always does if maxlag is negative.
 func lagged(body []byte, query string) ([]byte, string) {
 	return maxlag.ReplaceAll(body, []byte("${1}-1")), maxlag.ReplaceAllString(query, "${1}-1")
 }
@@ -202,7 +202,7 @@ func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 		return nil, err
 	}
 	out.Header = r.Header.Clone()
-	out.Header.Del("Accept-Encoding") // so that the bodies here are plain
+	out.Header.Del("Accept-Encoding") // so that bodies are not compressed
 	resp, err := direct.Do(out)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (p *proxy) forward(r *http.Request, body []byte) (*response, error) {
 	return &response{resp.StatusCode, resp.Header, all}, err
 }
 
-// answer sends a response, changed if the fault requires it.
+// answer sends a response, modified if the fault requires it.
 func (p *proxy) answer(w http.ResponseWriter, resp *response, f Fault) {
 	switch f {
 	case lost:
@@ -323,7 +323,7 @@ func (t *tunnel) reset() {
 	}
 }
 
-// gated reads nothing while the worker is cut off, so that sent data stays in the network.
+// gated does not read anything while the worker is cut off, so that sent data remains in the network.
 type gated struct {
 	net.Conn
 	off *atomic.Bool

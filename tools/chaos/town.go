@@ -19,7 +19,7 @@ const (
 // question is a request that the scripted model answers.
 type question struct {
 	words    string
-	parts    []string // strings in a reply that contains the answer
+	parts    []string // strings that a reply with the answer contains
 	followUp *question
 }
 
@@ -33,7 +33,7 @@ var questions = []question{
 			words: "Prima! Jetzt bitte nur die Länder, in denen Deutsch eine Amtssprache ist.", parts: []string{"Q188", "Österreich"}}},
 }
 
-// thread is a request and everything that follows it.
+// thread is a request and everything that follows from it.
 type thread struct {
 	heading  string
 	q        question
@@ -43,7 +43,7 @@ type thread struct {
 	gone     bool // archived before it was answered
 }
 
-// town represents the people on the forum, and what they see. Everything here happens in one goroutine.
+// town simulates the users of the forum and what they see. All of it runs in one goroutine.
 type town struct {
 	page, archive string
 	alice, bob    *person
@@ -53,12 +53,12 @@ type town struct {
 	last          int64 // revision
 	threads       []*thread
 	byHeading     map[string]*thread
-	meddling      chan string // headings of sections that are about to be saved
+	meddling      chan string // headings of sections that the bot is about to save
 	meddled       int
 	remarks       int
 	archives      int
 	noAnswer      []string
-	replies       map[string]int // kinds of replies: answers, and text instead of answers
+	replies       map[string]int // number of replies by kind: answers, and text instead of answers
 	waits         []time.Duration
 }
 
@@ -76,8 +76,8 @@ func newTown(vars map[string]string, seed uint64) (*town, error) {
 	return t, nil
 }
 
-// plainQueries makes the wiki show queries without colors: highlighting starts a process for each query, which takes
-// most of a save's time.
+// plainQueries disables syntax highlighting of queries on the wiki: highlighting starts a process for each query, which
+// accounts for most of the time that a save takes.
 func (t *town) plainQueries() error {
 	return t.admin.change("Template:SPARQL", func(page string) string {
 		return strings.Replace(page, "{{#tag:syntaxhighlight|{{{query|}}}|lang=sparql}}", "{{#tag:pre|{{{query|}}}}}", 1)
@@ -88,7 +88,7 @@ var stampOf = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
 
 // judge returns what is wrong with a reply, or "".
 func (t *town) judge(heading, reply string) string {
-	// A difference may begin in the middle of a line if the next line begins in the same way.
+	// A difference may start in the middle of a line if the next line starts the same way.
 	end := strings.LastIndex(reply, "(UTC)") + len("(UTC)")
 	reply = strings.Trim(reply[end:]+reply[:end], "\n")
 	if f := testutil.Faults(reply, account, operator); len(f) > 0 {
@@ -107,7 +107,7 @@ func (t *town) judge(heading, reply string) string {
 		return ""
 	}
 	t.replies["answer"]++
-	// Follow-ups and requests of one thread may be answered in any order.
+	// Follow-ups and requests in one thread may be answered in any order.
 	for _, q := range []*question{q, &th.q, th.q.followUp} {
 		if q != nil && holds(reply, q.parts) {
 			return ""
@@ -116,8 +116,8 @@ func (t *town) judge(heading, reply string) string {
 	return fmt.Sprintf("this is not the answer: %s", reply)
 }
 
-// fewAnswers reports that less than half of the requests have an answer: a bot that gives up on every request, each
-// time with a reason, satisfies all other rules.
+// fewAnswers returns an error message if less than half of the requests have an answer: a bot that gives up on every
+// request, with a reason each time, satisfies all other rules.
 func (t *town) fewAnswers() string {
 	if n := t.replies["answer"]; n == 0 || 2*n < len(t.threads) {
 		return fmt.Sprintf("%d requests, and only %d answers", len(t.threads), n)
@@ -125,8 +125,8 @@ func (t *town) fewAnswers() string {
 	return ""
 }
 
-// findsDouble plants a second reply in the history, after one that is on the page, and reports whether the checker
-// finds it.
+// findsDouble plants a duplicate reply in the history, after a reply that is on the page, and reports whether the
+// checker finds it.
 func (t *town) findsDouble() bool {
 	page := t.history.Text()
 	for _, th := range t.threads {
@@ -140,7 +140,7 @@ func (t *town) findsDouble() bool {
 			page[to:]})
 		return len(t.history.Wrong()) > before
 	}
-	return true // no reply is left on the page
+	return true // there are no replies left on the page
 }
 
 func holds(reply string, parts []string) bool {
@@ -165,7 +165,7 @@ func (t *town) look() error {
 	return nil
 }
 
-// open counts the threads that wait for a reply and were asked within the given time.
+// open counts the threads that are waiting for a reply and were started within the given time.
 func (t *town) open(within time.Duration) (n int) {
 	for _, th := range t.threads {
 		if !th.gone && t.history.Posted[th.heading] < t.history.Requests[th.heading] && time.Since(th.asked) < within {
@@ -189,7 +189,7 @@ func (t *town) ask() error {
 	if t.rng.IntN(2) == 0 {
 		who = t.bob
 	}
-	// The same words by the same person would be a repetition, which does not get a separate reply.
+	// The same words from the same user would be a repetition, which does not get a separate reply.
 	return who.ask(t.page, th.heading, fmt.Sprintf("%s (No. %d on my list)", th.q.words, n))
 }
 
@@ -240,7 +240,7 @@ func (t *town) followUps() error {
 	return nil
 }
 
-// remark adds a line by Bob under a request.
+// remark adds a comment by Bob under a request.
 func (t *town) remark(heading string) error {
 	return t.bob.change(t.page, func(page string) string {
 		from, to, ok := bounds(page, heading)
@@ -257,12 +257,12 @@ func (t *town) remark(heading string) error {
 	})
 }
 
-// fullPage is the number of threads on the page above which some are archived.
+// fullPage is the number of threads on the page above which threads are archived.
 const fullPage = 14
 
-// tidy moves threads to an archive: those that are done and, sometimes, one that is not. That one must already be in
-// the ledger, which noticed reports by heading: a request that leaves the page before the bot has read it cannot be
-// answered.
+// tidy moves threads to an archive: finished threads and, sometimes, an unfinished one. The unfinished thread must
+// already be in the ledger, which noticed reports by heading: a request that leaves the page before the bot has read it
+// cannot be answered.
 func (t *town) tidy(noticed func() map[string]int) error {
 	if strings.Count(t.history.Text(), "\n== ") < fullPage {
 		return nil
@@ -302,14 +302,14 @@ func (t *town) tidy(noticed func() map[string]int) error {
 	if err := t.look(); err != nil {
 		return err
 	}
-	for _, th := range leave { // threads that are archived before they are answered
+	for _, th := range leave { // the thread may be archived before it is answered
 		th.gone = t.history.Posted[th.heading] < t.history.Requests[th.heading]
 	}
 	t.archives++
 	return t.admin.edit(map[string][]string{"title": {fmt.Sprintf("%sChaos %d", t.archive, t.archives)}, "text": {moved.String()}})
 }
 
-// elsewhere returns the pages other than the forum that the bot has edited.
+// elsewhere returns the pages other than the forum page that the bot has edited.
 func (t *town) elsewhere() ([]string, error) {
 	out, err := t.admin.call(map[string][]string{"action": {"query"}, "list": {"usercontribs"}, "ucuser": {account}, "uclimit": {"max"},
 		"ucprop": {"title"}, "ucdir": {"newer"}})

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// worker is one process of the bot, which is restarted whenever it ends, as a service manager would.
+// worker is one bot process, which is restarted whenever it exits, as it would be by a service manager.
 type worker struct {
 	name string
 	bin  string
@@ -90,7 +90,7 @@ func (w *worker) lastLine() string {
 	return lines[len(lines)-1]
 }
 
-// panics returns the panics and data races in the log.
+// panics returns the panics and data races reported in the log.
 func (w *worker) panics() []string {
 	data, err := os.ReadFile(w.log.Name())
 	if err != nil {

@@ -36,7 +36,7 @@ type statement struct {
 
 func (s *statement) fact() string { return key(s.subject, s.p, value(s.o)) }
 
-// triples is a set of triples, with its assembled statement nodes and, for messages, its English labels.
+// triples is a set of triples, with the statement nodes assembled from them and, for messages, their English labels.
 type triples struct {
 	statements map[string]*statement
 	labels     map[string]string
@@ -79,7 +79,7 @@ func newGraph(ts []triple) *triples {
 	return g
 }
 
-// judge sets the verdict of each triple.
+// judge determines the verdict on each triple.
 type judge struct {
 	ev    *evidence
 	in    *triples
@@ -106,7 +106,7 @@ func (j *judge) all(ts []triple) {
 	}
 }
 
-// modelPredicates are predicates that follow from the statement or value to which they belong.
+// modelPredicates are predicates whose triples follow from the statement or value that they belong to.
 var modelPredicates = map[string]bool{"rdf:type": true, "wikibase:timeTimezone": true,
 	"wikibase:timeCalendarModel": true, "wikibase:timePrecision": true,
 	"wikibase:timeValue": true, "wikibase:quantityAmount": true, "wikibase:quantityUnit": true,
@@ -158,21 +158,21 @@ func (j *judge) name(t triple) (string, verdict) {
 	}
 	langs := []string{t.o.Lang}
 	if t.o.Lang == "en" || t.o.Lang == "mul" {
-		langs = []string{"en", "mul", ""} // the runs were in English
+		langs = []string{"en", "mul", ""} // the runs used English
 	}
 	for _, l := range langs {
 		if j.ev.names[key(id(t.s), l, t.o.Value)] {
 			return kind, confirmed
 		}
 	}
-	if j.ev.names[key(id(t.s), "en", t.o.Value)] { // the same in another language
+	if j.ev.names[key(id(t.s), "en", t.o.Value)] { // the English name in a different language
 		return kind, together
 	}
 	j.note("%s\t%s\t%s\t(%s)", kind, id(t.s), t.o.Value, j.in.labels[id(t.s)])
 	return kind, unconfirmed
 }
 
-// fact judges a direct claim or a statement's value. Only the statement's value is noted, so that a fact is listed
+// fact judges a direct claim or a statement's value. It notes only the statement's value, so that each fact is listed
 // once.
 func (j *judge) fact(t triple, stmt bool) (string, verdict) {
 	kind, subject := "fact", id(t.s)
@@ -194,7 +194,7 @@ func (j *judge) fact(t triple, stmt bool) (string, verdict) {
 	return kind, v
 }
 
-// inverses are the properties that state the same in the other direction.
+// inverses are the properties that state the same fact in the opposite direction.
 var inverses = map[string][]string{"P36": {"P1376"}, "P1376": {"P36"}, "P47": {"P47"}, "P26": {"P26"}, "P22": {"P40"},
 	"P25": {"P40"}, "P40": {"P22", "P25"},
 	"P800": {"P57", "P50"}, "P57": {"P800"}, "P39": {"P1308"}, "P1308": {"P39"}, "P610": {"P361"}}
@@ -208,7 +208,7 @@ func (j *judge) claim(s, p, v string) verdict {
 			return inverse
 		}
 	}
-	if p == "P17" && (j.ev.facts[key(v, "P36", s)]) { // the country of a capital
+	if p == "P17" && (j.ev.facts[key(v, "P36", s)]) { // a capital's country
 		return inverse
 	}
 	if j.ev.together[key(s, p, v)] {
@@ -217,7 +217,7 @@ func (j *judge) claim(s, p, v string) verdict {
 	return unconfirmed
 }
 
-// example judges a property example: it counts if a run saw it, or if its fact is confirmed.
+// example judges a property example: it is confirmed if a run saw it or its fact is confirmed.
 func (j *judge) example(t triple, property string) verdict {
 	best := unconfirmed
 	for node, s := range j.in.statements {

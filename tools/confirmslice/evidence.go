@@ -12,20 +12,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// evidence has the facts of the shared files, as sets of keys: parts joined by tabs.
+// evidence contains the facts in the shared files, as sets of keys: parts joined by tabs.
 type evidence struct {
 	triples  map[string]bool // subject, predicate, value: property declarations, sitelink counts and similar
 	facts    map[string]bool // Q183, P36, Q64
 	quals    map[string]bool // Q183, P36, Q64, P580, 1990-10-03
 	ranks    map[string]bool // Q183, P36, Q64, wikibase:PreferredRank
-	together map[string]bool // Q183, P36, Q64: named by one query and its result
+	together map[string]bool // Q183, P36, Q64: mentioned together in a query and its result
 	names    map[string]bool // Q183, en, Germany; the language is "" if the source does not state it
 	shows    map[string]bool // P36, label, label: property examples that a run saw
 }
 
 func key(parts ...string) string { return strings.Join(parts, "\t") }
 
-// readEvidence reads data/slice, data/spinach and papers.
+// readEvidence reads the data/slice, data/spinach and papers folders.
 func readEvidence(shared string) (*evidence, error) {
 	ev := &evidence{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{},
 		map[string]bool{}, map[string]bool{}}
@@ -103,7 +103,7 @@ func (ev *evidence) addLabels(path string) error {
 	return nil
 }
 
-// The parts of the runs' files that are read.
+// The parts of the run files that are used.
 type (
 	logged struct {
 		Generated []execution `json:"generated_sparqls"`
@@ -196,8 +196,8 @@ func (ev *evidence) addNames(text string) {
 	}
 }
 
-// addResult records the IDs that occur together in a query and a row of its result. Large products are left out,
-// because they prove little.
+// addResult records the IDs that occur together in a query and a row of its result. It omits large products, which
+// prove little.
 func (ev *evidence) addResult(query string, rows json.RawMessage) {
 	var table []map[string]cell
 	if json.Unmarshal(rows, &table) != nil {
@@ -248,8 +248,8 @@ func shownCell(c cell) string {
 	return value(rdf.Typed(c.Value, c.Datatype))
 }
 
-// addPage adds the facts of an entity page as the runs saw it: an object from property to a value, a list of values, or
-// an object from value to qualifiers.
+// addPage adds the facts on an entity page, in the form that the runs saw: an object from property to a value, a list
+// of values, or an object from value to qualifiers.
 func (ev *evidence) addPage(num, observation string) {
 	var page map[string]any
 	if json.Unmarshal([]byte(observation), &page) != nil {

@@ -1,5 +1,5 @@
-// Command confirmslice confirms the demo's slice of Wikidata (internal/sandbox/data/*.ttl) against the shared files: a
-// larger slice of the real graph and the traces of question-answering runs on the real service. It is for maintainers,
+// Command confirmslice checks the demo's slice of Wikidata (internal/sandbox/data/*.ttl) against the shared files: a
+// larger slice of the real graph and the traces of question-answering runs on the real service. It is for maintainers
 // and not part of the tests.
 //
 //	go run ./tools/confirmslice [-quiet] SHARED [DATA]
@@ -7,17 +7,17 @@
 // SHARED is the directory with data/slice, data/spinach and papers; DATA is the directory with the Turtle files
 // (default: the demo's own). Every triple gets one verdict:
 //
-//	confirmed   the shared files state it: as a triple, on an entity page that a run saw, as a label
+//	confirmed   the shared files state it: as a triple, on an entity page that a run saw, or as a label
 //	inverse     the shared files state its inverse (capital and capital of, father and child, the two sides of a border)
-//	together    a run's query named the property, and its result or the query has both subject and value; for names: the
-//	            confirmed English name is also given in another language
+//	together    a run's query used the property, and its result or the query has both subject and value; for names:
+//	            the confirmed English name is also used for a different language
 //	model       it follows from Wikidata's RDF model: links to statement and value nodes, their types, normal ranks,
 //	            parts of full values
-//	own words   a description, written by us
-//	UNCONFIRMED none of these; each is listed, and must be beyond doubt to stay
+//	own words   a description that we wrote
+//	UNCONFIRMED none of these; each is listed, and may be kept only if it is beyond doubt
 //
-// The IDs of statements and values are our own and are not checked. The verdicts inverse and together are weaker than
-// confirmed: the fact is true, but it is not stated in this form.
+// Statement and value IDs are our own and are not checked. The "inverse" and "together" verdicts are weaker than
+// "confirmed": the fact is true, but it is not stated in this form.
 package main
 
 import (
@@ -76,7 +76,7 @@ func run(w io.Writer, shared, data string, quiet bool) error {
 	return j.report(w, len(ts), quiet)
 }
 
-// report prints the counts by kind of triple, and the unconfirmed triples.
+// report prints the counts by kind of triple and the unconfirmed triples.
 func (j *judge) report(w io.Writer, n int, quiet bool) error {
 	kinds := make([]string, 0, len(j.count))
 	for k := range j.count {

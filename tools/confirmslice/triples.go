@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// triple is one triple; subjects and predicates are shortened to prefixed names.
+// triple is a triple; subjects and predicates are shortened to prefixed names.
 type triple struct {
 	s, p string
 	o    rdf.Term
@@ -30,7 +30,7 @@ type triple struct {
 func readTurtle(path string) ([]triple, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the slice: %w", err)
+		return nil, fmt.Errorf("reading the slice: %w", err)
 	}
 	defer f.Close()
 	sink := &sink{Store: rdfstore.NewMemoryStore()}
@@ -40,7 +40,7 @@ func readTurtle(path string) ([]triple, error) {
 	return sink.ts, nil
 }
 
-// sink is a store that keeps the triples in a list.
+// sink is a store that collects the triples in a list.
 type sink struct {
 	rdfstore.Store
 	ts []triple
@@ -143,7 +143,7 @@ func ntTerm(s string) (rdf.Term, error) {
 	return rdf.Typed(text, m[3]), nil
 }
 
-// unescape decodes N-Triples escapes, all of which strconv supports except the escaped single quote.
+// unescape decodes N-Triples escapes. strconv supports all of them except the escaped single quote.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil
@@ -151,7 +151,7 @@ func unescape(s string) (string, error) {
 	return strconv.Unquote(`"` + strings.ReplaceAll(s, `\'`, `'`) + `"`)
 }
 
-// value returns the form in which values are compared: an entity's ID, a day (2001-02-03), a plain number, "lon lat"
+// value returns a value in the form used for comparison: an entity ID, a date (2001-02-03), a plain number, "lon lat"
 // for a point, or text.
 func value(t rdf.Term) string {
 	switch {
@@ -173,7 +173,7 @@ func value(t rdf.Term) string {
 	return number(t.Value)
 }
 
-// number normalizes a number's text: +8848.860 is 8848.86. Other text is returned unchanged.
+// number normalizes a decimal number: +8848.860 becomes 8848.86. Other text is returned unchanged.
 func number(s string) string {
 	r, ok := new(big.Rat).SetString(strings.TrimPrefix(s, "+"))
 	if !ok {
@@ -185,7 +185,8 @@ func number(s string) string {
 
 var idInBrackets = regexp.MustCompile(`\(([QP][1-9]\d*)\)$`)
 
-// shown returns the comparable form of a value as a run saw it: "Berlin (Q64)", "15 September 1949", "8848.86".
+// shown converts a value from the form shown to a run to the comparable form: "Berlin (Q64)", "15 September 1949",
+// "8848.86".
 func shown(s string) string {
 	if m := idInBrackets.FindStringSubmatch(s); m != nil {
 		return m[1]

@@ -1,12 +1,12 @@
-// Command evalslice shows that a benchmark run survives crashes. It runs `eval run` twice over the questions of a slice
-// of Wikidata: once undisturbed, and once interrupted by kill -9 ten times. The model is the recorded one if the record
-// of SPINACH's evaluation has the question, and otherwise a scripted one. Both runs must end with the same results
-// file, byte for byte.
+// Command evalslice demonstrates that a benchmark run survives crashes. It runs `eval run` twice over the questions for
+// a slice of Wikidata: once undisturbed and once interrupted by kill -9 ten times. The model is the recorded one if the
+// log of SPINACH's evaluation contains the question, and otherwise a scripted one. Both runs must produce the same
+// results file, byte for byte.
 //
 //	evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED
 //
-// SPINACHBOT is the program, SHARED the folder with data/slice and data/spinach. It exits with 1 if the files differ or
-// a run fails. If the data is missing, it prints a message and exits with 0.
+// SPINACHBOT is the program and SHARED the folder with data/slice and data/spinach. The exit status is 1 if the files
+// differ or a run fails. If the data is missing, the command prints a message and exits with status 0.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 )
 
 func main() {
-	kills := flag.Int("kills", 10, "how often the second run is killed")
+	kills := flag.Int("kills", 10, "number of times to kill the second run")
 	keep := flag.String("keep", "", "folder for the runs, which is kept (default: a temporary one)")
 	flag.Parse()
 	if flag.NArg() != 2 {
@@ -40,11 +40,11 @@ func main() {
 	}
 }
 
-// runs are the two runs and what they share.
+// runs contains what the two runs share.
 type runs struct {
 	out    io.Writer
 	binary string
-	args   []string // arguments of both runs, except the folder
+	args   []string // arguments for both runs, except the folder
 	dir    string
 }
 
@@ -88,7 +88,8 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	}
 	killed := 0
 	for {
-		// Each kill comes a few moments after a number of items are done, so that the kills hit items at different stages.
+		// Each kill comes a few moments after a certain number of items are done, so that the kills hit items at
+		// different stages.
 		after, delay := 0, time.Duration(killed*137%400)*time.Millisecond
 		if killed < kills {
 			after = (killed + 1) * total / (kills + 2)
@@ -142,14 +143,14 @@ func prepare(out io.Writer, questions, record, script string) error {
 	return os.WriteFile(script, b.Bytes(), 0o600)
 }
 
-// items counts the items that a run has done.
+// items returns the number of items that a run has completed.
 func (r *runs) items(name string) (int, error) {
 	list, err := filepath.Glob(filepath.Join(r.dir, name, "items", "*.json"))
 	return len(list), err
 }
 
-// run starts or continues a run, and kills it shortly after that number of items are done; 0 means never. dead reports
-// whether it was killed before its end.
+// run starts or continues a run, and kills it shortly after the given number of items are done, or never if that is 0.
+// dead reports whether the run was killed before it finished.
 func (r *runs) run(ctx context.Context, name string, after int, delay time.Duration) (dead bool, err error) {
 	args := append(append([]string{}, r.args[:2]...), "--out", filepath.Join(r.dir, name))
 	cmd := exec.CommandContext(ctx, r.binary, append(args, r.args[2:]...)...)
@@ -173,7 +174,7 @@ func (r *runs) run(ctx context.Context, name string, after int, delay time.Durat
 		case <-tick.C:
 			if n, err := r.items(name); err == nil && after > 0 && n >= after {
 				after = 0
-				time.AfterFunc(delay, func() { _ = cmd.Process.Kill() }) // it may already have ended
+				time.AfterFunc(delay, func() { _ = cmd.Process.Kill() }) // the run may already have ended
 			}
 		}
 	}
@@ -190,7 +191,7 @@ func (r *runs) compare(killed, want int) error {
 	}
 	switch {
 	case killed < want:
-		return fmt.Errorf("the run ended after %d of %d kills", killed, want)
+		return fmt.Errorf("the run finished after %d of %d kills", killed, want)
 	case !bytes.Equal(files[0], files[1]):
 		return errors.New("the results files differ")
 	}

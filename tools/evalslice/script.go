@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// writeScript writes the scripted model's part: an answer to every question that is not in the record. It uses the gold
-// query and simulates eight kinds of runs in turn, so that a benchmark run has right and wrong answers, repetitions,
-// early stops, a service that sometimes fails, and missing answers.
+// writeScript writes the script for the scripted model, with an answer to every question that is not in the log. It
+// uses the gold query and cycles through eight kinds of runs, so that a benchmark run has right and wrong answers,
+// repetitions, early stops, a service that sometimes fails, and missing answers.
 func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n int) {
 	seen := map[string]bool{}
 	for _, it := range items {
@@ -36,12 +36,12 @@ func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n
 	return n
 }
 
-// escapeLines prevents lines of s from being read as headers of the script.
+// escapeLines prevents lines in s from being parsed as headers of the script.
 func escapeLines(s string) string {
 	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n==", "\n\\=="), "\n")
 }
 
-// actions returns the actions of one kind of run.
+// actions returns the actions for one kind of run.
 func actions(kind int, query, question string) []string {
 	word, _, _ := strings.Cut(strings.TrimLeft(question, " "), " ")
 	search := "search_wikidata(" + word + ")"
@@ -49,11 +49,11 @@ func actions(kind int, query, question string) []string {
 	ten := "execute_sparql(\nSELECT ?item WHERE { ?item wdt:P31 wd:Q6256 . } LIMIT 7\n)"
 	empty := "execute_sparql(\nSELECT ?item WHERE { ?item wdt:P31 wd:Q6256 ; wdt:P31 wd:Q5 . }\n)"
 	switch kind {
-	case 1: // another query
+	case 1: // a different query
 		return []string{search, ten, "stop()"}
-	case 2: // early stops until no action is left, then the extraction
+	case 2: // early stops until no actions are left, then the extraction
 		return []string{search, "stop()"}
-	case 3: // an empty result, then the right query
+	case 3: // an empty result, then the correct query
 		return []string{search, empty, run, "stop()"}
 	case 4: // no answer
 		return []string{search, "get_wikidata_entry(Q5)", empty, "stop(no answer: nothing fits)"}

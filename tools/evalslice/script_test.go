@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The scripted model can read the script, whatever questions and queries look like. Questions that are in the record,
-// or that came before, are left out.
+// The scripted model can parse the script, whatever the questions and queries look like. Questions that are in the log,
+// and duplicates, are omitted.
 func TestWriteScript(t *testing.T) {
 	var items []dataset.Item
 	for _, q := range []string{"Who?", "== request", "What  for?", "Who?", "a", "b", "c", "d", "e", "f", "recorded one"} {

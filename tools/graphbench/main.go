@@ -1,12 +1,12 @@
-// Command graphbench measures the embedded graph against other SPARQL engines, all on the triples and queries of
+// Command graphbench benchmarks the embedded graph against other SPARQL engines, all with the triples and queries in
 // internal/kg/embedded/benchdata: goRDFlib (the library that the embedded graph replaced), Oxigraph (npm), Virtuoso
-// and, when requested, Blazegraph. tools/engines/install.sh installs the last three.
+// and, if requested, Blazegraph. tools/engines/install.sh installs the last three.
 //
-// Every engine runs in its own process, one by one. Each query runs once to warm up and then -n times; the table has
-// medians in milliseconds. "in process" is the time inside the engine's process from the query text to the last row in
-// the engine's own data structures (Oxigraph: to the JSON text, which avoids creating objects for JavaScript). "HTTP"
-// is the time until a client on the same machine has read the last byte of SPARQL JSON. Memory is the resident set of
-// the engine's processes, after loading and at its peak.
+// The engines run one after another, each in its own process. Each query runs once to warm up and then -n times; the
+// table contains medians in milliseconds. "in process" is the time inside the engine's process from the query text to
+// the last row in the engine's own data structures (Oxigraph: to the JSON text, which avoids creating objects for
+// JavaScript). "HTTP" is the time until a client on the same machine has read the last byte of SPARQL JSON. Memory is
+// the resident set of the engine's processes, after loading and at its peak.
 //
 //	go run ./tools/graphbench             # the table
 //	go run ./tools/graphbench -write FILE # the triples as N-Triples
@@ -64,7 +64,7 @@ func writeData(path string) error {
 	return f.Close()
 }
 
-// result has the measurements of one engine.
+// result contains the measurements of one engine.
 type result struct {
 	name                string
 	load                time.Duration
@@ -118,7 +118,7 @@ func agree(all []result) error {
 	return nil
 }
 
-// print writes the table as Markdown, with one line for each engine and access method.
+// print writes the table as Markdown, with one row for each engine and access method.
 func print(all []result, queries []benchdata.Query) {
 	head, rule := "| engine | load | memory, peak |", "| --- | --- | --- |"
 	for _, q := range queries {

@@ -52,7 +52,7 @@ func measure(ctx context.Context, name, scripts, dir, data string, runs int) (re
 	r.load = s.load
 	r.memory, _ = s.resident()
 	queries := benchdata.Classes
-	if name != "gordflib" { // it takes minutes for some of the others
+	if name != "gordflib" { // gordflib takes minutes for some of the other queries
 		queries = slices.Concat(queries, benchdata.More)
 	}
 	for _, q := range queries {
@@ -85,7 +85,7 @@ func measure(ctx context.Context, name, scripts, dir, data string, runs int) (re
 	return r, nil
 }
 
-// sample runs a query once to warm up and then the given number of times, and records the median time.
+// sample runs a query once to warm up and then the given number of times, recording the median time.
 func (s *server) sample(runs int, once func() (float64, int, error), times map[string]float64, rows map[string]int,
 	name string) error {
 	var all []float64
@@ -111,7 +111,7 @@ func median(ms []float64) float64 {
 	return ms[len(ms)/2]
 }
 
-// local runs a query on one of the Go engines and returns the time inside its process.
+// local runs a query on one of the Go engines and returns the time measured inside the engine's process.
 func (s *server) local(ctx context.Context, query string) (ms float64, rows int, err error) {
 	data, _, err := s.post(ctx, "/local", "text/plain", query)
 	if err != nil {
@@ -183,7 +183,7 @@ func startChild(ctx context.Context, name, _, _, data string) (*server, error) {
 	cmd := exec.CommandContext(ctx, self, "-child", name, data)
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if _, err := cmd.StdinPipe(); err != nil { // it exits when this process does
+	if _, err := cmd.StdinPipe(); err != nil { // the child exits when this process does
 		return nil, err
 	}
 	out, err := cmd.StdoutPipe()
@@ -202,7 +202,7 @@ func startChild(ctx context.Context, name, _, _, data string) (*server, error) {
 	return &server{name, "http://" + addr, cmd, time.Duration(ms) * time.Millisecond}, nil
 }
 
-// startScript starts an engine with tools/engines/start.sh, which writes DIR/ready, and the loading time in
+// startScript starts an engine with tools/engines/start.sh, which creates DIR/ready and writes the loading time in
 // milliseconds to DIR/loaded.
 func startScript(ctx context.Context, name, scripts, dir, data string) (*server, error) {
 	var b strings.Builder
@@ -252,7 +252,7 @@ func startScript(ctx context.Context, name, scripts, dir, data string) (*server,
 	}
 	s.stop()
 	text, _ := os.ReadFile(log.Name())
-	return nil, fmt.Errorf("it did not start; tools/engines/install.sh installs it\n%s", text)
+	return nil, fmt.Errorf("the engine did not start; tools/engines/install.sh installs it\n%s", text)
 }
 
 // freePort returns a free port whose successor is also free (Virtuoso requires two).
@@ -264,7 +264,8 @@ func freePort(ctx context.Context, scripts string) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(string(out)))
 }
 
-// resident adds up the memory of the processes in the engine's group, now and at its peak, in bytes (Linux, proc(5)).
+// resident returns the total memory of the processes in the engine's group, now and at its peak, in bytes (Linux,
+// proc(5)).
 func (s *server) resident() (now, peak int64) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, f := range files {

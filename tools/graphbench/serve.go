@@ -20,12 +20,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/httpapi"
 )
 
-// evaluator runs a query in process and returns its number of rows.
+// evaluator runs a query in process and returns the number of rows.
 type evaluator func(ctx context.Context, query string) (rows int, err error)
 
-// serve loads a file into one of the Go engines and answers until its input ends: /local runs a query and returns its
-// time and its number of rows, /sparql is the protocol if the engine has one. The first line of the output is the
-// address and the loading time in milliseconds.
+// serve loads a file into one of the Go engines and serves requests until its standard input ends: /local runs a query
+// and returns the time and the number of rows; /sparql implements the SPARQL protocol, if the engine supports it. The
+// first line of the output contains the address and the loading time in milliseconds.
 func serve(ctx context.Context, engine, file string) error {
 	mux := http.NewServeMux()
 	start := time.Now()

@@ -1,7 +1,7 @@
-// Command labelbench measures label search, on a table of labels in GRASP's form and a file of queries (kind, text, and
-// the ID of the entry that the query was made from). It builds our index, or SQLite's FTS5 for comparison, and prints
-// the time, size and memory of the build and, for each kind of query, how often the entry is among the first ten hits,
-// and the median and 99th percentile of the query time.
+// Command labelbench benchmarks label search using a table of labels in GRASP's format and a file of queries (kind,
+// text, and the ID of the entry that the query was made from). It builds our index, or SQLite's FTS5 for comparison,
+// and prints the time, size and memory of the build and, for each kind of query, how often the entry is among the top
+// ten hits, and the median and 99th percentile of the query time.
 //
 //	go run ./tools/labelbench [--fts5] [--keep FILE] LABELS.tsv QUERIES.tsv
 package main

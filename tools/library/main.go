@@ -1,7 +1,7 @@
 // Command library writes a graph that is not Wikidata to standard output, as N-Triples: books, authors, publishers and
-// towns in its own vocabulary. The questions in this folder are about it. With -script it writes the script of a model
-// that answers with the queries of a file, and with -client the questions of a file for the TEXT2SPARQL challenge's
-// client; challenge.sh uses both.
+// towns in its own vocabulary. The questions in this folder are about that graph. With -script, the command writes the
+// script of a model that answers with the queries in a file; with -client, it writes the questions in a file for the
+// TEXT2SPARQL challenge's client. challenge.sh uses both.
 //
 // Usage: go run ./tools/library [-script FILE | -client FILE]
 package main
@@ -47,16 +47,16 @@ func main() {
 	}
 }
 
-// item is a question with its query; in results of eval run, the query is the answer's.
+// item is a question with its query; in results of eval run, it is the query of the answer.
 type item struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`
 	SPARQL   string `json:"sparql"`
-	// for a result: the rows of the answer columns; a truth value does not have any
+	// for a result: the rows of the answer columns; none for a Boolean
 	Result json.RawMessage `json:"result"`
 }
 
-// columns returns the answer columns: those that a result names, otherwise all columns of the query.
+// columns returns the answer columns: the columns named in a result, or else all columns of the query.
 func (x item) columns() []string {
 	var rows []map[string]json.RawMessage
 	if json.Unmarshal(x.Result, &rows) == nil && len(rows) > 0 {
@@ -87,7 +87,7 @@ func eachItem(file string, do func(item) error) error {
 	}
 }
 
-// writeScript writes two turns: the query, and the end.
+// writeScript writes two turns: running the query and finishing.
 func writeScript(w io.Writer, x item) error {
 	query, err := json.Marshal(map[string]string{"sparql": x.SPARQL})
 	if err != nil {
@@ -102,7 +102,7 @@ func writeScript(w io.Writer, x item) error {
 	return err
 }
 
-// writeClient writes a file of questions in the client's form. The German questions are
+// writeClient writes a file of questions in the client's format. The German questions are
 // under "en", too, because the client asks for one language at a time.
 func writeClient(w io.Writer, file string) error {
 	type question struct {

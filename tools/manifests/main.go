@@ -1,10 +1,10 @@
-// Manifests checks the files of deploy/ as far as this is possible without a cluster: Kubernetes' own types parse the
-// manifests strictly, every reference finds its target, no container has privileges, every setting exists, and the
-// program has every command.
+// Manifests checks the files in deploy/ as far as possible without a cluster: the manifests are valid according to
+// Kubernetes' own types, every reference has a target, no container is privileged, and every setting and command exists
+// in the program.
 //
 // Usage, in this folder: go run . [-sources DIR] PROGRAM
 //
-// It is a separate module, so that its dependencies do not become the program's.
+// It is a separate module so that its dependencies do not become dependencies of the program.
 package main
 
 import (
@@ -61,7 +61,7 @@ func run(sources, program string) error {
 	return errors.Join(checkKubernetes(k8s, settings, help), checkToolforge(jobs, filepath.Join(sources, "deploy"), help))
 }
 
-// settingsOf reads the names of the program's settings.
+// settingsOf returns the names of the program's settings.
 func settingsOf(path string) (map[string]bool, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -74,7 +74,7 @@ func settingsOf(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// cluster is what the manifests describe.
+// cluster contains the objects in the manifests.
 type cluster struct {
 	deployments []appsv1.Deployment
 	services    []corev1.Service
@@ -242,7 +242,7 @@ func (c *cluster) checkContainer(k corev1.Container, volumes map[string]bool, he
 	return append(problems, checkCommand(k.Args, help)...)
 }
 
-// checkCommand checks that the program has a command and its flags.
+// checkCommand checks that the program has the given command and flags.
 func checkCommand(args []string, help func(string) (string, error)) (problems []error) {
 	if len(args) == 0 {
 		return []error{errors.New("a command is missing")}

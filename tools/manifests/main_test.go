@@ -21,7 +21,7 @@ func help(command string) (string, error) {
 var settings = map[string]bool{"WIKI_USER": true, "OPERATOR": true, "CONTACT": true, "POSTING": true, "DAILY_USD_LIMIT": true,
 	"OPENAI_INPUT_USD_PER_MTOK": true, "OPENAI_OUTPUT_USD_PER_MTOK": true}
 
-// TestKubernetes corrupts the manifest in one place at a time.
+// TestKubernetes breaks the manifest in one place at a time.
 func TestKubernetes(t *testing.T) {
 	data, err := os.ReadFile("../../deploy/kubernetes.yaml")
 	if err != nil {

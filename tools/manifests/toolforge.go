@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// toolforgeJob contains the keys of a job in a file for `toolforge jobs load`, as listed at
+// toolforgeJob contains the keys for a job in a file for `toolforge jobs load`, as listed at
 // https://wikitech.wikimedia.org/wiki/Help:Toolforge/Jobs_framework.
 type toolforgeJob struct {
 	Name         string `json:"name"`
@@ -37,14 +37,15 @@ type toolforgeJob struct {
 	Wait         bool   `json:"wait,omitempty"`
 }
 
-// checkToolforge parses the jobs strictly. A command must be one of the program's, or a script in the folder.
+// checkToolforge parses the jobs strictly. A job's command must be one of the program's commands or a script in the
+// folder.
 func checkToolforge(data []byte, folder string, help func(string) (string, error)) error {
 	var jobs []toolforgeJob
 	if err := yaml.UnmarshalStrict(data, &jobs); err != nil {
 		return fmt.Errorf("toolforge.yaml: %w", err)
 	}
 	if len(jobs) == 0 {
-		return errors.New("toolforge.yaml: there is no job")
+		return errors.New("toolforge.yaml: there are no jobs")
 	}
 	var problems []error
 	for _, j := range jobs {

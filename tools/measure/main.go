@@ -1,11 +1,11 @@
-// Measure prints the size and the complexity of the code, package by package, and how far three values travel through
-// it.
+// Measure prints the size and complexity of the code, by package, and how far three values travel through it.
 //
 // Usage: go run ./tools/measure [DIR [OLD]]
 //
-// With OLD, an older tree, it also prints how many of its statements no longer exist, and how many are new.
+// With OLD, an older tree, it also prints how many of the older tree's statements no longer exist, and how many are
+// new.
 //
-// Test files and generated files do not count. Package tools/measure/code describes what is counted, and how.
+// Test files and generated files do not count. Package tools/measure/code documents what is counted and how.
 package main
 
 import (

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// profiles contains the mistake rates of four readers.
+// profiles contains the error rates of four readers.
 var profiles = map[string]noisy.Rates{
 	"perfect":  {},
 	"steady":   {Reading: 0.3, Memory: 0.1, ID: 0.02, Format: 0.01, Stop: 0.01, Loop: 0.01},
@@ -31,19 +31,19 @@ var profiles = map[string]noisy.Rates{
 	"confused": {Reading: 0.4, Memory: 0.3, ID: 0.2, Format: 0.15, Stop: 0.03, Loop: 0.15},
 }
 
-// limit is the maximum that a run may use; for zero fields, the preset's limit applies.
+// limit is the maximum that a run may use; the preset's limits apply if fields are zero.
 type limit struct {
 	calls int
 	usd   float64
 }
 
-// cell is a combination that is measured, and its outcome.
+// cell is a combination to measure, and its outcome.
 type cell struct {
 	system  system
 	profile string
 	right   float64
 	limit   limit
-	runs    [][]result // by question, one for each seed
+	runs    [][]result // by question, one result per seed
 }
 
 // result is the outcome of a run.
@@ -59,10 +59,10 @@ type bench struct {
 	graph *embedded.Graph
 	all   []dataset.Item             // items that may be asked
 	items []dataset.Item             // items that are asked
-	most  int                        // the maximum number of items
+	most  int                        // maximum number of items
 	gold  map[string]string          // query by question
 	rows  map[string]json.RawMessage // rows of the gold query, by question
-	count map[string]int             // the number of rows of the gold query
+	count map[string]int             // number of rows of the gold query
 	// the wrong readings, shared by all readers
 	readings noisy.Readings
 	scores   sync.Map // by question and query
@@ -70,8 +70,8 @@ type bench struct {
 	sources  agent.Sources
 }
 
-// finder caches the results of a graph's search by words and meaning, which took half of all time; the program caches
-// them, too.
+// finder caches the results of a graph's search by words and meaning, which took half of the total run time; the
+// program caches them, too.
 type finder struct {
 	agent.Finder
 	found sync.Map
@@ -90,11 +90,12 @@ func (f *finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return r, err
 }
 
-// asOf returns the time of all runs, which is the time of the slice's facts.
+// asOf returns the time at which all runs take place, which is the time of the facts in the slice.
 func asOf() time.Time { return time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC) }
 
-// open loads the graph and runs the gold queries. It leaves out questions that may not be asked, those without rows or
-// values, and those that an earlier item asks in the same words, because the reader recognizes a question by its words.
+// open loads the graph and runs the gold queries. It omits questions that may not be asked, questions without rows or
+// values, and questions that an earlier item asks in the same words, because the reader recognizes a question by its
+// words.
 func open(ctx context.Context, s settings, graph, questions string) (*bench, error) {
 	never, err := reserved(s.except)
 	if err != nil {
@@ -136,7 +137,7 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 			return nil, err
 		}
 		if _, exact, err := b.compare(ctx, it.Question, table); err != nil || !exact {
-			continue // rows without values: SPINACH's measure counts them as wrong, even compared with themselves
+			continue // rows without values: SPINACH's metric counts them as wrong, even compared with themselves
 		}
 		b.items, b.gold[it.Question] = append(b.items, it), it.SPARQL
 		b.count[it.Question] = len(table.Rows)
@@ -149,13 +150,13 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 	return b, nil
 }
 
-// only keeps the questions whose gold query returns at least this number of rows.
+// only keeps the questions whose gold query returns at least the given number of rows.
 func (b *bench) only(rows int) {
 	few := func(it dataset.Item) bool { return rows > 1 && b.count[it.Question] < rows }
 	b.items = spread(slices.DeleteFunc(slices.Clone(b.all), few), b.most)
 }
 
-// spread returns n of the items, evenly spaced over the list.
+// spread returns n of the items, evenly spaced through the list.
 func spread(items []dataset.Item, n int) []dataset.Item {
 	if n <= 0 || n >= len(items) {
 		return items
@@ -167,7 +168,7 @@ func spread(items []dataset.Item, n int) []dataset.Item {
 	return out
 }
 
-// reserved reads the IDs of lists in a JSON file: "file.json:best,trees".
+// reserved reads the IDs from lists in a JSON file: "file.json:best,trees".
 func reserved(flag string) (map[string]bool, error) {
 	if flag == "" {
 		return nil, nil
@@ -197,7 +198,7 @@ func reserved(flag string) (map[string]bool, error) {
 	return out, nil
 }
 
-// rowsOf writes a result as package score reads it.
+// rowsOf encodes a result in the form that package score reads.
 func rowsOf(t *kg.Table) (json.RawMessage, error) {
 	if t.Ask {
 		return json.Marshal(t.Boolean)
@@ -205,7 +206,7 @@ func rowsOf(t *kg.Table) (json.RawMessage, error) {
 	return json.Marshal(t)
 }
 
-// reader returns the reader of a cell with a seed.
+// reader returns a cell's reader for a seed.
 func (b *bench) reader(ctx context.Context, c *cell, seed int) *noisy.Reader {
 	return noisy.New(noisy.Options{
 		Seed: uint64(seed), Rates: profiles[c.profile], Right: c.right, Protocol: c.system.preset.Protocol,
@@ -226,7 +227,7 @@ func (b *bench) reader(ctx context.Context, c *cell, seed int) *noisy.Reader {
 // Prices per million tokens, in US dollars: typical prices of a large model.
 const inputUSD, outputUSD = 2.5, 10
 
-// run asks every question of every cell with every seed, with as many running at once as there are processors.
+// run asks every question in every cell with every seed, running as many questions concurrently as there are CPUs.
 func (b *bench) run(ctx context.Context, cells []*cell, seeds int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -273,10 +274,10 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// limits returns the limits of the cell's runs.
+// limits returns the limits for the cell's runs.
 func (c *cell) limits() agent.Limits { return agent.Limits{Calls: c.limit.calls, USD: c.limit.usd} }
 
-// one asks a question and scores the answer.
+// one asks one question and scores the answer.
 func (b *bench) one(ctx context.Context, e *agent.Engine, c *cell, it dataset.Item) (r result, err error) {
 	out, err := e.Ask(ctx, agent.Question{ID: it.ID, Text: it.Question, Language: "en"}, nowhere{}, c.limits())
 	if err != nil {
@@ -294,7 +295,7 @@ func (b *bench) one(ctx context.Context, e *agent.Engine, c *cell, it dataset.It
 	return r, err
 }
 
-// compare scores a result by SPINACH's measure.
+// compare scores a result using SPINACH's metric.
 func (b *bench) compare(ctx context.Context, question string, t *kg.Table) (f1 float64, exact bool, err error) {
 	rows, err := rowsOf(t)
 	if err != nil {
@@ -307,7 +308,7 @@ func (b *bench) compare(ctx context.Context, question string, t *kg.Table) (f1 f
 	return s.Spinach.F1, s.Spinach.EM, nil
 }
 
-// score returns how good a query's result is, for the reader's choices, or 0 for a query that fails.
+// score returns the score of a query's result, which the reader's choices depend on, or 0 if the query fails.
 func (b *bench) score(ctx context.Context, question, query string) float64 {
 	key := question + "\x00" + query
 	if f1, ok := b.scores.Load(key); ok {
@@ -321,7 +322,7 @@ func (b *bench) score(ctx context.Context, question, query string) float64 {
 	return f1
 }
 
-// mistaken returns the property that most often connects the same things as another property, or "".
+// mistaken returns the property that most often connects the same things as the given property, or "".
 func (b *bench) mistaken(ctx context.Context, property string) string {
 	if other, ok := b.near.Load(property); ok {
 		return other.(string)
@@ -337,6 +338,6 @@ func (b *bench) mistaken(ctx context.Context, property string) string {
 	return other
 }
 
-// endings lists the valid reasons for the end of a run; others are errors of this program.
+// endings lists the valid reasons for a run to end; any other reason is an error in this program.
 var endings = []agent.Reason{agent.Answered, agent.NotFound, agent.OutOfActions, agent.Loop, agent.OutOfTokens,
 	agent.RequestMoney, agent.ModelFailed, agent.CannotPublish}

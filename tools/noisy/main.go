@@ -1,23 +1,23 @@
 // Command noisy measures presets and policies with a reader that makes mistakes at known rates (package
-// internal/noisy), on a benchmark over a graph that fits into memory.
+// internal/noisy), on a benchmark over a graph that fits in memory.
 //
-//	noisy table [flags] GRAPH QUESTIONS             a table: F1, EM, answers that are wrong, none, calls, tokens
-//	noisy runs -out DIR [flags] GRAPH QUESTIONS     the same runs with everything that was seen, as folders of `eval run`
+//	noisy table [flags] GRAPH QUESTIONS             a table: F1, EM, wrong answers, no answers, calls, tokens
+//	noisy runs -out DIR [flags] GRAPH QUESTIONS     the same runs with all events, as folders of `eval run`
 //	noisy report -docs DIR [flags] GRAPH QUESTIONS  the tables and figures of docs/noisy.md
 //
-// GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. Questions in the lists of
-// -except are never asked. Every question is asked with each seed. The same flags result in the same table: it does not
-// depend on the clock, or on any randomness other than the seeds.
+// GRAPH is a file of triples, and QUESTIONS is a benchmark in any format that package dataset reads. Questions in the
+// -except lists are never asked. Every question is asked with each seed. The same flags produce the same table: it does
+// not depend on the clock or on any randomness other than the seeds.
 //
-// A system is a preset, or a preset without (~) or with (+) some parts, and optionally a policy with its parameters:
+// A system is a preset, optionally without (~) or with (+) some parts, and optionally with a policy and its parameters:
 // grasp, best~probes+feedback, grasp/vote, grasp/mcts:n=2;k=3. See system.go.
 //
 //	reserve='reserved.json:best,trees'
 //	noisy table -except "$reserve" -systems spinach,grasp graph.nt.gz questions.jsonl
 //	noisy runs -except "$reserve" -out /dev/shm/runs -systems grasp -profiles hasty -seeds 5 graph.nt.gz questions.jsonl
 //
-// runs makes one folder for each system, profile, probability and seed; its trajectories have every event. The files
-// are synced to the disk after each step, so a folder in memory is several times as fast.
+// The runs command creates one folder for each system, profile, probability and seed; its trajectories contain every
+// event. The files are synced to disk after each step, so an in-memory folder is several times as fast.
 package main
 
 import (
@@ -31,7 +31,7 @@ import (
 	"strings"
 )
 
-// settings are the command's flags.
+// settings are the command-line flags.
 type settings struct {
 	systems, profiles, right, except string
 	seeds, items, rows               int
@@ -48,7 +48,7 @@ func main() {
 
 func command(ctx context.Context, w io.Writer, args []string) error {
 	if len(args) == 0 {
-		return errors.New("specify what to do: table, runs or report")
+		return errors.New("specify a command: table, runs or report")
 	}
 	var s settings
 	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -104,7 +104,7 @@ func (s settings) cells() ([]*cell, error) {
 	return out, nil
 }
 
-// table prints a line for each cell.
+// table prints one line per cell.
 func table(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	cells, err := s.cells()
 	if err != nil {

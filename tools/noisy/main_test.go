@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The graph has two capitals, and a town that is not one.
+// The graph has two capitals, and a town that is not a capital.
 const facts = `
 <http://www.wikidata.org/entity/Q183> <http://www.wikidata.org/prop/direct/P36> <http://www.wikidata.org/entity/Q64> .
 <http://www.wikidata.org/entity/Q142> <http://www.wikidata.org/prop/direct/P36> <http://www.wikidata.org/entity/Q90> .
@@ -22,7 +22,7 @@ const questions = `{"id": "a", "question": "The capital of Germany?", "sparql": 
 {"id": "e", "question": "The oldest capital of Mars?", "sparql": "SELECT (MIN(?c) AS ?m) { wd:Q111 wdt:P36 ?c }"}
 `
 
-// play runs the command on the small graph and returns what it prints.
+// play runs the command on the small graph and returns its output.
 func play(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,8 +39,8 @@ func play(t *testing.T, args ...string) (string, error) {
 	return b.String(), err
 }
 
-// TestTable checks that questions that are reserved, that repeat an earlier one, or that have no rows or values are not
-// asked. The reader without mistakes is always right. The same flags result in the same table.
+// TestTable checks that reserved questions, duplicate questions, and questions without rows or values are not asked.
+// The reader without mistakes is always right. The same flags produce the same table.
 func TestTable(t *testing.T) {
 	out, err := play(t, "table", "-systems", "bare,grasp/linear", "-profiles", "perfect,confused")
 	if err != nil || !strings.HasPrefix(out, "2 questions, 3 seeds") || strings.Count(out, "100.0–100.0  100.0") < 2 {

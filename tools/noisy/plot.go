@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/chart"
 )
 
-// line is a curve in a plot, with its intervals.
+// line is a curve in a plot, with its confidence intervals.
 type line struct {
 	name string
 	dots []dot
@@ -17,7 +17,7 @@ type dot struct{ x, y, low, high float64 }
 // colors are the colors of the lines, chosen so that color-blind people can distinguish them.
 var colors = []string{"#1b6ca8", "#d1495b", "#2f6f4f", "#b07c0c", "#6a4c93", "#5b6773", "#0f8b8d", "#000000"}
 
-// plot draws lines over x from 0.5 to 1, F1 from low to 100, each with its name at its right end.
+// plot draws lines with x from 0.5 to 1 and F1 from low to 100, each with its name at its right end.
 func plot(title, subtitle string, lines []line) string {
 	const height, left, top, bottom = 480.0, 70.0, 92.0, 56.0
 	right := 190.0
@@ -48,7 +48,7 @@ func plot(title, subtitle string, lines []line) string {
 	for i, l := range lines {
 		stroke := fmt.Sprintf(`stroke="%s" stroke-width="2"`, colors[i%len(colors)])
 		for j, d := range l.dots {
-			shift := 2 * float64(i-len(lines)/2) // so that bars do not hide each other
+			shift := 2 * float64(i-len(lines)/2) // keep bars from hiding each other
 			s.Line(x(d.x)+shift, y(d.low), x(d.x)+shift, y(d.high), `stroke="`+colors[i%len(colors)]+`" opacity="0.45"`)
 			s.Circle(x(d.x), y(d.y), 3, `fill="`+colors[i%len(colors)]+`"`, fmt.Sprintf("%s, %.2f: %.1f (%.1f–%.1f)",
 				l.name, d.x, d.y, d.low, d.high))
@@ -61,7 +61,7 @@ func plot(title, subtitle string, lines []line) string {
 	return s.String()
 }
 
-// apart returns heights for the lines' names, next to their last dots, adjusted so that no name covers another.
+// apart returns heights for the lines' names, next to their last dots, adjusted so that the names do not overlap.
 func apart(lines []line, y func(float64) float64) []float64 {
 	const room = 18
 	out := make([]float64, len(lines))

@@ -16,13 +16,13 @@ import (
 )
 
 // experiment is a table in the report, optionally with a figure of the same name. Its systems must all run on the same
-// questions and seeds, so that they can be compared in pairs.
+// questions and seeds, so that paired comparisons are possible.
 type experiment struct {
 	name     string
 	systems  []string
 	profiles []string
 	right    []float64
-	limits   []limit // if empty, the presets' own
+	limits   []limit // if empty, the presets' own policies
 	rows     int     // only questions whose gold query returns at least this many rows
 	write    func(w io.Writer, e experiment, cells []*cell)
 	figure   string // title of the figure, or ""
@@ -36,7 +36,7 @@ var searches = []string{"grasp", "grasp/vote", "grasp/bfs", "grasp/dfs", "grasp/
 // usual lists the policies that the default preset may use.
 var usual = []string{"best", "best/vote", "best/auto", "best/mcts:n=2;k=2;judgments=1"}
 
-// experiments returns the experiments of docs/noisy.md.
+// experiments returns the experiments in docs/noisy.md.
 func experiments() []experiment {
 	without := []string{"best"}
 	for _, p := range parts() {
@@ -78,7 +78,7 @@ func experiments() []experiment {
 	}
 }
 
-// cells returns the combinations of an experiment.
+// cells returns the combinations in an experiment.
 func (e experiment) cells() ([]*cell, error) {
 	var out []*cell
 	limits := e.limits
@@ -101,8 +101,8 @@ func (e experiment) cells() ([]*cell, error) {
 	return out, nil
 }
 
-// report creates the tables and figures of docs/noisy.md. A table's place there is marked by two comments with its
-// name.
+// report creates the tables and figures in docs/noisy.md. Each table's position there is marked by two comments with
+// its name.
 func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	for _, e := range experiments() {
 		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), e.name) {
@@ -138,7 +138,7 @@ func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	return nil
 }
 
-// put replaces the text between the comments of a table.
+// put replaces the text between a table's comments.
 func put(path, name, table string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -153,7 +153,7 @@ func put(path, name, table string) error {
 	return os.WriteFile(path, []byte(before+from+"\n"+table+"\n"+to+after), 0o644)
 }
 
-// find returns the cell of a combination.
+// find returns the cell for a combination.
 func find(cells []*cell, name string, right float64, l limit) *cell {
 	for _, c := range cells {
 		if c.system.name == name && c.right == right && c.limit == l {
@@ -163,7 +163,7 @@ func find(cells []*cell, name string, right float64, l limit) *cell {
 	return nil
 }
 
-// curves returns the lines of an experiment's figure, for the last of its limits.
+// curves returns the lines in an experiment's figure, for the last of its limits.
 func curves(e experiment, cells []*cell) []line {
 	var out []line
 	var last limit
@@ -193,7 +193,7 @@ func writeCells(w io.Writer, _ experiment, cells []*cell) {
 	}
 }
 
-// writeRange writes F1 by the probability of a correct choice, and the probability from which each system is ahead of
+// writeRange writes F1 by the probability of a correct choice, and the probability above which each system outperforms
 // the first.
 func writeRange(w io.Writer, e experiment, cells []*cell) {
 	fmt.Fprint(w, "| system |")
@@ -301,7 +301,7 @@ func difference(c, o *cell) string {
 	return " " + text + " |"
 }
 
-// String returns the limit as written in a table's head.
+// String returns the limit in the form used in table headers.
 func (l limit) String() string {
 	if l.calls > 0 {
 		return fmt.Sprintf("%d calls", l.calls)
@@ -309,7 +309,7 @@ func (l limit) String() string {
 	return fmt.Sprintf("$%.2f", l.usd)
 }
 
-// writeParts writes the effect of each change of a preset, as a difference from the original preset.
+// writeParts writes the effect of each change to a preset, as a difference from the original preset.
 func writeParts(w io.Writer, e experiment, cells []*cell) {
 	fmt.Fprint(w, "| system |")
 	for _, q := range e.right {

@@ -19,10 +19,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// keep writes the runs of each cell and seed as a folder of a benchmark run, and prints its names and results.
+// keep writes the runs for each cell and seed to the folder of a benchmark run, and prints the folder names and
+// results.
 func keep(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	if s.out == "" {
-		return errors.New("runs: -out is missing: the folder for the runs' folders")
+		return errors.New("runs: -out is missing: specify the folder for the run folders")
 	}
 	cells, err := s.cells()
 	if err != nil {
@@ -42,7 +43,8 @@ func keep(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	return nil
 }
 
-// keep asks every question of a cell with a seed and writes the folder dir. An incomplete folder is completed.
+// keep asks every question in a cell with a seed and writes the results to the folder dir, completing it if it is
+// incomplete.
 func (b *bench) keep(ctx context.Context, dir string, c *cell, seed int) (*evalrun.Summary, error) {
 	set := evalrun.Settings{"model": "noisy reader", "system": c.system.name, "profile": c.profile,
 		"rates": fmt.Sprintf("%+v", profiles[c.profile]), "right": strconv.FormatFloat(c.right, 'g', -1, 64),

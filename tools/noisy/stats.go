@@ -9,13 +9,13 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 )
 
-// figures are the means of a cell, over questions and seeds; F1, EM and the shares are in percent.
+// figures are the means for a cell, over questions and seeds; F1, EM and the shares are percentages.
 type figures struct {
 	f1, em, wrong, silent, calls, tokens, usd float64
 	interval                                  evalrun.Interval // interval of F1
 }
 
-// figures computes the figures of a cell. A wrong answer is one with an F1 under one half.
+// figures computes the figures for a cell. An answer is wrong if its F1 is below 0.5.
 func (c *cell) figures() figures {
 	var m figures
 	n := 0.0
@@ -45,8 +45,8 @@ func percent(yes bool) float64 {
 	return 0
 }
 
-// f1 returns each question's F1 in percent, as the mean over its seeds: runs of one question are not independent of
-// each other, so intervals are computed over questions.
+// f1 returns each question's F1 as a percentage, averaged over its seeds: runs of the same question are not independent
+// of each other, so intervals are computed over questions.
 func (c *cell) f1() []float64 {
 	out := make([]float64, len(c.runs))
 	for i, seeds := range c.runs {
@@ -57,12 +57,12 @@ func (c *cell) f1() []float64 {
 	return out
 }
 
-// interval returns the 95 % bootstrap interval of a mean. It is always the same for the same values.
+// interval returns the 95% bootstrap interval of a mean. It is deterministic.
 func interval(values []float64) evalrun.Interval {
 	return evalrun.Bootstrap(values, rand.New(rand.NewPCG(1, 2)))
 }
 
-// against returns the difference between two cells' F1 with its interval, paired by questions.
+// against returns the difference between two cells' F1 with its interval, paired by question.
 func (c *cell) against(o *cell) (mean float64, in evalrun.Interval) {
 	a, b := c.f1(), o.f1()
 	for i := range a {

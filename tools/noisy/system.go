@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// system is a measured system: a preset with changes and a policy.
+// system is a system to measure: a preset with changes and a policy.
 type system struct {
 	name   string
 	preset *preset.Preset
@@ -24,7 +24,7 @@ type part struct {
 	on   func(p *preset.Preset)
 }
 
-// parts returns the parts that ablations can switch.
+// parts returns the parts that ablations can turn on and off.
 func parts() []part {
 	out := []part{
 		{name: "lookup", off: func(p *preset.Preset) { p.Rules.Beforehand = false }},
@@ -44,7 +44,7 @@ func parts() []part {
 		{name: "parallel", off: func(p *preset.Preset) {
 			one, err := p.WithProtocol(p.Protocol, false)
 			if err != nil {
-				panic(err) // it already has this protocol
+				panic(err) // cannot happen: the preset already uses this protocol
 			}
 			*p = *one
 		}},
@@ -61,7 +61,7 @@ func parts() []part {
 	return out
 }
 
-// systemNamed reads PRESET, with ~PART for each part to remove, +PART for each part to add, and /POLICY or
+// systemNamed parses PRESET, with ~PART for each part to remove, +PART for each part to add, and /POLICY or
 // /POLICY:n=2,k=2 at the end. In lists of systems, commas in parameters are written as ";".
 func systemNamed(name string) (system, error) {
 	s := system{name: name}

@@ -1,17 +1,16 @@
-// Command probes measures the probes of package agent/probe on a graph that fits into memory: how often each kind
-// changes the result of a right query, which is a false alarm, and how often it leads from a wrong query to a better
-// result.
+// Command probes measures the probes in package agent/probe on a graph that fits in memory: how often each kind changes
+// the result of a correct query, which is a false alarm, and how often it leads from a wrong query to a better result.
 //
 //	probes [-queries 8] [-off kind,…] [-answers LOG] [-skip FILE] GRAPH QUESTIONS
 //
-// QUESTIONS is a benchmark in any form that package dataset reads; its gold queries are the right ones. LOG contains
-// the queries of a system: it is SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}. FILE is a
-// JSON object whose lists contain the IDs of questions to leave out.
+// QUESTIONS is a benchmark in any format that package dataset reads; its gold queries are the correct queries. LOG
+// contains the queries of a system: it is SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}.
+// FILE is a JSON object whose lists contain the IDs of questions to skip.
 //
-// The check of an answer's shape (step.ShapeFaults) is measured in the same way: for how many right and wrong queries
-// the model would be told something, if it had announced as many columns as the gold query has, and how often the
-// result would then be better. A better result lacks the surplus columns or has items instead of names; the measure is
-// our fair one, which counts surplus columns.
+// The check of an answer's shape (step.ShapeFaults) is measured the same way: for how many correct and wrong queries
+// the model would get feedback, if it had announced as many columns as the gold query has, and how often the result
+// would then be better. A better result does not have the surplus columns, or has items instead of names; the metric is
+// our "fair" metric, which penalizes surplus columns.
 package main
 
 import (
@@ -41,7 +40,7 @@ import (
 
 func main() {
 	queries := flag.Int("queries", 8, "maximum number of queries to probe one query")
-	off := flag.String("off", "", "kinds to leave out, separated by commas")
+	off := flag.String("off", "", "kinds to omit, separated by commas")
 	answers := flag.String("answers", "", "queries of a system")
 	skip := flag.String("skip", "", "questions that are left out")
 	verbose := flag.Bool("v", false, "list every change")
@@ -67,7 +66,7 @@ type bench struct {
 	verbose  bool
 	out      io.Writer
 	graph    *embedded.Graph
-	shapes   map[bool]map[step.ShapeKind]*sum // for right and wrong queries
+	shapes   map[bool]map[step.ShapeKind]*sum // for correct and wrong queries
 }
 
 // sum adds up the probes of one kind.
@@ -118,11 +117,11 @@ func readItems(questions, skip string) ([]dataset.Item, error) {
 	var ids []string
 	for _, raw := range lists {
 		var list []string
-		if json.Unmarshal(raw, &list) == nil { // a string that describes the lists is not a list
+		if json.Unmarshal(raw, &list) == nil { // skips a string that describes the lists
 			ids = append(ids, list...)
 		}
 	}
-	words := map[string]bool{} // a question may occur twice
+	words := map[string]bool{} // duplicate questions are possible
 	for _, it := range items {
 		words[it.Question] = words[it.Question] || slices.Contains(ids, it.ID)
 	}
@@ -148,12 +147,12 @@ func readAnswers(file string, gold map[string]string) (map[string]string, error)
 		}
 	}
 	if len(out) == 0 {
-		return nil, errors.New("no answer belongs to any of the questions")
+		return nil, errors.New("none of the answers belong to the questions")
 	}
 	return out, nil
 }
 
-// report probes every query and prints its outcome by kind: over all, and over right and wrong queries.
+// report probes every query and prints the outcome by kind: for all queries, and for correct and wrong queries.
 func (b *bench) report(ctx context.Context, gold, queries map[string]string) error {
 	kinds := map[bool]map[string]*sum{true: {}, false: {}}
 	count, disturbed, helped, asked := map[bool]int{}, map[bool]int{}, map[bool]int{}, map[bool]int{}
@@ -255,7 +254,7 @@ func sortedKeys(m map[string]string) []string {
 	return out
 }
 
-// probe runs the probes of a query as the agent does on Wikidata.
+// probe runs the probes for a query as the agent does on Wikidata.
 func (b *bench) probe(ctx context.Context, query string, table *kg.Table, asked *map[bool]int,
 	right bool) ([]event.Probe, error) {
 	return probe.Run(ctx, probe.Task{Settings: b.settings, Query: query, Table: table,
@@ -289,7 +288,7 @@ func (b *bench) score(ctx context.Context, want, got *kg.Table, m score.Metric) 
 	return f1, nil
 }
 
-// rowsOf writes a result as package score reads it.
+// rowsOf encodes a result in the form that package score reads.
 func rowsOf(t *kg.Table) (json.RawMessage, error) {
 	if t.Ask {
 		return json.Marshal(t.Boolean)

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// shape checks the columns of an answer as the agent does, and measures the results of doing what the model is told.
+// shape checks the columns of an answer as the agent does, and scores the results of following the feedback.
 func (b *bench) shape(ctx context.Context, question, query string, want, got *kg.Table, right bool) error {
 	if got.Ask || want.Ask {
 		return nil
@@ -46,11 +46,11 @@ func (b *bench) shape(ctx context.Context, question, query string, want, got *kg
 	return nil
 }
 
-// reshaped returns the results that a model may reach by doing what it is told about its columns.
+// reshaped returns the results that a model may reach by following the feedback on its columns.
 func (b *bench) reshaped(ctx context.Context, query string, got *kg.Table, f step.ShapeFault, n int) []*kg.Table {
 	var out []*kg.Table
 	switch f.Kind {
-	case step.ShapeMore: // as many columns as were announced, in their order
+	case step.ShapeMore: // as many columns as were announced, in order
 		for _, list := range choices(f.Columns, n) {
 			out = append(out, (&step.Answer{Table: got, Columns: list}).Answers())
 		}
@@ -67,7 +67,7 @@ func (b *bench) reshaped(ctx context.Context, query string, got *kg.Table, f ste
 		if t, err := b.graph.Query(ctx, sparql.Print(q, sparql.PrintOptions{NoComments: true})); err == nil {
 			out = append(out, t)
 		}
-	case step.ShapeFewer, step.ShapeNumber: // a missing column cannot be invented
+	case step.ShapeFewer, step.ShapeNumber: // a missing column cannot be made up
 	}
 	return out
 }

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// program is the path of the package that is built.
+// program is the path of the package to build.
 const program = "./cmd/spinachbot"
 
-// compile builds the program for a platform from dir/src and returns the file. If cache is empty, the user's own cache
-// is used.
+// compile builds the program for a platform from dir/src and returns the file. If cache is empty, the user's build
+// cache is used.
 func compile(dir, cache string, v version, target string) (string, error) {
 	system, arch, _ := strings.Cut(target, "/")
 	bin := filepath.Join(dir, "spinachbot-"+system+"-"+arch)
@@ -29,7 +29,8 @@ func compile(dir, cache string, v version, target string) (string, error) {
 		return "", err
 	}
 	const info = "github.com/spinachbot/spinachbot/internal/buildinfo"
-	// The build ID is empty, and there is no version control stamp, which an unpacked archive would lack.
+	// The build ID is empty, and there is no version control stamp, which a build from an unpacked archive would not
+	// have.
 	link := fmt.Sprintf("-s -w -buildid= -X %s.tag=%s -X %s.commit=%s -X %s.date=%s",
 		info, v.tag, info, v.commit, info, v.date.Format(time.RFC3339))
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", link, "-o", abs, program)
@@ -48,7 +49,7 @@ func compile(dir, cache string, v version, target string) (string, error) {
 	return bin, nil
 }
 
-// without returns an environment without some variables.
+// without returns an environment without the given variables.
 func without(environ []string, names ...string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -76,7 +77,7 @@ func same(a, b string) error {
 	return nil
 }
 
-// packed lists the files that are packed with the program.
+// packed lists the files packed with the program.
 var packed = []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md", ".env.example"}
 
 type entry struct {
@@ -85,7 +86,7 @@ type entry struct {
 	data []byte
 }
 
-// pack writes the archive of one platform: zip for Windows, otherwise tar.gz. Its bytes depend only on the files and
+// pack writes the archive for one platform: zip for Windows, otherwise tar.gz. Its bytes depend only on the files and
 // the commit's date.
 func pack(src, bin, out, name, target string, v version) error {
 	windows := strings.HasPrefix(target, "windows/")
@@ -119,7 +120,7 @@ func pack(src, bin, out, name, target string, v version) error {
 }
 
 func writeTar(w io.Writer, files []entry, date time.Time) error {
-	z := gzip.NewWriter(w) // its header has neither a name nor a time
+	z := gzip.NewWriter(w) // the gzip header has neither a name nor a time
 	t := tar.NewWriter(z)
 	for _, f := range files {
 		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode), Size: int64(len(f.data)), ModTime: date,

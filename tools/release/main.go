@@ -1,15 +1,16 @@
 // Release builds a release: for each platform, an archive with the program, its license and the licenses of its
-// dependencies, and a bill of materials; then the notes, the checksums and, with a key, their signature.
+// dependencies, and a bill of materials; in addition, the notes, the checksums and, with a key, the signature of the
+// checksums.
 //
 // Usage, in this folder or through `make release`:
 //
 //	go run . [-out dist] [-targets linux/amd64,...] [-key KEY] [-once]
 //
-// The sources come from the last commit, or from the folder if it is an archive made by `git archive`. They are built
-// twice, in two folders with different names and with two empty build caches, and the bytes are compared. Anyone with
-// the same version of Go gets the same bytes from the same commit.
+// The sources come from the last commit, or from the folder if it is an archive created by `git archive`. They are
+// built twice, in folders with different names and with empty build caches, and the outputs are compared byte by byte.
+// Anyone with the same version of Go gets the same bytes from the same commit.
 //
-// It is a separate module, so that its dependencies do not become the program's.
+// It is a separate module so that its dependencies do not become dependencies of the program.
 package main
 
 import (
@@ -58,7 +59,7 @@ type options struct {
 func (o options) check() error {
 	for _, t := range o.targets {
 		if !slices.Contains(strings.Split(platforms, ","), t) {
-			return fmt.Errorf("platform %q: want some of %s", t, platforms)
+			return fmt.Errorf("unknown platform %q: want any of %s", t, platforms)
 		}
 	}
 	if o.signed && o.key == "" {
@@ -72,7 +73,7 @@ func (o options) check() error {
 	return nil
 }
 
-// release builds the whole release. If a part fails, nothing is left behind.
+// release builds the whole release. If any part fails, nothing is left behind.
 func release(o options) (err error) {
 	if err := o.check(); err != nil {
 		return err
@@ -81,7 +82,7 @@ func release(o options) (err error) {
 		o.out = filepath.Join(o.sources, "dist")
 	}
 	if err := os.Mkdir(o.out, 0o755); err != nil {
-		return fmt.Errorf("%w: remove the old release first, or specify another folder with -out", err)
+		return fmt.Errorf("%w: remove the old release first, or specify a different folder with -out", err)
 	}
 	tmp, err := os.MkdirTemp("", "release")
 	if err != nil {
@@ -125,13 +126,13 @@ func release(o options) (err error) {
 	return sign(o.out, o.key)
 }
 
-// buildTarget builds the program for one platform in each of the folders, and packs it.
+// buildTarget builds the program for one platform in each of the folders and packs it.
 func buildTarget(o options, v version, dirs []string, target string) error {
 	var first string
 	for i, d := range dirs {
 		cache := ""
 		if len(dirs) > 1 {
-			cache = filepath.Join(d, "cache") // a shared cache would give the second build the results of the first
+			cache = filepath.Join(d, "cache") // not shared, or the second build would reuse results
 		}
 		bin, err := compile(d, cache, v, target)
 		if err != nil {

@@ -28,12 +28,12 @@ func notesOf(changelog, tag string) (string, error) {
 	}
 	text := strings.TrimSpace(strings.Join(out, "\n"))
 	if text == "" {
-		return "", fmt.Errorf("CHANGELOG.md has no section %q: write it before the release", "## "+want)
+		return "", fmt.Errorf("CHANGELOG.md has no %q section: write it before the release", "## "+want)
 	}
 	return text, nil
 }
 
-// writeNotes writes NOTES.txt: what changed, and how to check a download. It mentions a signature only if there is a
+// writeNotes writes NOTES.txt: what changed and how to verify a download. It mentions a signature only if there is a
 // key.
 func writeNotes(src string, o options, v version) error {
 	changelog, err := os.ReadFile(filepath.Join(src, "CHANGELOG.md"))

@@ -51,7 +51,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestBill reads the bill back as plain JSON. The module's hash is the one in go.sum, in hexadecimal.
+// TestBill parses the bill as plain JSON. The module's hash is the hash from go.sum, in hexadecimal.
 func TestBill(t *testing.T) {
 	info := &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "github.com/spinachbot/spinachbot"},
 		Deps: []*debug.Module{
@@ -97,7 +97,7 @@ func TestBill(t *testing.T) {
 	}
 }
 
-// TestPack unpacks the archives with the programs that users have.
+// TestPack unpacks the archives with standard tools, as users would.
 func TestPack(t *testing.T) {
 	src, out := t.TempDir(), t.TempDir()
 	for _, f := range packed {
@@ -145,7 +145,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestSign signs with a new key, and verifies the signature as the notes describe. A changed file is noticed.
+// TestSign signs with a new key, and verifies the signature as the notes describe. A modified file is detected.
 func TestSign(t *testing.T) {
 	dir, keys := t.TempDir(), t.TempDir()
 	key := filepath.Join(keys, "key")

@@ -14,8 +14,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// writeBill writes the bill of materials of a built program as CycloneDX JSON: the modules that the linker recorded in the
-// file, not those that go.mod would allow.
+// writeBill writes the bill of materials of a built program as CycloneDX JSON: the modules that the linker recorded in
+// the file, rather than the modules in go.mod.
 func writeBill(bin, path string, v version) error {
 	info, err := buildinfo.ReadFile(bin)
 	if err != nil {
@@ -37,7 +37,7 @@ func writeBill(bin, path string, v version) error {
 	return f.Close()
 }
 
-// bill lists the modules of a program whose file has the given hash. The same file always results in the same bill.
+// bill lists the modules in a program whose file has the given hash. The same file always produces the same bill.
 func bill(info *debug.BuildInfo, hash [32]byte, v version) *cdx.BOM {
 	b := cdx.NewBOM()
 	b.SerialNumber = serial(hash)
@@ -66,7 +66,7 @@ func bill(info *debug.BuildInfo, hash [32]byte, v version) *cdx.BOM {
 		c.BOMRef = c.PackageURL
 		if h, ok := strings.CutPrefix(m.Sum, "h1:"); ok {
 			if raw, err := base64.StdEncoding.DecodeString(h); err == nil {
-				// The checksum in go.sum is that of the module's list of files with their hashes.
+				// The checksum in go.sum is the hash of the module's list of files with their hashes.
 				c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(raw)}}
 			}
 		}

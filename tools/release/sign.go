@@ -12,16 +12,16 @@ import (
 // sums is the file that is signed.
 const sums = "SHA256SUMS"
 
-// signer and namespace identify who signs and what a signature is for; see ALLOWED SIGNERS in ssh-keygen(1).
+// signer and namespace identify the signer and the purpose of the signature; see ALLOWED SIGNERS in ssh-keygen(1).
 const signer, namespace = "spinachbot", "spinachbot-release"
 
-// sign signs the checksums with an SSH key and checks the signature with its public half, as a user will: the folder gets
-// SHA256SUMS.sig and allowed_signers.
+// sign signs the checksums with an SSH key and verifies the signature with the public key, as a user will. It creates
+// SHA256SUMS.sig and allowed_signers in the folder.
 func sign(dir, key string) error {
 	public, err := exec.Command("ssh-keygen", "-y", "-f", key).Output()
 	if err != nil {
 		if public, err = os.ReadFile(key + ".pub"); err != nil { // a key in an agent, or with a passphrase
-			return fmt.Errorf("the public half of the signing key: %w", err)
+			return fmt.Errorf("reading the public part of the signing key: %w", err)
 		}
 	}
 	words := strings.Fields(string(public))
@@ -45,7 +45,7 @@ func sign(dir, key string) error {
 	check.Stdin = bytes.NewReader(data)
 	out, err := check.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("the signature does not verify: %w: %s", err, out)
+		return fmt.Errorf("verifying the signature: %w: %s", err, out)
 	}
 	fmt.Print(string(out))
 	return nil

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// version identifies what is released.
+// version identifies a release.
 type version struct {
-	tag    string    // such as v1.2.0; empty if the commit has none
+	tag    string    // such as v1.2.0; empty if the commit has no tag
 	commit string    // the full hash
 	date   time.Time // date of the commit
-	git    bool      // the sources are a clone
+	git    bool      // whether the sources are a clone
 }
 
-// String returns the version's name in file names and notes.
+// String returns the version in the form used in file names and notes.
 func (v version) String() string {
 	if v.tag != "" {
 		return v.tag
@@ -27,12 +27,12 @@ func (v version) String() string {
 	return "unreleased-" + v.commit[:12]
 }
 
-// file returns the name of a platform's files, without extension.
+// file returns the base name of a platform's files, without extension.
 func (v version) file(target string) string {
 	return "spinachbot_" + v.String() + "_" + strings.ReplaceAll(target, "/", "_")
 }
 
-// versionOf asks git, or reads the file VERSION, which `git archive` fills in.
+// versionOf asks git, or reads the VERSION file, which `git archive` fills in.
 func versionOf(dir string) (version, error) {
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 		return gitVersion(dir)
@@ -67,11 +67,11 @@ func gitVersion(dir string) (version, error) {
 	return v, err
 }
 
-// parseVersion reads commit, date and decorations such as "(HEAD -> main, tag: v1.2.0)" or a bare tag.
+// parseVersion parses a commit, a date, and decorations such as "(HEAD -> main, tag: v1.2.0)" or a bare tag.
 func parseVersion(s string) (v version, err error) {
 	s = strings.TrimSpace(s)
 	if strings.Contains(s, "$Format") {
-		return v, errors.New("VERSION is not filled in: make the archive with git archive")
+		return v, errors.New("VERSION is not filled in: create the archive with git archive")
 	}
 	commit, rest, _ := strings.Cut(s, " ")
 	date, tags, _ := strings.Cut(rest, " ")
@@ -88,7 +88,7 @@ func parseVersion(s string) (v version, err error) {
 	return v, nil
 }
 
-// export copies the sources of the last commit, or of the archive, to a new folder.
+// export copies the sources from the last commit, or from the archive, to a new folder.
 func export(sources, dir string, v version) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

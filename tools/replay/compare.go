@@ -8,30 +8,30 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// These are all differences between what our agent shows of the record's results and what the record shows. The
-// comparison removes the listed differences one by one, and counts the observations for which this was needed.
-// Differences that a record without numbers, languages and ranks cannot show are marked [not in the record].
+// These are all the differences between what our agent shows of the recorded results and what the record shows. The
+// comparison removes the listed differences one by one, and counts the observations that required it. Differences that
+// a record without numbers, languages and ranks cannot show are marked [not in the record].
 //
 // Searches
-//   - glossLeftOut: the explanation in parentheses after some data types is left out.
+//   - glossLeftOut: the explanation in parentheses after some data types is omitted.
 //   - a line states that labels and aliases are searched and whether there are more hits. If nothing is found, it
-//     suggests what to try (briefly from the second time on); the record is empty there.
+//     suggests what to try (briefly from the second time on); the record is empty in that case.
 //   - the alias by which a hit was found is added, and a data type that the description repeats appears only once [not
 //     in the record].
-//   - noDescription: the colon is left out if there is no description.
-//   - lineBreaks: a description is one line, and any kind of space one space.
+//   - noDescription: the colon is omitted if there is no description.
+//   - lineBreaks: a description is a single line, and any white space becomes a single space.
 //
 // Entries
-//   - a first line names the entity, and the last ones name the properties that were shortened or left out.
+//   - the first line names the entity, and the last lines name the properties that were shortened or omitted.
 //   - an entity without a label is marked [not in the record: the replay has no labels].
-//   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its
-//     language [not in the record].
-//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: a single
-//     value is not in a list, a property or qualifier object that was left empty is omitted, and a value that is listed
-//     twice appears once.
-//   - the model is told that an argument is not one ID; the record shows an empty page.
-//   - values of a property beyond 200 are only counted, and a page is truncated after 16,000 characters [not in the
-//     record].
+//   - "rank" marks preferred and deprecated statements; quantities have their units, dates their precision, and texts
+//     their language [not in the record].
+//   - prunedShape: the record's page was written by the pruning model, while ours always has the page's original
+//     structure: a single value is not in a list, an empty property or qualifier object is omitted, and a duplicate
+//     value appears once.
+//   - the model is told that an argument is not a single ID; the record shows an empty page.
+//   - if a property has more than 200 values, the rest are only counted, and a page is truncated after 16,000
+//     characters [not in the record].
 //
 // Examples
 //   - lineBreaks, as above.
@@ -40,26 +40,25 @@ import (
 //   - firstTwenty: if there are more than 20, the first 20 are shown, with the total.
 //
 // Queries
-//   - limitReached: if the query's own limit was reached, a last line reports it.
-//   - a first line has the number of rows, a third the kinds of the values and how many are unbound; columns are
-//     separated by " | " and not padded.
-//   - gapCounted: the line between the first and the last five reports how many are left out.
-//   - labels of items are added if there is no label column [not in the record: it has no labels].
-//   - unknownValue: "unknown value" replaces the name of a blank node.
-//   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:,
+//   - limitReached: if the query's own limit was reached, the last line reports it.
+//   - the first line has the number of rows, and the third has the kinds of values and how many are unbound; columns
+//     are separated by " | " and not padded.
+//   - gapCounted: the line between the first and the last five rows reports how many are omitted.
+//   - item labels are added if there is no label column [not in the record: it has no labels].
+//   - unknownValue: "unknown value" replaces a blank node label.
+//   - prefixedName: an IRI in a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:,
 //     p: and ps: differ.
-//   - unboundRows: rows in which nothing is bound show "-" under each column; the record states that its table is
-//     empty.
+//   - unboundRows: rows without bound variables show "-" in each column; the record states that its table is empty.
 //   - longCell: a cell is truncated after 200 characters.
-//   - an empty result, a syntax error and every other failure each have a separate text.
+//   - an empty result, a syntax error and every other failure have different messages.
 
-// difference is a difference from the list above; apply removes it from both texts.
+// difference is one of the differences listed above; apply removes it from both texts.
 type difference struct {
 	name  string
 	apply func(ours, theirs string) (string, string)
 }
 
-// compare removes the differences in turn until both texts are equal, and counts those that were needed.
+// compare removes the differences in turn until both texts are equal, and counts the removals that were needed.
 func compare(count counts, ours, theirs string, differences ...difference) bool {
 	for _, d := range differences {
 		if ours == theirs {
@@ -108,7 +107,7 @@ var (
 	genid     = "/.well-known/genid/"
 )
 
-// lineBreaks compares with every kind of white space as one space.
+// lineBreaks replaces every kind of white space with a single space.
 func lineBreaks(name string) difference {
 	return difference{name + ": lineBreaks", func(a, b string) (string, string) { return text.Fold(a), text.Fold(b) }}
 }
@@ -134,7 +133,7 @@ func compareSearch(count counts, ours, theirs string) bool {
 		lineBreaks("search_wikidata"))
 }
 
-// cutLast removes the last line of a text.
+// cutLast removes the last line of a string.
 func cutLast(s string) (before, last string, ok bool) {
 	i := strings.LastIndexByte(s, '\n')
 	if i < 0 {

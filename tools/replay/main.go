@@ -1,13 +1,13 @@
-// Command replay replays SPINACH's recorded runs (qald10-log.json: 387 questions of QALD-10, GPT-4o's thoughts and
+// Command replay replays SPINACH's recorded runs (qald10-log.json: 387 questions from QALD-10, GPT-4o's thoughts and
 // actions, Wikidata's observations) through the agent's own loop and prints how they compare. Actions are compared with
-// the record's, or with what the rule on repetitions and early stops makes of them. Observations are compared with the
-// record's up to the differences listed in compare.go.
+// the recorded actions, or with what the rule on repetitions and early stops turns them into. Observations are compared
+// with the recorded observations up to the differences listed in compare.go.
 //
 //	replay path/to/qald10-log.json
 //
-// The recorded model answers by run and position: the n-th call for an action gets the record's n-th thought and
-// action. The graph answers with what was observed at that position. The command exits with 1 if a run or an
-// observation differs in a way that is not listed, and with 2 on wrong usage.
+// The recorded model responds by run and position: the n-th call for an action gets the n-th recorded thought and
+// action. The graph returns what was observed at that position. The exit status is 1 if a run or an observation differs
+// in a way that is not listed, and 2 for incorrect usage.
 package main
 
 import (
@@ -87,7 +87,7 @@ func (s *summary) print(w io.Writer) {
 	}
 }
 
-// replayAll replays every run and describes differences on w, the first few in full.
+// replayAll replays every run and writes the differences to w, the first few in full.
 func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*summary, error) {
 	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
 	for i, run := range runs {
@@ -111,15 +111,15 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 	return sum, nil
 }
 
-// published returns the preset that works as the published system did: every page is pruned by the model, and no query
-// is tried without its conditions.
+// published returns the preset that works like the published system: the model prunes every page, and no query is tried
+// without its conditions.
 func published() *preset.Preset {
 	p := preset.Default()
 	p.Show.PruneOver, p.Diagnose = -1, false
 	return p
 }
 
-// compareActions compares a run's steps and rollbacks with what the rule makes of the record.
+// compareActions compares a run's steps and rollbacks with the record as transformed by the rule.
 func (s *summary) compareActions(i int, p *recordPlayer, out *agent.Outcome, w io.Writer) {
 	want := expect(p.run)
 	var got []string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReplay replays the whole log if it exists.
+// TestReplay replays the entire log if it exists.
 func TestReplay(t *testing.T) {
 	dir := os.Getenv("SPINACHBOT_SHARED")
 	if dir == "" {

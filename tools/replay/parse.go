@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// parseHits reads the lines of a recorded search.
+// parseHits parses the lines of a recorded search.
 func parseHits(text string) []kg.Hit {
 	var out []kg.Hit
 	for line := range strings.SplitSeq(text, "\n") {
@@ -40,7 +40,7 @@ func parseHits(text string) []kg.Hit {
 	return out
 }
 
-// parseExamples reads the lines of recorded property examples.
+// parseExamples parses the lines of recorded property examples.
 func parseExamples(text string) (property string, out []kg.Example) {
 	for line := range strings.SplitSeq(text, "\n") {
 		left, value, ok := strings.Cut(line, " --> ")
@@ -53,7 +53,7 @@ func parseExamples(text string) (property string, out []kg.Example) {
 	return property, out
 }
 
-// parseEntity builds an entity whose page is a recorded one, with every value as a string.
+// parseEntity builds an entity from a recorded page, with every value as a string.
 func parseEntity(id, text string) (*kg.Entity, error) {
 	e := &kg.Entity{ID: id, Type: kg.Item}
 	if text == "" {
@@ -128,7 +128,7 @@ func splitKey(key string) kg.PropertyRef {
 	return kg.PropertyRef{ID: key}
 }
 
-// orderedObject reads a JSON object in order; the values are json.RawMessage.
+// orderedObject parses a JSON object, preserving its order; the values are json.RawMessage.
 func orderedObject(b []byte) ([]member, error) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('{') {
@@ -155,8 +155,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// reshape rewrites a page's JSON in the shape of our pages: single values without a list, values without qualifiers as
-// a list, no empty objects. Anything that is not a page is returned unchanged.
+// reshape rewrites a page's JSON in the structure of our pages: single values are not in a list, values without
+// qualifiers are in a list, and there are no empty objects. Anything that is not a page is returned unchanged.
 func reshape(text string) string {
 	ms, err := orderedObject([]byte(text))
 	if err != nil {

@@ -67,12 +67,12 @@ func mustJSON(v any) string {
 	return string(b)
 }
 
-// recordPlayer is the model and the graph of one recorded run: the model answers by position, and the graph with what
-// was observed at that position.
+// recordPlayer is the model and the graph for one recorded run: the model responds by position, and the graph returns
+// what was observed at that position.
 type recordPlayer struct {
 	*agent.RecordedModel
 	run   agent.RecordedRun
-	steps []step // what the agent did, with the position in the record
+	steps []step // the agent's steps, with their positions in the record
 	rolls []int  // To of every rollback
 }
 
@@ -80,13 +80,13 @@ func newPlayer(run agent.RecordedRun) *recordPlayer {
 	return &recordPlayer{RecordedModel: agent.NewRecordedModel(run), run: run}
 }
 
-// step is a step of the agent and the position of the recorded action that it came from.
+// step is one of the agent's steps, with the position of the recorded action that it came from.
 type step struct {
 	pos int
 	agent.Step
 }
 
-// Record keeps what the agent did: the player is the trajectory's recorder too.
+// Record keeps the agent's steps: the player is also the trajectory's recorder.
 func (p *recordPlayer) Record(_ context.Context, e agent.Event) error {
 	switch e.Event {
 	case "step":
@@ -99,7 +99,7 @@ func (p *recordPlayer) Record(_ context.Context, e agent.Event) error {
 
 var errRecordEnd = errors.New("the record ends here")
 
-// Complete ends the run with the record, and extracts nothing, because the record's own actions are compared.
+// Complete ends the run where the record ends, and does not extract a query, because the recorded actions are compared.
 func (p *recordPlayer) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
 	switch {
 	case req.Purpose == "act" && p.Position() == len(p.run.Actions):

@@ -10,13 +10,13 @@ import (
 // expectation is the result of applying the rule on repetitions and early stops to a sequence of actions, computed
 // without the engine's code.
 type expectation struct {
-	steps []string // every executed step, in order: name and argument
+	steps []string // every executed step in order, as name and argument
 	rolls []int    // To of every rollback
 	end   string   // "answer", "limit" or "record" (its actions ran out)
-	clean bool     // nothing was refused and the record's actions all fit
+	clean bool     // no action was rejected, and all recorded actions were used
 }
 
-// expect is the rule in its simplest form: a list of kept steps, two counters, and nothing else.
+// expect implements the rule in its simplest form: with only a list of kept steps and two counters.
 func expect(run agent.RecordedRun) expectation {
 	type held struct {
 		n      int

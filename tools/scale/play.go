@@ -1,4 +1,4 @@
-// Over 500 lines: one simulation, from the posts to the figures. Its processes share the state of the simulated clock.
+// Over 500 lines: one simulation, from posts to figures. Its processes share the state of the simulated clock.
 
 package scale
 
@@ -26,22 +26,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Setting is one row of the tables: the load, and what it meets.
+// Setting is one row in the tables: the load and the system under it.
 type Setting struct {
-	Load    float64 // a multiple of the requests of the archive's months
-	Workers int     // ten in a process
-	Wikis   int     // forums that share the load
-	Own     bool    // a query service of our own: no budget, and four times as fast
-	Raised  bool    // the limits on replies and money are raised with the load
+	Load    float64 // multiple of the requests per month in the archive
+	Workers int     // ten per process
+	Wikis   int     // number of forums that share the load
+	Own     bool    // whether we run our own query service: no budget, and four times as fast
+	Raised  bool    // whether the limits on replies and money grow with the load
 	Deaths  float64 // average number of hours until a process is killed; never if 0
 	Days    int
 	Seed    uint64
 }
 
-// Result is what happened to the requests.
+// Result describes the outcome of the requests.
 type Result struct {
 	Requests, Answered, GivenUp, Open int
-	Median, P95                       time.Duration // from a post to its reply, of those that were answered
+	Median, P95                       time.Duration // time from a post to its reply, over answered requests
 	USD                               float64       // per answer
 	Spent, Unanswered                 float64       // in US dollars: in total, and on requests without a reply at the end
 	Waits                             []Wait        // by cause, longest first
@@ -55,9 +55,9 @@ type Wait struct {
 }
 
 const (
-	longLease  = 10 * time.Minute // longer than in production if nothing dies, to simulate fewer renewals
+	longLease  = 10 * time.Minute // longer than in production if no process dies, to simulate fewer renewals
 	shortLease = time.Minute
-	restart    = 30 * time.Second // until a service manager restarts a process that died
+	restart    = 30 * time.Second // time until a service manager restarts a process that died
 	dailyUSD   = 5.0
 	notice     = "their delay and the schedule"
 	workers    = "a worker"
@@ -84,11 +84,11 @@ type system struct {
 	ends   map[string]time.Time // when each lease expires
 	waits  map[string]time.Duration
 	held   map[string]int
-	calls  map[string]int // of the model, by entry
+	calls  map[string]int // number of calls to the model, by entry
 	died   int
 }
 
-// Play simulates a setting in a testing/synctest bubble.
+// Play simulates a setting. It must run in a testing/synctest bubble.
 func Play(ctx context.Context, s Setting) (*Result, error) {
 	days := s.Days + 3
 	sys := &system{Setting: s, ledger: bottest.NewMemory(), days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
@@ -107,7 +107,7 @@ func Play(ctx context.Context, s Setting) (*Result, error) {
 	for n := range (s.Workers + 9) / 10 {
 		all.Go(func() { errs <- sys.keep(ctx, n) })
 	}
-	time.Sleep(20 * time.Minute) // the first start has seen the pages
+	time.Sleep(20 * time.Minute) // the processes have read the pages for the first time
 	for i, w := range sys.wikis {
 		all.Go(func() { sys.people(ctx, i, w) })
 	}
@@ -124,8 +124,8 @@ func Play(ctx context.Context, s Setting) (*Result, error) {
 	return sys.result()
 }
 
-// people post requests for as long as the setting specifies, and archive answered threads. Each day is as busy as a
-// month drawn from the archive.
+// people simulates users who post requests for as long as the setting specifies and archive answered threads. Each day
+// is as busy as a month drawn from the archive.
 func (s *system) people(ctx context.Context, n int, w *wiki) {
 	rng := seeded(s.Seed, "people", fmt.Sprint(n))
 	keep := min(24*time.Hour, time.Duration(float64(7*24*time.Hour)/s.Load))
@@ -154,7 +154,7 @@ func (s *system) people(ctx context.Context, n int, w *wiki) {
 	}
 }
 
-// keep runs the nth process, and restarts it after it was killed, as a service manager does.
+// keep runs the nth process and restarts it whenever it is killed, as a service manager does.
 func (s *system) keep(ctx context.Context, n int) error {
 	rng := seeded(s.Seed, "deaths", fmt.Sprint(n))
 	solver, err := s.solver(slog.New(slog.DiscardHandler), n)
@@ -186,8 +186,7 @@ func (s *system) keep(ctx context.Context, n int) error {
 	}
 }
 
-// process is one process as the ledger and the leases see it. Once it is dead, nothing that it still does has any
-// effect.
+// process is one process as seen by the ledger and the leases. Once it is dead, nothing it does has any effect.
 type process struct {
 	*system
 	dead atomic.Bool
@@ -202,7 +201,7 @@ func (s *system) lease() time.Duration {
 	return longLease
 }
 
-// crew creates the process with its share of the workers.
+// crew creates the process's crew with its share of the workers.
 func (p *process) crew(holder string, workers int, solver *solver) *crew.Crew {
 	lg := slog.New(slog.DiscardHandler)
 	bots := func(holder string, took time.Time) (*several.Bots, error) {
@@ -227,7 +226,7 @@ func (p *process) crew(holder string, workers int, solver *solver) *crew.Crew {
 		Schedule: func(ctx context.Context, _ leader.Lease) error {
 			b, err := bots(holder+", scheduler", time.Time{})
 			for err == nil && ctx.Err() == nil { // WATCH_SCHEDULE: every ten minutes
-				_ = b.Notice(ctx) // after an error, the next round tries again
+				_ = b.Notice(ctx) // after an error, the next round retries
 				_ = sleep(ctx, time.Until(time.Now().Truncate(10*time.Minute).Add(10*time.Minute)))
 			}
 			return err
@@ -268,7 +267,7 @@ type clock struct{}
 func (clock) Now() time.Time                                   { return time.Now() }
 func (clock) Sleep(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
 
-// The ledger rings the bell.
+// The ledger, which rings the bell.
 
 func (p *process) Entry(ctx context.Context, key string) (*bot.Entry, error) {
 	return p.ledger.Entry(ctx, key)
@@ -361,7 +360,7 @@ func (p *process) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// bells wakes those that wait for work when it is due, as package bell does.
+// bells wakes waiting workers when work is due, as package bell does.
 type bells struct {
 	mu   sync.Mutex
 	wake map[string][]chan<- struct{}
@@ -398,7 +397,7 @@ func (b *bells) ring(j job.Job) {
 	}()
 }
 
-// result counts what happened to the requests and what they waited for.
+// result summarizes what happened to the requests and what they waited for.
 func (s *system) result() (*Result, error) {
 	entries, err := s.ledger.Entries(context.Background(), bot.Filter{})
 	if err != nil {
@@ -408,7 +407,7 @@ func (s *system) result() (*Result, error) {
 	for _, w := range s.wikis {
 		r.Requests += len(w.asked) - 1
 		if w.doubled > 0 {
-			return nil, fmt.Errorf("%d requests have two replies", w.doubled)
+			return nil, fmt.Errorf("%d requests got two replies", w.doubled)
 		}
 	}
 	var delays []time.Duration
@@ -428,7 +427,7 @@ func (s *system) result() (*Result, error) {
 		}
 		turn := inTurn(e)
 		s.waits[replies] += turn
-		s.waits[workers] += drafted.Sub(e.Created) - turn // the time of the work itself is subtracted below
+		s.waits[workers] += drafted.Sub(e.Created) - turn // the time of the actual work is subtracted below
 		if e.State != bot.Posted {
 			r.Unanswered += float64(s.calls[e.Key]) * callUSD
 		}
@@ -464,7 +463,7 @@ func (s *system) result() (*Result, error) {
 	return r, nil
 }
 
-// inTurn returns how long a request waited because the replies that may be posted were already allotted.
+// inTurn returns how long a request waited because all permitted replies were already allotted.
 func inTurn(e *bot.Entry) (d time.Duration) {
 	for i, c := range e.History {
 		if c.Reason == limit.Spoken {
@@ -478,7 +477,7 @@ func inTurn(e *bot.Entry) (d time.Duration) {
 	return d
 }
 
-// publisher returns what delays drafts: the limits on replies, if the gate has reached them.
+// publisher returns what delays drafts: the limits on replies if they have been reached, and otherwise publishing.
 func (s *system) publisher() string {
 	if s.held["hour"]+s.held["day"] > 0 {
 		return replies
@@ -496,7 +495,7 @@ func (s *system) spent() (usd float64) {
 	return usd
 }
 
-// Print writes a row of the table.
+// Print writes a row in the table.
 func (r *Result) Print(w io.Writer, s Setting) {
 	share := func(n int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(1, r.Requests))) }
 	graph, limits := "WDQS", "default"

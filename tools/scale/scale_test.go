@@ -19,7 +19,7 @@ func play(t *testing.T, s Setting) (r *Result) {
 	return r
 }
 
-// With twenty times today's load for a day, all requests are answered. The same seed results in the same day.
+// With twenty times today's load for one day, all requests are answered. The same seed produces the same day.
 func TestScale(t *testing.T) {
 	s := Setting{Load: 20, Workers: 3, Wikis: 1, Days: 1, Seed: 1}
 	r := play(t, s)
@@ -39,8 +39,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// Processes that are killed every half hour lose and duplicate nothing: others do their work once its lease has
-// expired. [Play] fails if a request has two replies.
+// Even if processes are killed every half hour, no replies are lost or duplicated: other processes take over the work
+// once its lease has expired. [Play] fails if a request has two replies.
 func TestDeaths(t *testing.T) {
 	s := Setting{Load: 100, Workers: 30, Wikis: 1, Raised: true, Deaths: 0.5, Days: 1, Seed: 3}
 	r := play(t, s)
@@ -52,7 +52,7 @@ func TestDeaths(t *testing.T) {
 	}
 }
 
-// The plot has a dot for each point and its scale in powers of ten.
+// The plot has a dot for each point, and its scale is in powers of ten.
 func TestPlot(t *testing.T) {
 	svg := logPlot("Waits", "hours", "load", []curve{{"a", []point{{1, 0.3}, {10, 0.4}, {1000, 30}}}, {"b & c", []point{{1, 0.2}}}})
 	for want, n := range map[string]int{"<circle": 4, ">0.1<": 1, ">1<": 2, ">100<": 2, ">1000<": 1, "b &amp; c<": 1,
@@ -63,9 +63,9 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// A service with 50 seconds of query time per minute answers no more than that, however many people ask. A question has
-// three queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, with a maximum of 60 s. That is about 8 s, so about six are
-// answered a minute, and a few more from the account's balance at the start.
+// A service with 50 seconds of query time per minute answers no more than that, no matter how many users ask. A
+// question requires three queries of 1.2 s * exp(1.3²/2) = 2.8 s on average, with a maximum of 60 s. That is about 8 s
+// per question, so about six questions are answered per minute, plus a few from the account's initial balance.
 func TestBench(t *testing.T) {
 	rate := func(s Setting) float64 {
 		var took time.Duration
@@ -84,9 +84,9 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// If many more people ask than may be answered, hardly any draft is paid for and not posted, and as many replies are
-// posted as the limits allow: 60 on each of the four days. Bots that drafted at once spent half of the money on drafts
-// that were not posted.
+// If there are many more requests than the limits allow, hardly any paid draft remains unposted, and as many replies
+// are posted as the limits allow: 60 on each of the four days. Bots that drafted immediately spent half of the money on
+// drafts that were not posted.
 func TestOverload(t *testing.T) {
 	if os.Getenv("SCALE") == "" {
 		t.Skip("takes half a minute: for `make scale` only")
@@ -101,8 +101,8 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// TestTables prints the tables of docs/scale.md; `make scale` runs it, and `make scale SCALE=default` only the rows with
-// the default limits.
+// TestTables prints the tables in docs/scale.md; `make scale` runs it, and `make scale SCALE=default` prints only the
+// rows with the default limits.
 func TestTables(t *testing.T) {
 	if os.Getenv("SCALE") == "" {
 		t.Skip("prints tables for `make scale` only")

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// solver calls the model four times on average, and runs a query after every call but the last.
+// solver calls the model four times on average, and runs a query after every call except the last.
 type solver struct {
 	s     *system
 	model *llm.Client
@@ -64,7 +64,7 @@ func (v *solver) Solve(ctx context.Context, key string, _ agent.Question) (*agen
 		began := time.Now()
 		_, err := v.graph.Query(ctx, fmt.Sprintf("SELECT ?x WHERE { ?x ?y ?z } # %f", took))
 		v.s.wait(endpoint, max(time.Since(began)-seconds(min(took, queryLimit)), 0))
-		if kind := kg.KindOf(err); err != nil && kind != kg.Timeout { // a model continues after a timeout
+		if kind := kg.KindOf(err); err != nil && kind != kg.Timeout { // the model continues after a timeout
 			return nil, err
 		}
 	}
@@ -83,8 +83,8 @@ func (s *system) called(key string) {
 	s.calls[key]++
 }
 
-// Bench makes the workers answer benchmark questions and returns how long that takes, and the share of questions that a
-// service refused.
+// Bench makes the workers answer benchmark questions. It returns the time taken, the cost in US dollars and the share
+// of questions that failed because of a service.
 func Bench(ctx context.Context, s Setting, questions int) (took time.Duration, usd, failed float64, err error) {
 	s.Raised, s.Load = true, 1e6
 	sys := &system{Setting: s, days: llm.NewMemoryDays(), pace: remote.NewMemoryStore(),
@@ -121,7 +121,7 @@ func Bench(ctx context.Context, s Setting, questions int) (took time.Duration, u
 	return time.Since(began), sys.spent() / float64(questions), float64(sys.held["failed"]) / float64(questions), nil
 }
 
-// taken returns how long a query takes, which it reads from the query's comment.
+// taken returns the duration of a query, which it reads from the query's comment.
 func taken(form url.Values) float64 {
 	_, text, _ := strings.Cut(form.Get("query"), "# ")
 	var took float64
@@ -129,7 +129,7 @@ func taken(form url.Values) float64 {
 	return took
 }
 
-// solver creates the model and the query service of a process.
+// solver creates the model and the query service for a process.
 func (s *system) solver(lg *slog.Logger, n int) (*solver, error) {
 	rng := seeded(s.Seed, "process", fmt.Sprint(n))
 	var mu sync.Mutex

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// rows returns the settings of the first table, in its order; seed and days are filled in.
+// rows returns the settings of the first table in order, including seed and days.
 func rows() (all []Setting) {
 	for _, load := range []float64{1, 10, 100, 1000} {
 		for _, workers := range []int{1, 3, 30} {
@@ -36,8 +36,8 @@ func rows() (all []Setting) {
 	return all
 }
 
-// tables prints the tables and, if figures is a folder, draws them there. only is "default" for the rows with default
-// limits alone, or anything else for all.
+// tables prints the tables and, if figures is a folder, draws them there. If only is "default", tables prints only the
+// rows with the default limits.
 func tables(t *testing.T, w io.Writer, only, figures string) {
 	fmt.Fprintln(w, "| load | workers | wikis | queries | limits | deaths | requests | median | p95 | an answer | given up | "+
 		"still waiting | longest wait for |")
@@ -61,7 +61,7 @@ func tables(t *testing.T, w io.Writer, only, figures string) {
 		if !s.Raised {
 			waits[0].points = append(waits[0].points, p)
 		}
-		if s.Raised || s.Load < 100 { // at a low load, no limit is reached
+		if s.Raised || s.Load < 100 { // at low load, no limits are reached
 			waits[1].points = append(waits[1].points, p)
 		}
 	}
@@ -94,7 +94,7 @@ func tables(t *testing.T, w io.Writer, only, figures string) {
 	}
 }
 
-// bench prints a row of the benchmark table, from a thousand questions.
+// bench prints a row of the benchmark table, based on a thousand questions.
 func bench(t *testing.T, w io.Writer, s Setting) (rate float64) {
 	const questions = 1000
 	synctest.Test(t, func(t *testing.T) {

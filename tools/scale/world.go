@@ -1,10 +1,10 @@
 // Package scale simulates the bot on a simulated clock: the real scheduler, publisher, workers, queue, limits and
-// accounts, against a wiki, a query service and a model that random numbers simulate. `make scale` prints what
-// docs/scale.md shows.
+// accounts, against a randomly simulated wiki, query service and model. `make scale` prints the tables in
+// docs/scale.md.
 //
-// What is real: internal/crew, internal/leader, package bot with its gate and limits, internal/job, the account of a
-// query service (internal/kg/remote) and the client and budget of the model (internal/llm). The clock is that of a
-// testing/synctest bubble, in which a month takes seconds.
+// These parts are real: internal/crew, internal/leader, package bot with its gate and limits, internal/job, the account
+// with a query service (internal/kg/remote) and the client and budget for the model (internal/llm). The clock belongs
+// to a testing/synctest bubble, in which a month takes seconds.
 package scale
 
 import (
@@ -37,7 +37,7 @@ var perMonth = []int{
 	8, 15, 9,
 }
 
-// How long external services take, what they cost, and how often they fail.
+// Duration, cost and failure rate of external services.
 const (
 	queryMedian  = 1.2 // seconds, log-normal
 	querySigma   = 1.3
@@ -49,8 +49,8 @@ const (
 	inputUSD     = 2.50 // per million tokens
 	outputUSD    = 10.0
 	callUSD      = (callTokens*inputUSD + answerTokens*outputUSD) / 1e6
-	lagShare     = 0.05 // share of saves that the wiki refuses because its databases lag
-	outageShare  = 0.1  // share of days on which a part has an outage
+	lagShare     = 0.05 // share of saves that the wiki rejects because its databases lag
+	outageShare  = 0.1  // share of days on which a service has an outage
 	outageMean   = time.Hour
 )
 
@@ -59,7 +59,7 @@ const (
 	account   = "SpinachBot"
 )
 
-// seeded returns random numbers that depend only on a seed and on names.
+// seeded returns a random source that depends only on a seed and on names.
 func seeded(seed uint64, names ...string) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, strings.Join(names, "\x00"))
@@ -72,7 +72,7 @@ func logNormal(r *rand.Rand, median, sigma float64) float64 {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// outages are the times during which a part does not answer.
+// outages are the times during which a service does not respond.
 type outages [][2]time.Time
 
 func newOutages(r *rand.Rand, days int) (out outages) {
@@ -90,7 +90,7 @@ func (o outages) now() bool {
 	return slices.ContainsFunc(o, func(w [2]time.Time) bool { return !now.Before(w[0]) && now.Before(w[1]) })
 }
 
-// section is a thread of the page; its version counts the changes.
+// section is a thread on the page; its version counts the changes.
 type section struct {
 	id, version int
 	text        string
@@ -99,7 +99,7 @@ type section struct {
 	replies     int
 }
 
-// wiki is one forum page that accepts section edits.
+// wiki is a single forum page that accepts section edits.
 type wiki struct {
 	mu       sync.Mutex
 	rng      *rand.Rand
@@ -111,7 +111,7 @@ type wiki struct {
 	revs     map[int64][]section // the newest, without texts
 	asked    map[string]time.Time
 	own      []bot.OwnEdit // newest last
-	doubled  int           // requests that got two replies
+	doubled  int           // number of requests that got two replies
 }
 
 func newWiki(seed uint64, name string, days int) *wiki {
@@ -157,8 +157,8 @@ func (w *wiki) ask(user string) {
 // fullPage is the maximum number of threads on the page.
 const fullPage = 300
 
-// archive removes threads that were answered longer ago than the duration after, those that are older than two weeks,
-// and the oldest ones if there are more than fullPage.
+// archive removes threads that were answered longer ago than after, threads older than two weeks, and, if there are
+// more than fullPage, the oldest threads.
 func (w *wiki) archive(after time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,8 +188,8 @@ func (w *wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
 	return &bot.Revision{Title: title, ID: w.rev, Text: w.text, Timestamp: time.Now(), Now: time.Now()}, nil
 }
 
-// Save implements [bot.Wiki]. A section that someone has changed since is an edit conflict. If the process dies
-// meanwhile, half of the edits are saved.
+// Save implements [bot.Wiki]. If someone has changed the section in the meantime, there is an edit conflict. If the
+// process dies in the meantime, half of the edits are saved.
 func (w *wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	time.Sleep(700 * time.Millisecond)
 	w.mu.Lock()
@@ -234,15 +234,15 @@ func (w *wiki) OwnEdits(_ context.Context, _ string, since time.Time) (out []bot
 	return out, nil
 }
 
-// Texts implements [bot.Wiki]. Nobody asks the same question twice in a minute.
+// Texts implements [bot.Wiki]. No one asks the same question twice in a minute.
 func (w *wiki) Texts(context.Context, string, time.Time, time.Time) ([]string, error) {
 	return nil, nil
 }
 
-// service is the query service or the model, as a transport: the request determines how long the answer takes.
+// service is the query service or the model, as a transport: the request determines how long the response takes.
 type service struct {
 	down  outages
-	taken func(url.Values) float64 // seconds of a query; nil for the model
+	taken func(url.Values) float64 // returns the duration of a query in seconds; nil for the model
 }
 
 // RoundTrip implements [http.RoundTripper].

@@ -1,18 +1,18 @@
-// Command used measures which parts of the observations of preset best are used later: which of the IDs that a line, a
-// list or a row shows occur in a later call or in the final query, and which of these nothing else has shown. What is
-// never used can be left out of an observation.
+// Command used measures which parts of the best preset's observations are used later: which of the IDs shown in a line,
+// a list or a row occur in a later call or in the final query, and which of these were not shown anywhere else. Parts
+// that are never used can be omitted from observations.
 //
 //	used [-without ACTIONS] PATH...
 //
-// Each PATH is a trajectory or a folder. In a folder, files *.jsonl that begin with a trajectory's first event are
-// read, at any depth. IDs in the question do not count, and neither do those that the preset's rules name, since every
+// Each PATH is a trajectory or a folder. In a folder, *.jsonl files that start with a trajectory's first event are
+// read, at any depth. IDs in the question do not count, and neither do IDs mentioned in the preset's rules, since every
 // reader knows them.
 //
-// With -without, what the actions show does not count, as if they had not been called. This is for the noisy reader,
-// which looks up every first thing even if everything about it was shown before.
+// With -without, the observations of these actions do not count, as if the actions had not been called. This is for the
+// noisy reader, which always looks up the first item it needs, even if everything about it was shown before.
 //
-// A list is measured by position. "Needed at" counts the used IDs that nothing else shows and whose position is in a
-// range: if the list is truncated before the range, they are lost.
+// Lists are measured by position. "Needed at" counts the used IDs that are not shown anywhere else and whose position
+// is in a given range: if the list is truncated before the range, they are lost.
 package main
 
 import (
@@ -65,7 +65,7 @@ func command(w io.Writer, args []string) error {
 		}
 	}
 	if m.runs == 0 {
-		return errors.New("there are no runs of the preset best")
+		return errors.New("there are no runs of the best preset")
 	}
 	return m.write(w)
 }
@@ -78,10 +78,10 @@ type measure struct {
 	parts       map[string]*sum
 }
 
-// places are the upper bounds of the position ranges that are distinguished.
+// places are the upper bounds of the position ranges.
 var places = []int{1, 2, 4, 6, 8, 10, 12, 14, 20}
 
-// sum contains the figures of one part of the observations.
+// sum contains the figures for one part of the observations.
 type sum struct {
 	times, entries, bytes int
 	shown, used, only     int   // IDs
@@ -89,7 +89,7 @@ type sum struct {
 	longest               int
 }
 
-// entry is a line, a member of a list or a row.
+// entry is a line, a list item or a row.
 type entry struct {
 	part  string
 	place int // from 1
@@ -132,7 +132,7 @@ func (m *measure) file(name string) error {
 	return nil
 }
 
-// after returns the arguments of later calls, and the final query.
+// after returns the arguments of the calls in events and the final query.
 func after(events []event.Event) string {
 	var s strings.Builder
 	for _, e := range events {
@@ -146,7 +146,7 @@ func after(events []event.Event) string {
 	return s.String()
 }
 
-// count adds the entries of a run. For each entry, later contains the calls after it.
+// count adds the entries in a run. For each entry, later contains the calls after it.
 func (m *measure) count(seen []entry, later []string, known map[string]bool) {
 	shownIn := map[string][]int{} // entries by ID
 	for i, x := range seen {
@@ -201,7 +201,7 @@ func idsIn(text string) []string {
 	return out
 }
 
-// has reports whether an ID occurs in text as a whole word.
+// has reports whether an ID occurs in the text as a whole word.
 func has(text, id string) bool {
 	for rest := text; ; {
 		i := strings.Index(rest, id)
@@ -214,7 +214,7 @@ func has(text, id string) bool {
 	}
 }
 
-// taking is an observation of the preset best that is being split into entries.
+// taking is an observation of the best preset that is being split into entries.
 type taking struct {
 	step  *event.Step
 	lines []string
@@ -267,7 +267,7 @@ func (t *taking) list(part, text, sep string) {
 	}
 }
 
-// beforehand adds a line of what was looked up before the first turn.
+// beforehand adds a line from the lookup before the first turn.
 func (t *taking) beforehand(i int, line, inner string) {
 	name, _, _ := strings.Cut(inner, ": ")
 	switch {

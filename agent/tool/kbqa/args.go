@@ -1,11 +1,11 @@
 // Package kbqa supports the tools of Interactive-KBQA (Xiong et al., ACL 2024): how their calls are written, how graphs
-// name entities, and the resulting queries and texts. It does not call a graph; package tool does that.
+// name entities, and the resulting queries and messages. It does not call a graph; package tool does that.
 //
-//	args.go      calls written as in Python, read without evaluating anything
+//	args.go      calls in Python syntax, parsed without evaluating anything
 //	naming.go    names, values and predicates in each kind of graph
-//	pattern.go   the patterns around a node: queries and texts
+//	pattern.go   the patterns around a node: queries and their display
 //	dates.go     Freebase: a missing date counts as a match
-//	likeness.go  how similar two names are in spelling
+//	likeness.go  how similar the spellings of two names are
 package kbqa
 
 import (
@@ -41,8 +41,8 @@ func WriteArguments(args json.RawMessage, names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// quoted returns a string in quotation marks. If the string contains the mark, the other kind is used; if it contains
-// both, the mark is escaped. [ReadArguments] reads all of these forms.
+// quoted returns a string in quotation marks. If the string contains one kind of quotation mark, the other kind is
+// used; if it contains both, the mark is escaped. [ReadArguments] accepts all of these forms.
 func quoted(s string, mark byte) string {
 	if strings.IndexByte(s, mark) >= 0 {
 		other := byte('\'' + '"' - mark)
@@ -59,9 +59,9 @@ var (
 	nextQuoted   = regexp.MustCompile(`^,\s*["'“]`)
 )
 
-// ReadArguments reads the arguments of a call that is written as in Python: strings in quotation marks, by position or
-// by name. It does not evaluate anything. Since models do not escape the quotation marks in queries, a mark ends a
-// string only if it is followed by another argument or by nothing. Anything else becomes part of a string.
+// ReadArguments parses the arguments of a call in Python syntax: quoted strings, by position or by name. It does not
+// evaluate anything. Since models do not escape the quotation marks in queries, a mark ends a string only if it is
+// followed by another argument or by nothing. Anything else becomes part of a string.
 func ReadArguments(text string, names []string) map[string]string {
 	out := map[string]string{}
 	rest := strings.TrimSpace(text)
@@ -74,7 +74,7 @@ func ReadArguments(text string, names []string) map[string]string {
 				}
 			}
 		}
-		if name == "query" { // the paper's own texts use this name for the first argument
+		if name == "query" { // the paper's prompts use this name for the first argument
 			name = names[0]
 		}
 		if name == "" {
@@ -93,7 +93,7 @@ func ReadArguments(text string, names []string) map[string]string {
 	return out
 }
 
-// readText reads the string at the beginning of s.
+// readText parses the string at the start of s.
 func readText(s string, names []string) (value, rest string) {
 	for _, marks := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"`", "`"}} {
 		inner, ok := strings.CutPrefix(s, marks[0])
@@ -130,7 +130,8 @@ func readText(s string, names []string) (value, rest string) {
 	return strings.TrimSpace(s), ""
 }
 
-// unescaped resolves only what a model has to escape between quotation marks, since other escapes may be SPARQL's.
+// unescaped resolves only the escapes that a model needs inside a quoted string, because other escapes may be part of
+// the SPARQL.
 func unescaped(s, mark string) string {
 	return strings.TrimSpace(strings.NewReplacer(`\\`, `\\`, `\`+mark, mark, `\n`, "\n").Replace(s))
 }
@@ -138,8 +139,8 @@ func unescaped(s, mark string) string {
 // escaped reports whether s ends with an odd number of backslashes.
 func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1 }
 
-// ends reports whether a string ends where the text after begins: at the very end, before a named argument or, if
-// its own braces are closed, before a quoted argument.
+// ends reports whether a string ends where after starts: at the very end, before a named argument or, if the string's
+// braces are balanced, before a quoted argument.
 func ends(closed bool, after string, names []string) bool {
 	if after == "" {
 		return true
@@ -165,7 +166,7 @@ func Python(s string, n int) string {
 	return quoted(strings.ReplaceAll(render.Clip(render.Fold(s), n), `\`, `\\`), '\'')
 }
 
-// Cut cuts a string to n characters and adds an ellipsis. It reports whether it did.
+// Cut truncates a string to n characters, adds an ellipsis, and reports whether it did so.
 func Cut(s string, n int) (string, bool) {
 	r := []rune(s)
 	if len(r) <= n {

@@ -10,9 +10,9 @@ import (
 
 // MissingDates rewrites a query for Freebase so that a missing start or end date counts as a match. In Freebase, a
 // missing end date usually means that something is still true. A triple whose predicate ends in .from or .to, together
-// with the filters of its group that compare its variable with a constant, becomes a filter that is also true if there
-// is no such triple. If the variable is also used elsewhere (in the result, in another triple, or with another such
-// date), the triple does not change.
+// with the filters in its group that compare its variable with a constant, becomes a filter that is also true if there
+// is no matching triple. If the variable is also used elsewhere (in the result, in another triple, or with a different
+// such date), the triple does not change.
 func MissingDates(query string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Body == nil || q.Body.Where == nil {
@@ -31,14 +31,14 @@ func MissingDates(query string) string {
 	return sparql.Print(q, sparql.PrintOptions{})
 }
 
-// date is a triple with a start or end date.
+// date is a triple whose object is a start or end date.
 type date struct {
 	triples  *sparql.Triples
 	property *sparql.Property
 	variable string
 }
 
-// datesOf returns the triples of a group whose object is a start or end date.
+// datesOf returns the triples in a group whose object is a start or end date.
 func datesOf(q *sparql.Query, g *sparql.Group) []date {
 	var out []date
 	for _, p := range g.Patterns {
@@ -65,7 +65,7 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 	}
 	var conditions []string
 	var gone []sparql.Pattern
-	used := 1 // its use in the triple
+	used := 1 // the use in the triple
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)
 		if !ok || f.Expr.Span.End == 0 || mentions(text(f.Expr)) == 0 {
@@ -113,7 +113,7 @@ func splitFilters(patterns []sparql.Pattern) []sparql.Pattern {
 	return out
 }
 
-// conjuncts returns the parts of an expression that must all be true.
+// conjuncts returns the operands of the conjunctions in an expression.
 func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	if e.Kind == sparql.ExprBinary && e.Op == "&&" && len(e.Args) == 2 {
 		return append(conjuncts(e.Args[0]), conjuncts(e.Args[1])...)

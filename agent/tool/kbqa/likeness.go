@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Likeness returns the similarity of two names, from 0 (nothing in common) to 1 (equal except for case and
-// punctuation). It is the Sørensen-Dice coefficient of the names' trigrams.
+// Likeness returns the similarity of two names, from 0 (nothing in common) to 1 (equal, ignoring case and punctuation).
+// It is the Sørensen-Dice coefficient of the names' trigrams.
 func Likeness(a, b string) float64 {
 	x, y := trigrams(a), trigrams(b)
 	if len(x) == 0 || len(y) == 0 {
@@ -33,7 +33,7 @@ func trigrams(s string) map[string]bool {
 	return out
 }
 
-// WordsOf returns the words of a name in lower case.
+// WordsOf returns the words in a name, in lower case.
 func WordsOf(s string) []string {
 	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// The graph dialects of Interactive-KBQA's data sets, for [Show.Dialect]. They differ in how a query names an entity.
-// In all but the first, entities are identified by their names and predicates by words.
+// The graph dialects of Interactive-KBQA's data sets, for [Show.Dialect]. They differ in how a query refers to an
+// entity. In all but the first, entities are identified by their names and predicates by words.
 const (
-	ByIRI    = ""         // wd:Q42, or another prefixed name or <IRI>: the graphs of the registry
+	ByIRI    = ""         // wd:Q42 or any other prefixed name or <IRI>; used for the graphs in the registry
 	KQAPro   = "kqapro"   // ?e <pred:name> "X", with nodes for values and for facts
 	MetaQA   = "metaqa"   // ?e <name> "X"; tags are literals
 	Freebase = "freebase" // ?e ns:type.object.name "X"@en, with compound values
@@ -42,18 +42,18 @@ type Naming struct {
 	Dialect  string
 	Label    string   // predicate of names, as in a query; "" on a Wikibase, whose labels are looked up
 	Lang     string   // language tag of names in queries, or ""
-	Langs    []string // languages of names that are read
+	Langs    []string // languages of the names to read
 	Describe string   // predicate of descriptions, or ""
-	Wikibase bool     // statements have nodes: p: leads to ps: and pq:
-	Compound bool     // there are nameless nodes between subject and value
+	Wikibase bool     // there are statement nodes: p: leads to ps: and pq:
+	Compound bool     // there are blank nodes between subject and value
 	Prefixes map[string]string
-	graph    *kg.Description // description of a graph of IRIs
+	graph    *kg.Description // description of a graph that uses IRIs
 }
 
-// ns is the namespace of Freebase.
+// ns is Freebase's namespace.
 const ns = "http://rdf.freebase.com/ns/"
 
-// For returns how a graph names its nodes. languages are the languages of names in a graph of IRIs, in order of
+// For returns the naming of a graph. languages are the languages of names in a graph that uses IRIs, in order of
 // preference.
 func For(dialect string, d *kg.Description, languages []string) Naming {
 	switch dialect {
@@ -87,8 +87,7 @@ func For(dialect string, d *kg.Description, languages []string) Naming {
 	return n
 }
 
-// Expand returns the IRI of a node that is written as an ID, or as a prefixed name with a prefix of the graph or of
-// Wikidata.
+// Expand returns the IRI of a node written as an ID, or as a prefixed name whose prefix the graph or Wikidata declares.
 func (n Naming) Expand(name string) (string, bool) {
 	if n.graph != nil {
 		if iri, ok := n.graph.Expand(name); ok {
@@ -111,8 +110,8 @@ var (
 	anyPrefix = regexp.MustCompile(`(?i)\bPREFIX\s+([A-Za-z0-9_.-]*):`)
 )
 
-// Completed returns a query in the form in which it is run: with the graph's prefixes added, since they need not be
-// declared, and with underscores in predicates if the graph's predicates are words.
+// Completed returns a query as it is run: with the graph's prefixes added, since queries need not declare them, and
+// with underscores in predicates if the graph's predicates are words.
 func (n Naming) Completed(query string) string {
 	query = strings.TrimSpace(query)
 	if n.Dialect == KQAPro || n.Dialect == MetaQA {
@@ -135,12 +134,12 @@ func (n Naming) Completed(query string) string {
 	return head.String() + query
 }
 
-// Named reports whether a term is a usable name, that is, a name in one of the languages.
+// Named reports whether a term can be used as a name, that is, whether it is in one of the languages.
 func (n Naming) Named(t rdf.Term) bool {
 	return t.IsLiteral() && (len(n.Langs) == 0 || slices.Contains(n.Langs, t.Lang))
 }
 
-// Compact returns an IRI in the form that a model sees and writes.
+// Compact returns the form of an IRI that a model sees and writes.
 func (n Naming) Compact(iri string) string {
 	switch {
 	case n.Dialect == Freebase:
@@ -154,8 +153,8 @@ func (n Naming) Compact(iri string) string {
 	return n.graph.Compact(iri)
 }
 
-// Words returns the words of a predicate's IRI. In a graph of IRIs, these are the words of its base name; in Freebase,
-// those of the whole IRI, without the repetition of the domain.
+// Words returns the words of a predicate's IRI. In a graph that uses IRIs, these are the words in its base name; in
+// Freebase, they are the words in the whole IRI, without repeating the domain.
 func (n Naming) Words(iri string) string {
 	local := iri
 	if n.Dialect == Freebase {
@@ -178,7 +177,7 @@ func (n Naming) Words(iri string) string {
 	return render.Fold(b.String())
 }
 
-// bookkeeping lists prefixes of predicates that do not express facts about an entity.
+// bookkeeping lists the prefixes of predicates that do not express facts about an entity.
 var bookkeeping = []string{
 	rdf.RDFSLabel, rdf.SKOSAltLabel, rdf.SchemaDesc, rdf.Wikibase, "http://www.w3.org/2002/07/owl#sameAs",
 	"http://schema.org/version", "http://schema.org/dateModified", "http://schema.org/about",
@@ -232,7 +231,7 @@ type Value struct{ Name, Value, Unit, Date, Year rdf.Term }
 // Known reports whether the node is a value node with a known value.
 func (v Value) Known() bool { return v.Value.Bound() || v.Date.Bound() || v.Year.Bound() }
 
-// pattern returns the triple patterns that lead from a value node's variable to the value.
+// pattern returns the triple patterns that link a value node's variable to the value.
 func (v Value) pattern(variable string) string {
 	switch {
 	case v.Date.Bound():
@@ -247,7 +246,7 @@ func (v Value) pattern(variable string) string {
 	return s
 }
 
-// Short formats only the value, as in a cell of a result.
+// Short formats only the value, as in a result cell.
 func (v Value) Short() string {
 	switch {
 	case v.Date.Bound():
@@ -262,8 +261,8 @@ func (v Value) Short() string {
 	return Literal(v.Value, 100)
 }
 
-// Details returns the OPTIONAL patterns that fetch what is known about the node in a variable, and the variables that
-// they bind.
+// Details returns the OPTIONAL patterns that fetch what is known about a variable's node, and the variables that they
+// bind.
 func (n Naming) Details(variable string) (patterns, vars string) {
 	if n.Wikibase {
 		return "", ""
@@ -282,7 +281,7 @@ func (n Naming) Details(variable string) (patterns, vars string) {
 	return patterns, vars
 }
 
-// ValueOf reads the variables of [Naming.Details] from a row.
+// ValueOf reads the variables from [Naming.Details] in a row.
 func (n Naming) ValueOf(row func(name string) rdf.Term, variable string) Value {
 	v := Value{Name: row(variable + "n"), Value: row(variable + "v"), Unit: row(variable + "u"), Date: row(variable + "d"),
 		Year: row(variable + "y")}
@@ -292,7 +291,7 @@ func (n Naming) ValueOf(row func(name string) rdf.Term, variable string) Value {
 	return v
 }
 
-// EachRow calls f for each row of a table, with a function that returns a cell by its column's name.
+// EachRow calls f for each row in a table, with a function that returns a cell by column name.
 func EachRow(t *kg.Table, f func(cell func(name string) rdf.Term)) {
 	column := map[string]int{}
 	for i, v := range t.Vars {
@@ -308,8 +307,8 @@ func EachRow(t *kg.Table, f func(cell func(name string) rdf.Term)) {
 	}
 }
 
-// Collect adds the details of a variable's nodes to a map. If a node has several names, the name in the earliest
-// language counts and, among several names in one language, the first in alphabetical order.
+// Collect adds the details of a variable's nodes to a map. If a node has several names, it uses the name in the
+// earliest language and, among several names in that language, the first in alphabetical order.
 func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	place := func(v Value) int {
 		if !v.Name.Bound() {

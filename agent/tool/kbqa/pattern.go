@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Edge is a pattern around ?e: a predicate, or two predicates with a nameless node between them, and one of the nodes
-// at the other end.
+// Edge is a pattern around ?e: a predicate, or two predicates with a blank node between them, and one of the nodes at
+// the other end.
 type Edge struct {
 	In          bool   // the edge leads to ?e
 	First, Then string // IRIs of the predicates; Then is "" for a direct edge
@@ -26,8 +26,8 @@ var (
 	soleNode = regexp.MustCompile(`^(?:<[^<>\s]+>|[A-Za-z][\w-]*:[^\s{}<>"]+|[QPL][0-9]+)$`)
 )
 
-// Around returns the query for ?e in a form that can be run. everywhere is true if its pattern is empty or missing; ok
-// is false if it is not a query for ?e.
+// Around returns a runnable form of a query for ?e. everywhere is true if the pattern is empty or missing; ok is false
+// if it is not a query for ?e.
 func (n Naming) Around(query string) (q string, everywhere, ok bool) {
 	query = strings.TrimSpace(query)
 	if query == "" || nothing.MatchString(query) {
@@ -53,7 +53,7 @@ func (n Naming) Earlier(a, b rdf.Term) bool {
 }
 
 // Neighbors returns the query for the patterns in one direction, each with one or two predicates and a node. limit is
-// the maximum number of triples that are examined, or 0 for all.
+// the maximum number of triples examined, or 0 for all.
 func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 	prologue, e := Selects(q)
 	step := func(from, p, to string) string {
@@ -138,7 +138,7 @@ func (n Naming) Line(x Edge, names map[rdf.Term]Value) string {
 	return "(?e, " + predicate + ", " + end + ")"
 }
 
-// unknownValue is the prefix of the IRIs of Wikidata's unknown values.
+// unknownValue is the IRI prefix of Wikidata's unknown values.
 const unknownValue = "http://www.wikidata.org/.well-known/genid/"
 
 // kqaLine formats an edge as triple patterns.
@@ -155,7 +155,7 @@ func kqaLine(x Edge) string {
 	return fmt.Sprintf("?e %s %s .", p, Literal(x.Node, 100))
 }
 
-// Cell formats a node or literal of a result. A node is written by its name and, in a graph of IRIs, with the IRI.
+// Cell formats a node or literal in a result. A node is shown by name and, in a graph that uses IRIs, with its IRI.
 func (n Naming) Cell(t rdf.Term, v Value) string {
 	switch {
 	case v.Known() && n.Dialect == KQAPro:
@@ -176,8 +176,8 @@ func (n Naming) Cell(t rdf.Term, v Value) string {
 	return n.Compact(t.Value)
 }
 
-// plainCell formats a literal. It writes numbers, strings and days without their type, since a result can be long and
-// the patterns show the types that a query needs. It writes other kinds with their type.
+// plainCell formats a literal. It omits the types of numbers, strings and days, because a result can be long and the
+// patterns show the types that a query needs. It includes the types of other literals.
 func plainCell(t rdf.Term) string {
 	switch t.Datatype {
 	case "", rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble:

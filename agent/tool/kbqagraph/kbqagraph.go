@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Add is a function that receives a triple.
+// Add is a function that adds a triple.
 type Add func(s, p, o rdf.Term)
 
-// Number of entities of each kind in a world.
+// Numbers of entities of each kind in a world.
 const (
 	countries = 4
 	cities    = 16
@@ -33,10 +33,10 @@ type world struct {
 type city struct {
 	name                   string
 	country                int
-	area                   float64 // square kilometres
+	area                   float64 // square kilometers
 	elevation, inception   int
-	population, countedIn  [2]int // figures, and their years
-	twin, twinned          int    // another city, and the year
+	population, countedIn  [2]int // counts and their years
+	twin, twinned          int    // a different city, and the year
 	mayor, mayorFrom, then int    // a person; the years in which the office began and ended, or 0 if it has not ended
 }
 
@@ -190,7 +190,7 @@ func (k *kqa) text(v string) rdf.Term {
 	return n
 }
 
-// fact adds a triple, and the node with its modifiers, which are pairs of a predicate and a value.
+// fact adds a triple and a node with its modifiers, which are predicate-value pairs.
 func (k *kqa) fact(s rdf.Term, p string, o rdf.Term, modifiers ...any) {
 	k.triple(s, p, o)
 	if len(modifiers) == 0 {
@@ -308,8 +308,8 @@ func MetaQA(seed uint64, add Add) {
 }
 
 // Freebase generates a graph in Freebase's format. Names are in English, at ns:type.object.name. Predicates consist of
-// domain, type and property. Events (performances, marriages, offices held) are nameless nodes, which have ns:….from
-// and often no ns:….to.
+// domain, type and property. Events (performances, marriages, offices held) are blank nodes, which have ns:….from and
+// often no ns:….to.
 func Freebase(seed uint64, add Add) {
 	const ns = "http://rdf.freebase.com/ns/"
 	w := newWorld(seed)

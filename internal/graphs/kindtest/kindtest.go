@@ -1,5 +1,5 @@
-// Package kindtest is for tests that run presets on graphs of every kind. A reader that makes no mistakes acts as the
-// model, and graphs are added to KG_FILE and opened as by the commands kg add and ask --kg.
+// Package kindtest is for tests that run presets on every kind of graph. A reader that makes no mistakes acts as the
+// model, and graphs are added to KG_FILE and opened in the same way as by the kg add and ask --kg commands.
 package kindtest
 
 import (
@@ -24,12 +24,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Presets are the presets that work on any graph.
+// Presets lists the presets that work on any graph.
 var Presets = []string{"spinach", "grasp", "sparql-llm", "best"}
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// Opener returns an opener of graphs that uses no settings. It stores its files in dir.
+// Opener returns an opener that does not use any settings. It stores its files in dir.
 func Opener(dir string) *graphs.Opener {
 	return &graphs.Opener{Log: slog.New(slog.DiscardHandler), Registry: registry.New(), DataDir: dir,
 		UserAgent: func(bool) (string, error) { return "SpinachBot-test/1 (https://example.org/contact)", nil },
@@ -63,9 +63,9 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// Check asks the questions with each of the presets and returns one message for each problem with the answers. differ
-// describes how an answer's rows differ from the right ones; it returns "" if they are the same. Besides wrong rows, it
-// is a problem if there is no answer, if a step fails, or if hardly anything was looked up.
+// Check asks the questions with each of the presets and returns one message for each problem. differ describes how an
+// answer's rows differ from the expected rows; it returns "" if they are the same. In addition to wrong rows, a missing
+// answer, a failed step and too few lookups are problems.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	differ func(q kgtest.Question, got *kg.Table) (string, error)) (problems []string, err error) {
 	for _, name := range Presets {
@@ -77,7 +77,7 @@ func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 			}
 			answer := out.Answer
 			if answer == nil {
-				answer = out.Attempt // a query that finds nothing is not an answer
+				answer = out.Attempt // a query with an empty result is not an answer
 			}
 			problem := fmt.Sprintf("no answer: %s", out.Reason)
 			if answer != nil {
@@ -104,7 +104,7 @@ func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	return problems, nil
 }
 
-// ask asks a question with a preset. The model is a reader that knows the query and makes no mistakes.
+// ask asks a question with a preset. The model is a reader that knows the gold query and makes no mistakes.
 func ask(ctx context.Context, s *tool.Source, name string, q kgtest.Question) (*agent.Outcome, error) {
 	p, err := preset.Named(name)
 	if err != nil {

@@ -40,8 +40,8 @@ func library(t *testing.T) *embedded.Graph {
 }
 
 // TestPresets asks forty questions with every preset, over a Wikibase and over a graph that is not a Wikibase. Each
-// graph is used in process, and over HTTP with the entry that kg add writes. The answers must have the rows of the
-// in-memory graph.
+// graph is used in process, and over HTTP with the entry written by kg add. The answers must have the same rows as on
+// the in-memory graph.
 func TestPresets(t *testing.T) {
 	for name, x := range map[string]struct {
 		graph     *embedded.Graph

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// reader runs one query, ends, and records what it was asked.
+// reader runs one query, ends, and records the requests that it received.
 type reader struct {
 	query    string
 	requests []llm.Request
@@ -38,9 +38,9 @@ type quiet struct{}
 
 func (quiet) Record(context.Context, event.Event) error { return nil }
 
-// This is what the preset best shows for a graph with its own names, classes and properties: the names in rows, the
-// properties of a class's members and the kinds of their values, the contents of nodes without a name, and how an
-// entity is matched by its name.
+// This is what the best preset shows for a graph with its own vocabulary: the names in rows, the properties of a
+// class's members and their value types, the contents of nodes without a name, and how an entity is matched by its
+// name.
 func TestBestOnAnyGraph(t *testing.T) {
 	srv := httptest.NewServer(httpapi.NewSPARQL(slog.New(slog.DiscardHandler), library(t), 5))
 	defer srv.Close()
@@ -94,7 +94,7 @@ func TestBestOnAnyGraph(t *testing.T) {
 	}
 }
 
-// Notes on IDs that no observation has shown count uses in the same way as find does.
+// Notes on IDs that no observation has shown count uses in the same way as the find tool does.
 func TestUsesAgree(t *testing.T) {
 	srv := httptest.NewServer(httpapi.NewSPARQL(slog.New(slog.DiscardHandler), library(t), 5))
 	defer srv.Close()
@@ -112,7 +112,7 @@ func TestUsesAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 20 houses, each with a seat
+	// 20 houses with one seat each
 	var got string
 	for _, step := range out.Steps {
 		got += step.Observation + "\n"

@@ -14,8 +14,8 @@ const (
 	b  = 0.75
 )
 
-// Index is a set of documents, numbered from 0 in the order in which they were added. The zero value is empty. It is
-// safe for concurrent reading as long as no documents are added.
+// Index is a set of documents, numbered from 0 in the order in which they were added. The zero value is an empty index.
+// It is safe for concurrent reading as long as no documents are added.
 type Index struct {
 	length   []float64
 	mean     float64
@@ -27,7 +27,8 @@ type posting struct {
 	n   float64
 }
 
-// Add adds a document as a map from its words to how often each occurs; a higher number gives a word more weight.
+// Add adds a document, given as a map from words to the number of occurrences; a higher number gives a word more
+// weight.
 func (x *Index) Add(words map[string]float64) {
 	if x.postings == nil {
 		x.postings = map[string][]posting{}
@@ -48,12 +49,12 @@ func (x *Index) Len() int { return len(x.length) }
 type Match struct {
 	Doc   int     // the document's number
 	Score float64 // above 0
-	Words int     // different words that it shares with the question
-	Cover float64 // these words' share of the question's weight, above 0 and at most 1; rare words weigh more
+	Words int     // number of distinct words that it shares with the question
+	Cover float64 // these words' share of the question's total weight, above 0 and at most 1; rare words weigh more
 }
 
-// Rank returns the documents that share a word with a question, best first; among equals, the one added first. A word
-// that no document has counts in [Match.Cover] like one that occurs once.
+// Rank returns the documents that share a word with a question, best first; ties are in the order of adding. In
+// [Match.Cover], a word that occurs in no document counts like a word that occurs in one.
 func (x *Index) Rank(words []string) []Match {
 	words = slices.Clone(words)
 	slices.Sort(words)

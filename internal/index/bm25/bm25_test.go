@@ -14,7 +14,7 @@ func count(s string) map[string]float64 {
 	return m
 }
 
-// The figures were worked out by hand from the formula.
+// The figures were calculated by hand from the formula.
 func TestRank(t *testing.T) {
 	x := &Index{}
 	for _, s := range []string{"river longest europe", "river river", "mayor berlin city now"} {
@@ -24,9 +24,9 @@ func TestRank(t *testing.T) {
 	if len(got) != 2 || got[0].Doc != 0 || got[1].Doc != 1 {
 		t.Fatalf("%+v", got)
 	}
-	// idf(river) = ln(1 + (3-2+.5)/(2+.5)) = 0.470, idf of a word in one document or none = ln(1 + 2.5/1.5) = 0.981. The
-	// mean length is 3. For the first document, both words count 2.2/2.2 = 1; for the second 2 * 2.2/(2 + 1.2 * 0.75) =
-	// 1.517.
+	// idf(river) = ln(1 + (3-2+.5)/(2+.5)) = 0.470, idf of a word in at most one document = ln(1 + 2.5/1.5) = 0.981.
+	// The mean length is 3. For the first document, both words count 2.2/2.2 = 1; for the second 2 * 2.2/(2 + 1.2 *
+	// 0.75) = 1.517.
 	for i, want := range []Match{{Doc: 0, Score: 1.451, Words: 2, Cover: 1.451 / 2.432}, {Doc: 1, Score: 0.713, Words: 1,
 		Cover: 0.470 / 2.432}} {
 		g := got[i]

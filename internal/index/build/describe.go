@@ -22,7 +22,8 @@ func commonNames() kg.Description {
 			"<http://purl.org/dc/terms/description>"}, Types: []string{"rdf:type"}}
 }
 
-// NamesIn sends one query to tell a Wikibase from other graphs, and returns how to find names in the graph.
+// NamesIn sends one query to distinguish a Wikibase from other graphs, and returns a description of how to find names
+// in the graph.
 func NamesIn(ctx context.Context, query Query) (kg.Description, error) {
 	t, err := query(ctx, "ASK { ?property <"+rdf.Wikibase+"directClaim> ?p }")
 	switch {

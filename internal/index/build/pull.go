@@ -12,23 +12,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Query runs a query on a graph, like the Query methods of graphs.
+// Query runs a query on a graph, like the Query method of a graph.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Graph is the graph from which entries are pulled, with a description of how to find its names. On a Wikibase the
-// queries follow GRASP's two queries: items by their sitelinks, with aliases, descriptions and labels of their classes;
-// properties by how often they are used, with those for other databases' identifiers after all others. On other graphs
-// they follow GRASP's template: entities by how many triples mention them, and the predicates that are used.
+// Graph is the graph from which entries are pulled, with a description of how to find its names. On a Wikibase, the
+// queries follow GRASP's two queries: items ranked by sitelinks, with aliases, descriptions and the labels of their
+// classes; properties ranked by use, with external identifiers after all others. On other graphs, the queries follow
+// GRASP's template: entities ranked by the number of triples that mention them, and all predicates in use.
 type Graph struct {
 	Name      string // for messages, and to check whether earlier data is from the same graph
 	Query     Query
 	Describe  kg.Description // Prefixes, Labels, Aliases, Descriptions, Types and Statements are used
-	Languages []string       // languages of names; all if empty
+	Languages []string       // languages of the names to pull; all languages if empty
 	Page      int            // entries per page; 0 means DefaultPage
-	Limit     int            // maximum number of entries of each type; all if 0
+	Limit     int            // maximum number of entries of each type; no limit if 0
 }
 
-// DefaultPage is the number of entries requested at once. At most that many are lost if a pull is interrupted.
+// DefaultPage is the number of entries requested at once. If a pull is interrupted, at most this many entries are lost.
 const DefaultPage = 1000
 
 // batch is the number of IRIs in one query.
@@ -47,8 +47,8 @@ type score struct {
 	external bool
 }
 
-// page returns the entries starting at a position, and the number of positions that they occupy. If that is less than a
-// page, it is the last page.
+// page returns the entries starting at offset, and the number of positions that they occupy. If that number is less
+// than n, this is the last page.
 func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, places int, err error) {
 	ids, scores, err := p.ids(ctx, offset, n)
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, p
 	return out, len(ids), nil
 }
 
-// ids returns the IRIs of a page.
+// ids returns the IRIs on a page.
 func (p *puller) ids(ctx context.Context, offset, n int) ([]string, map[string]score, error) {
 	if p.kind == lookup.Property {
 		return p.properties(ctx, offset, n)
@@ -87,7 +87,7 @@ func (p *puller) ids(ctx context.Context, offset, n int) ([]string, map[string]s
 	return ids, nil, nil
 }
 
-// path returns a property path of alternatives, written as prefixed names or IRIs.
+// path returns a property path that matches any of the properties, which are prefixed names or IRIs.
 func (p *puller) path(properties []string) string {
 	var out []string
 	for _, name := range properties {
@@ -109,7 +109,8 @@ func plain(iri string) bool {
 	})
 }
 
-// properties returns a page of the properties, the most used first. The uses of all properties are requested once.
+// properties returns a page of the properties, most used first. The use counts of all properties are requested only
+// once.
 func (p *puller) properties(ctx context.Context, offset, n int) ([]string, map[string]score, error) {
 	if p.scores == nil {
 		if err := p.countProperties(ctx); err != nil {
@@ -137,7 +138,7 @@ SELECT ?id ?type (COUNT(?o) AS ?n) WHERE { ?id wikibase:directClaim ?p ; wikibas
 		return fmt.Errorf("ask %s for its properties: %w", p.Name, err)
 	}
 	p.scores = map[string]score{}
-	most := int64(0) // uses of an external identifier
+	most := int64(0) // maximum number of uses of an external identifier
 	for _, row := range t.Rows {
 		id, n := row[0], row[len(row)-1]
 		if !id.IsIRI() || !plain(id.Value) {
@@ -168,10 +169,10 @@ func number(t rdf.Term) int64 {
 	return n
 }
 
-// names has the results of the query for names for one IRI in one language.
+// names contains the names found for one IRI in one language.
 type names struct{ labels, aliases, infos []string }
 
-// entries requests the names of some IRIs and returns an entry for each language.
+// entries requests the names of the given IRIs and returns an entry for each IRI and language.
 func (p *puller) entries(ctx context.Context, ids []string, scores map[string]score) ([]lookup.Entry, error) {
 	values := "<" + strings.Join(ids, "> <") + ">"
 	found := map[string]map[string]*names{}
@@ -242,8 +243,8 @@ func (p *puller) classes(ctx context.Context, values string, add func(id, lang, 
 	return nil
 }
 
-// mentions counts the triples that mention entities; on a Wikibase the score is the number of sitelinks, if there are
-// any.
+// mentions counts the triples that mention each entity; on a Wikibase, the score is the number of sitelinks, if there
+// are any.
 func (p *puller) mentions(ctx context.Context, values string) (map[string]score, error) {
 	out := map[string]score{}
 	queries := []string{fmt.Sprintf("SELECT ?id (COUNT(*) AS ?n) WHERE { VALUES ?id { %s } { ?id ?p ?o } UNION { ?s ?p ?id } } GROUP BY ?id", values)}
@@ -269,7 +270,7 @@ func (p *puller) mentions(ctx context.Context, values string) (map[string]score,
 	return out, nil
 }
 
-// entriesOf returns an entry for each language's names.
+// entriesOf returns an entry for each language.
 func (p *puller) entriesOf(id string, by map[string]*names, s score) (out []lookup.Entry) {
 	languages := make([]string, 0, len(by))
 	for l, n := range by {

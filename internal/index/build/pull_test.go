@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// own is a graph that is not a Wikibase; wikibase is a Wikibase with its own statements.
+// own is a graph that is not a Wikibase; wikibase is a Wikibase with different statements.
 const own = `@prefix c: <http://c.example/> . @prefix v: <http://c.example/v#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 c:1 a v:Pump ; rdfs:label "Feed pump"@en, "Speisepumpe"@de ; skos:altLabel "FP-1"@en ; v:madeBy c:2 ; rdfs:comment "pumps water"@en .
@@ -110,7 +110,7 @@ func TestPullFromAWikibase(t *testing.T) {
 	if err != nil || len(ps) != 3 {
 		t.Fatal(ps, err)
 	}
-	// Properties that hold identifiers come after all others, no matter how often they are used.
+	// Properties for external identifiers come after all others, no matter how often they are used.
 	if viaf, seldom, is := entry(ps, "P214", "en"), entry(ps, "P7", "en"), entry(ps, "P31", "en"); !viaf.External ||
 		viaf.Score != 2 || seldom.Score != 3 ||
 		seldom.External || is.Score != 4 || is.Uses != 1 {
@@ -122,8 +122,9 @@ func TestPullFromAWikibase(t *testing.T) {
 	}
 }
 
-// TestPullGoesOn makes a pull fail at each query in turn. When the pull is repeated, it must continue, must not request
-// a page twice, and must end with the same entries. Files left by a pull of another graph must not be used.
+// TestPullGoesOn makes a pull fail at each query in turn. When the pull is repeated, it must continue where it stopped,
+// must not request a page twice, and must end with the same entries. Files left by a pull from a different graph must
+// not be used.
 func TestPullGoesOn(t *testing.T) {
 	q := query(t, wikibase)
 	broken := errors.New("the endpoint is down")
@@ -150,12 +151,12 @@ func TestPullGoesOn(t *testing.T) {
 		}}
 		_, err := pull(t, g, lookup.Entity, dir)
 		if err == nil {
-			break // there are fewer queries than that
+			break // there are fewer queries than this
 		}
 		if !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
-		// This is the state after the program was killed while it was writing the next page.
+		// This is the state after the program was killed while writing the next page.
 		f, ferr := os.OpenFile(pulledFile(dir, lookup.Entity), os.O_APPEND|os.O_WRONLY, 0)
 		if ferr != nil {
 			t.Fatal(ferr)

@@ -14,9 +14,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Pull requests all of a graph's entries of a type, page by page, and adds them. It saves each page to a file in dir,
-// so that an interrupted pull can continue where it stopped. A file from another graph or with other settings is not
-// used, and the pull starts over. Done removes the files.
+// Pull requests all of a graph's entries of the given type, page by page, and calls add for each of them. It saves each
+// page to a file in dir, so that an interrupted pull can continue where it stopped. A file from a different graph or
+// with different settings is not used; the pull starts over. Done removes the files.
 func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress func(done int),
 	add func(lookup.Entry) error) error {
 	if g.Page <= 0 {
@@ -60,7 +60,7 @@ func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress f
 	return nil
 }
 
-// Done removes the files that pulls stored in dir. Call it after the index is built from them.
+// Done removes the files that pulls stored in dir. It must be called only after the index is built from them.
 func Done(dir string) error {
 	for _, kind := range []lookup.Type{lookup.Entity, lookup.Property} {
 		if err := os.Remove(pulledFile(dir, kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,8 +74,8 @@ func pulledFile(dir string, kind lookup.Type) string {
 	return filepath.Join(dir, "pulled-"+string(kind)+".jsonl")
 }
 
-// kept is the file of pulled entries: a line with the settings, then, for each page, its entries, one per line, and a
-// line that ends the page.
+// kept is the file of pulled entries: a line with the settings, followed by, for each page, the page's entries, one per
+// line, and a line that ends the page.
 type kept struct {
 	f        *os.File
 	complete bool
@@ -88,7 +88,8 @@ type keptHead struct {
 	Limit     int      `json:"limit"`
 }
 
-// keptLine is an entry, or the end of a page: the number of positions done so far, and whether those are all.
+// keptLine is an entry, or the end of a page: the number of positions completed so far, and whether this is the last
+// page.
 type keptLine struct {
 	Entry *lookup.Entry `json:"entry,omitempty"`
 	Done  int           `json:"done,omitempty"`
@@ -121,7 +122,7 @@ func writeAt(f *os.File, b []byte, at int64) error {
 	return err
 }
 
-// replay adds the entries of complete pages and truncates the file after them.
+// replay adds the entries from complete pages and truncates the file after them.
 func (k *kept) replay(add func(lookup.Entry) error) (done int, err error) {
 	at, err := k.f.Seek(0, 1)
 	if err != nil {
@@ -134,7 +135,7 @@ func (k *kept) replay(add func(lookup.Entry) error) (done int, err error) {
 		line, err := r.ReadBytes('\n')
 		var l keptLine
 		if err != nil || json.Unmarshal(line, &l) != nil {
-			break // the end, or an incomplete line from when the program was stopped
+			break // the end of the file, or an incomplete line from an interrupted write
 		}
 		at += int64(len(line))
 		if l.Entry != nil {

@@ -1,4 +1,4 @@
-// Package build fills label indexes: from tables in GRASP's form ([Table]) and from graphs ([Pull]).
+// Package build fills label indexes from tables in GRASP's format ([Table]) and from graphs ([Pull]).
 package build
 
 import (
@@ -24,7 +24,7 @@ import (
 // listSeparator separates the synonyms, or infos, in a column.
 const listSeparator = ";;;"
 
-// maxLine is the maximum length of a line of a table, in bytes.
+// maxLine is the maximum length of a table line, in bytes.
 const maxLine = 1 << 20
 
 // columns lists the required columns of a table, followed by the optional ones.
@@ -32,12 +32,12 @@ var columns = []string{"label", "score", "synonyms", "id", "infos", "language", 
 
 const neededColumns = 5
 
-// Table reads a table of entities or properties in GRASP's form: a header, then one line per entry, with columns
-// separated by tabs: label, score, synonyms, id and infos, in any order (the program and the paper differ), then
-// possibly language, uses, external and noise. Synonyms and infos are lists separated by ";;;"; id is an IRI, with or
-// without angle brackets; external and noise are 1 or 0. An empty score is 0. An empty label becomes the first synonym
-// or is derived from the IRI. If there are no columns for external and noise, they are guessed from the label and the
-// infos. Errors include the line number.
+// Table reads a table of entities or properties in GRASP's format: a header, then one line per entry, with
+// tab-separated columns: label, score, synonyms, id and infos, in any order (the program and the paper differ), and
+// optionally language, uses, external and noise. Synonyms and infos are lists separated by ";;;"; id is an IRI, with or
+// without angle brackets; external and noise are 1 or 0. An empty score is 0. An empty label is replaced with the first
+// synonym or derived from the IRI. If there are no external and noise columns, these values are guessed from the label
+// and the infos. Errors include the line number.
 func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add func(lookup.Entry) error) error {
 	t := table{kind: kind}
 	s := bufio.NewScanner(r)
@@ -70,7 +70,7 @@ func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add 
 		return fmt.Errorf("%s:%d: the line is longer than %d bytes; is this a table of labels?", name, line+1, maxLine)
 	}
 	if s.Err() == nil && line == 0 {
-		return fmt.Errorf("%s: the file is empty; its first line must name the columns: %s", name,
+		return fmt.Errorf("%s: the file is empty; its first line must list the columns: %s", name,
 			strings.Join(columns[:neededColumns], ", "))
 	}
 	return s.Err()
@@ -108,7 +108,7 @@ func (t *table) header(line string) error {
 	for i, n := range names {
 		n = strings.ToLower(strings.TrimSpace(n))
 		if !slices.Contains(columns, n) {
-			return fmt.Errorf("%q is not a column; the first line must name the columns, separated by tabs: %s, and optionally %s",
+			return fmt.Errorf("%q is not a column; the first line must list the columns, separated by tabs: %s, and optionally %s",
 				clip(n), strings.Join(columns[:neededColumns], ", "), strings.Join(columns[neededColumns:], ", "))
 		}
 		if _, twice := t.at[n]; twice {
@@ -118,7 +118,7 @@ func (t *table) header(line string) error {
 	}
 	for _, n := range columns[:neededColumns] {
 		if _, ok := t.at[n]; !ok {
-			return fmt.Errorf("the column %q is missing; the first line must name the columns, separated by tabs: %s",
+			return fmt.Errorf("the column %q is missing; the first line must list the columns, separated by tabs: %s",
 				n, strings.Join(columns[:neededColumns], ", "))
 		}
 	}
@@ -135,7 +135,7 @@ func clip(s string) string {
 func (t *table) entry(line string) (e lookup.Entry, err error) {
 	cells := strings.Split(line, "\t")
 	if len(cells) != t.n {
-		return e, fmt.Errorf("has %d columns, and the header %d", len(cells), t.n)
+		return e, fmt.Errorf("has %d columns, but the header has %d", len(cells), t.n)
 	}
 	cell := func(name string) (string, bool) {
 		i, ok := t.at[name]
@@ -240,7 +240,7 @@ func seemsExternal(e *lookup.Entry) bool {
 	return false
 }
 
-// noiseClasses lists the descriptions and classes of pages about a wiki itself, and of the articles that make up a
+// noiseClasses lists the descriptions and classes of wiki-internal pages, and of the scholarly articles that make up a
 // third of Wikidata.
 var noiseClasses = []string{"wikimedia disambiguation page", "wikimedia category", "wikimedia template",
 	"wikimedia list article",

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// read reads a table. In these tests, vertical bars separate the columns.
+// read reads a table. In these tests, vertical bars stand for tabs.
 func read(text string, kind lookup.Type) (out []lookup.Entry, err error) {
 	err = Table(context.Background(), "t.tsv", strings.NewReader(strings.ReplaceAll(text, "|", "\t")), kind,
 		func(e lookup.Entry) error {
@@ -57,11 +57,11 @@ func TestTableOrderAndFlags(t *testing.T) {
 func TestWrongTables(t *testing.T) {
 	head := "label|score|synonyms|id|infos\n"
 	for _, c := range []struct{ text, want string }{
-		{"", "t.tsv: the file is empty; its first line must name the columns: label, score, synonyms, id, infos"},
+		{"", "t.tsv: the file is empty; its first line must list the columns: label, score, synonyms, id, infos"},
 		{"Berlin|7||<http://e/1>|\n", `t.tsv:1: "berlin" is not a column`},
 		{"label|score|synonyms|id\n", `t.tsv:1: the column "infos" is missing`},
 		{"label|label|score|synonyms|id|infos\n", `t.tsv:1: the column "label" occurs twice`},
-		{head + "a|1||<http://e/1>|\nb|2\n", "t.tsv:3: has 2 columns, and the header 5"},
+		{head + "a|1||<http://e/1>|\nb|2\n", "t.tsv:3: has 2 columns, but the header has 5"},
 		{head + "a|many||<http://e/1>|\n", `t.tsv:2: the score "many" is not a number`},
 		{head + "a|NaN||<http://e/1>|\n", `t.tsv:2: the score "NaN" is not a number`},
 		{head + "a|1||Q42|\n", `t.tsv:2: the id "Q42" is not an IRI; write it as <http://…>`},

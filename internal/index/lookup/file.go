@@ -21,18 +21,18 @@ const FileName = "labels.idx"
 
 // Options control how an index file is written. The zero value is usable.
 type Options struct {
-	Source   string   // where the entries are from, for display
-	Built    string   // when, RFC 3339
-	Embedder Embedder // computes vectors of property names, and of entity names if there are few; no vectors if nil
-	Memory   uint64   // bytes of postings that are sorted at once; 0 means DefaultMemory
+	Source   string   // source of the entries, for display
+	Built    string   // build time in RFC 3339 format
+	Embedder Embedder // computes vectors for property names, and for entity names if there are few; no vectors if nil
+	Memory   uint64   // bytes of postings sorted in memory at once; 0 means DefaultMemory
 	// Progress is called to report progress. In each stage, done counts from 0 to of, which is 0 if unknown.
 	Progress func(stage string, done, of int)
 }
 
-// Create writes an index file of the entries that rows adds. The file is written next to path, synced, and renamed when
-// it is complete: readers of an earlier file are not affected, and the earlier file still exists after a failure or a
-// crash. It requires disk space of about two and a half times the size of the index. The caller must make sure that
-// only one Create at a time runs for a path. The errors are those of rows, ctx and the file system.
+// Create writes an index file with the entries that rows adds. The file is written next to path, synced, and renamed
+// when it is complete: readers of an existing file are not affected, and the existing file is kept after a failure or a
+// crash. It requires disk space of about two and a half times the size of the index. The caller must ensure that only
+// one Create runs at a time for a path. Errors come from rows, ctx and the file system.
 func Create(ctx context.Context, path string, o Options, rows func(add func(Entry) error) error) (h Header, err error) {
 	temps := &tempFiles{dir: filepath.Dir(path), base: filepath.Base(path)}
 	temps.sweep()
@@ -84,7 +84,7 @@ func (t *tempFiles) create(name string) (*os.File, error) {
 	return f, err
 }
 
-// sweep removes such files, including those left by a build that was killed.
+// sweep removes these files, including those left by a killed build.
 func (t *tempFiles) sweep() {
 	for _, f := range t.open {
 		f.Close() // a second close does no harm
@@ -109,24 +109,24 @@ func globQuote(s string) string {
 	return string(out)
 }
 
-// File is a [Searcher] over an index file. It is safe for concurrent use. When the file is replaced, for example by
-// [Create], the next search uses the new one. A new file that cannot be read is ignored until it changes again.
+// File is a [Searcher] for an index file. It is safe for concurrent use. If the file is replaced, for example by
+// [Create], the next search uses the new file. A new file that cannot be read is ignored until it changes again.
 type File struct {
 	path     string
 	embedder Embedder
 
 	mu     sync.RWMutex // held for reading during a search, so that the file stays mapped
 	info   fs.FileInfo
-	bad    fs.FileInfo // a replacement that could not be read
+	bad    fs.FileInfo // a replacement file that could not be read
 	mapped mmap.MMap
 	image  *image
 }
 
 var _ Searcher = (*File)(nil)
 
-// Open opens an index file, or the one in a folder. embedder turns queries into vectors, and may be nil; it must be the
-// model that the file was built with, or the file's vectors are not used. The errors are ErrCorrupt, with advice on
-// what to do, and errors of the file system.
+// Open opens an index file. path may also be the folder that contains it. embedder converts queries to vectors, and may
+// be nil; if it is not the model that the file was built with, the file's vectors are not used. Errors are ErrCorrupt,
+// with advice on what to do, or file system errors.
 func Open(path string, embedder Embedder) (*File, error) {
 	if i, err := os.Stat(path); err == nil && i.IsDir() {
 		path = filepath.Join(path, FileName)
@@ -139,12 +139,12 @@ func Open(path string, embedder Embedder) (*File, error) {
 	return f, nil
 }
 
-// load maps the current file. The caller holds f.mu for writing, or f is not shared yet.
+// load maps the current file. The caller must hold f.mu for writing unless f is not shared yet.
 func (f *File) load() error {
 	file, err := os.Open(f.path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w; make one with: spinachbot index build", err)
+			return fmt.Errorf("%w; create one with: spinachbot index build", err)
 		}
 		return err
 	}
@@ -176,9 +176,9 @@ func (f *File) load() error {
 	return nil
 }
 
-// use runs a function on the image of the current file.
+// use calls a function with the image of the current file.
 func (f *File) use(do func(*image) error) (err error) {
-	// A file that is truncated while it is mapped causes a fault; guard turns that into an error.
+	// Truncating a mapped file causes a fault; guard turns the fault into an error.
 	defer guard(&err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	f.mu.RLock()
@@ -186,7 +186,7 @@ func (f *File) use(do func(*image) error) (err error) {
 		f.mu.RUnlock()
 		f.mu.Lock()
 		if f.image != nil && f.changed() {
-			_ = f.load() // keep using the open one; load remembers a new one that cannot be read
+			_ = f.load() // keep using the open file; load remembers a new file that cannot be read
 		}
 		f.mu.Unlock()
 		f.mu.RLock()
@@ -198,7 +198,7 @@ func (f *File) use(do func(*image) error) (err error) {
 	return do(f.image)
 }
 
-// changed reports whether the file differs from both the open one and the one that could not be read.
+// changed reports whether the file differs from both the open file and the file that could not be read.
 func (f *File) changed() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {
@@ -223,7 +223,7 @@ func (f *File) Search(ctx context.Context, q Query) (page Page, err error) {
 	return page, err
 }
 
-// Get returns the entry of an IRI in the language that [Prefer] prefers.
+// Get returns the entry for an IRI in the language that [Prefer] ranks first.
 func (f *File) Get(_ context.Context, iri, language string) (e Entry, ok bool, err error) {
 	err = f.use(func(im *image) error {
 		e, ok = im.get(iri, language)
@@ -232,7 +232,7 @@ func (f *File) Get(_ context.Context, iri, language string) (e Entry, ok bool, e
 	return e, ok, err
 }
 
-// Header describes the content of the file.
+// Header returns a description of the file's contents.
 func (f *File) Header() (h Header, err error) {
 	err = f.use(func(im *image) error {
 		h = im.dir.Header
@@ -241,7 +241,7 @@ func (f *File) Header() (h Header, err error) {
 	return h, err
 }
 
-// Verify reads the whole file and compares its checksums, which a search does not do.
+// Verify reads the whole file and verifies its checksums, which searches do not do.
 func (f *File) Verify(ctx context.Context) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// created writes an index file of the entries.
+// created writes an index file with the entries.
 func created(t testing.TB, path string, entries []Entry) {
 	t.Helper()
 	if _, err := Create(context.Background(), path, Options{Source: "a test"}, addAll(entries)); err != nil {
@@ -108,7 +108,7 @@ func TestReplacedWhileRead(t *testing.T) {
 	if p, _ := f.Search(context.Background(), Query{Text: "berlin"}); iris(p) != "20" {
 		t.Errorf("found %q", iris(p))
 	}
-	// A replacement that cannot be read leaves the open file in use.
+	// If a replacement cannot be read, the open file stays in use.
 	if err := os.WriteFile(path+".x", []byte(magic+"no index"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -170,10 +170,10 @@ func TestUnusableFiles(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, "empty"}, {"a text", []byte("Dear reader, this is no index, and it is long enough to be one."),
-			"not an index"},
-		{"cut in the header", whole[:10], "cut off"}, {"cut", whole[:len(whole)/2], "cut off"}, {"cut at the end",
-			whole[:len(whole)-1], "cut off"},
-		{"another version", other, "format 2, and this program reads format 1; build it again"}, {"garbled", garbled,
+			"not a label index"},
+		{"cut in the header", whole[:10], "truncated"}, {"cut", whole[:len(whole)/2], "truncated"}, {"cut at the end",
+			whole[:len(whole)-1], "truncated"},
+		{"another version", other, "format 2, but this program reads format 1; build it again"}, {"garbled", garbled,
 			"wrong checksum"},
 	} {
 		if err := os.WriteFile(path, c.b, 0o644); err != nil {
@@ -206,7 +206,7 @@ func TestVerifyFindsAWrongByte(t *testing.T) {
 	}
 }
 
-// TestCutWhileMapped checks that truncating an open file, which Create never does, causes an error and not a crash.
+// TestCutWhileMapped checks that truncating an open file, which Create never does, causes an error instead of a crash.
 func TestCutWhileMapped(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)
 	many := make([]Entry, 2000)
@@ -247,8 +247,8 @@ func TestWriterSortsInPasses(t *testing.T) {
 	}
 }
 
-// FuzzDamaged checks that opening and searching a damaged index returns an answer or ErrCorrupt, even if the directory
-// and the checksums were corrected afterward.
+// FuzzDamaged checks that opening and searching a damaged index returns a result or ErrCorrupt, even if the directory
+// and the checksums are adjusted to match the damage.
 func FuzzDamaged(f *testing.F) {
 	_, whole := imageOf(f, people)
 	f.Add(uint32(20), []byte{0xff}, "albert e")

@@ -9,35 +9,35 @@ import (
 	"io"
 )
 
-// An index file consists of a header, consecutive sections, a directory of the sections, and a trailer. Numbers are
-// little endian; v stands for an unsigned varint.
+// An index file consists of a header, consecutive sections, a directory of the sections, and a trailer. Integers are
+// little-endian; v stands for an unsigned varint.
 //
 //	header     magic (8 bytes), version (uint32), zero (uint32)
-//	directory JSON: what the file contains ([Header]), and for each section its part, name, offset, length and CRC-32C
+//	directory JSON: the file's [Header], and for each section its part, name, offset, length and CRC-32C
 //	trailer    offset and length of the directory (uint64 each), its CRC-32C (uint32), zero (uint32), magic (8 bytes)
 //
-// A part contains the entries of one type by decreasing score; an entry's number is its position. Names are numbered
-// across all entries, with each entry's label before its aliases. Words are numbered in the order of their bytes. A
-// part has these sections:
+// A part contains the entries of one type, in order of decreasing score; an entry's number is its position. Names are
+// numbered across all entries, with each entry's label before its aliases. Words are numbered in byte order. A part has
+// these sections:
 //
 //	records    the entries, see encodeRecord
-//	recordAt   uint64: where each block of 16 records begins
-//	held       one bit per entry: whether it is held back
+//	recordAt   uint64: start of each block of 16 records
+//	held       one bit per entry: 1 if it is held back
 //	forward    names as words: v entry, v number of words, v words
-//	forwardAt  uint32: where each name begins, and the end
-//	words      the words' texts, one after another
-//	wordAt     uint32: where each word's text begins, and the end
-//	count      uint64: how many postings there are before each word, and in all
-//	heads      uint32: the lowest name of each word; then the lowest of every 16 of these, and so on up to one
-//	postings   a word's names, ascending: v the first, v differences
-//	postingAt  uint64: where each word's postings begin, and the end
-//	exactAt    uint32: where each bucket of "exact" begins, and the end; the number of buckets is a power of two
-//	exact      uint32: names by the hash of their words' numbers
-//	iriAt      the same for
-//	iri        uint32: entries by the hash of their IRI
+//	forwardAt  uint32: start of each name, and the end
+//	words      the words, concatenated
+//	wordAt     uint32: start of each word, and the end
+//	count      uint64: number of postings before each word, and the total
+//	heads      uint32: the lowest name of each word; then the lowest of every 16 of these, and so on until one is left
+//	postings   a word's names, ascending: v first name, v differences
+//	postingAt  uint64: start of each word's postings, and the end
+//	exactAt    uint32: start of each bucket in "exact", and the end; the number of buckets is a power of two
+//	exact      uint32: names by hash of their word numbers
+//	iriAt      the same for "iri"
+//	iri        uint32: entries by hash of their IRI
 //	vectors    see vectors.go; only if the index was built with an embedding model
 //
-// Everything is read in place, so opening a file of any size takes milliseconds.
+// Everything is read in place, so opening a file takes milliseconds, regardless of its size.
 const (
 	magic   = "SBlabels"
 	version = 1
@@ -50,17 +50,17 @@ const (
 	maxDir      = 1 << 24
 )
 
-// ErrCorrupt means that the file is not an index, is damaged, or was written by another version of the program.
+// ErrCorrupt means that the file is not an index, is damaged, or was written by a different version of the program.
 var ErrCorrupt = errors.New("unusable index")
 
-// Header describes the content of an index file.
+// Header describes the contents of an index file.
 type Header struct {
 	Entities   int    `json:"entities"`
 	Properties int    `json:"properties"`
 	Names      int    `json:"names"`           // labels and aliases
 	Model      string `json:"model,omitempty"` // name of the embedding model whose vectors the file contains
 	Source     string `json:"source,omitempty"`
-	Built      string `json:"built,omitempty"` // when, RFC 3339
+	Built      string `json:"built,omitempty"` // build time in RFC 3339 format
 }
 
 type section struct {
@@ -77,12 +77,12 @@ type directory struct {
 	Sections []section         `json:"sections"`
 }
 
-// partSize contains those numbers of a part that cannot be derived from the lengths of its sections, and its tables.
+// partSize contains a part's tables, and the counts that cannot be derived from the lengths of its sections.
 type partSize struct {
 	Entries    uint32   `json:"entries"`
 	Names      uint32   `json:"names"`
 	Words      uint32   `json:"words"`
-	Namespaces []string `json:"namespaces"` // beginnings of IRIs
+	Namespaces []string `json:"namespaces"` // prefixes of IRIs
 	Languages  []string `json:"languages"`
 }
 
@@ -104,7 +104,7 @@ func newSectionWriter(w io.Writer) (*sectionWriter, error) {
 	return s, err
 }
 
-// begin starts a section. Everything written from then on belongs to it.
+// begin starts a section. Everything written until the next call belongs to it.
 func (s *sectionWriter) begin(part Type, name string) {
 	s.dir.Sections = append(s.dir.Sections, section{Part: part, Name: name, Offset: s.at})
 	s.cur = &s.dir.Sections[len(s.dir.Sections)-1]
@@ -122,17 +122,17 @@ func (s *sectionWriter) Write(b []byte) (int, error) {
 func readDirectory(b []byte) (*directory, error) {
 	switch {
 	case len(b) < len(magic) || string(b[:len(magic)]) != magic:
-		return nil, fmt.Errorf("%w: not an index of labels", ErrCorrupt)
+		return nil, fmt.Errorf("%w: not a label index", ErrCorrupt)
 	case len(b) < headerSize+trailerSize:
-		return nil, fmt.Errorf("%w: the file is cut off; build it again", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the file is truncated; build it again", ErrCorrupt)
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		return nil, fmt.Errorf("%w: the file has format %d, and this program reads format %d; build it again", ErrCorrupt, v,
+		return nil, fmt.Errorf("%w: the file has format %d, but this program reads format %d; build it again", ErrCorrupt, v,
 			version)
 	}
 	t := b[len(b)-trailerSize:]
 	if string(t[24:]) != magic {
-		return nil, fmt.Errorf("%w: the file is cut off; build it again", ErrCorrupt)
+		return nil, fmt.Errorf("%w: the file is truncated; build it again", ErrCorrupt)
 	}
 	at, n, crc := binary.LittleEndian.Uint64(t), binary.LittleEndian.Uint64(t[8:]), binary.LittleEndian.Uint32(t[16:])
 	if n > maxDir || at > uint64(len(b)) || at+n+trailerSize != uint64(len(b)) {
@@ -168,14 +168,14 @@ type record struct {
 const (
 	bitExternal = 1 << iota
 	bitNoise
-	bitWhole // the score is a whole number of at least 0
+	bitWhole // the score is a nonnegative integer
 	bitNoLabel
-	bitSame // uses is the score
+	bitSame // uses equals the score
 )
 
-// encodeRecord appends: a byte of bits, v first name, the score (v or 8 bytes), v uses+1 unless the same, v namespace,
-// the rest of the IRI, v language, label, v number of aliases and the aliases, v number of infos and the infos; strings
-// are v length and bytes.
+// encodeRecord appends a flag byte, v first name, the score (v or 8 bytes), v uses+1 unless uses equals the score, v
+// namespace, the rest of the IRI, v language, the label, v number of aliases and the aliases, v number of infos and the
+// infos. Strings are encoded as v length, followed by the bytes.
 func encodeRecord(b []byte, r *record, namespace, language int) []byte {
 	var bits byte
 	set := func(on bool, bit byte) {
@@ -227,8 +227,8 @@ func splitIRI(iri string) (namespace, rest string) {
 	return "", iri
 }
 
-// cursor reads from a section. Reading past the end panics with an error of package runtime or with errVarint; guard
-// turns that into ErrCorrupt.
+// cursor reads from a section. Reading past the end panics with a runtime error or errVarint; guard turns the panic
+// into ErrCorrupt.
 type cursor struct {
 	b []byte
 }
@@ -267,7 +267,7 @@ func (c *cursor) text() string { return string(c.take(c.uvarint())) }
 
 func (c *cursor) texts() []string {
 	n := c.uvarint()
-	if n > uint64(len(c.b)) { // every string has a length
+	if n > uint64(len(c.b)) { // every string takes at least one byte, for its length
 		panic(errVarint)
 	}
 	if n == 0 {
@@ -286,7 +286,7 @@ func (c *cursor) skipTexts() {
 	}
 }
 
-// guard turns the panics of a cursor, and of slices of a damaged file, into ErrCorrupt.
+// guard turns panics from a cursor, or from slicing a damaged file, into ErrCorrupt.
 func guard(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -305,13 +305,13 @@ func guard(err *error) {
 	}
 }
 
-// store is where an index, or a part of an unfinished index, is written and read back.
+// store is a place where an index, or a part of an unfinished index, is written and read back.
 type store interface {
 	io.Writer
 	io.ReaderAt
 }
 
-// memoryStore is a store in memory.
+// memoryStore is an in-memory store.
 type memoryStore struct{ b []byte }
 
 func (m *memoryStore) Write(p []byte) (int, error) {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// image is an index as bytes, which are searched in place.
+// image is an index that is searched in place, as bytes.
 type image struct {
 	dir   *directory
 	parts []*part
@@ -36,7 +36,7 @@ func newImage(b []byte) (im *image, err error) {
 	return im, nil
 }
 
-// placed is a hit and its record.
+// placed is a hit with its record.
 type placed struct {
 	found
 	r record
@@ -49,7 +49,7 @@ func (p *part) placed(fs []found) (out []placed) {
 	return out
 }
 
-// search answers a query that [Query.normal] returned. e may be nil.
+// search answers a query that was normalized with [Query.normal]. e may be nil.
 func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, err error) {
 	defer guard(&err)
 	if q.Meaning {
@@ -60,7 +60,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	if len(a.words) == 0 {
 		return page, nil
 	}
-	// Entries in several languages are one hit, so more of them may be needed.
+	// Entries for one IRI in several languages are one hit, so more entries may be needed.
 	for want := q.Offset + q.Limit + 1; ; want *= 2 {
 		var all, held []placed
 		only := true
@@ -102,7 +102,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	}
 }
 
-// in is like get, but does not search if the index has only one language and so no better entry.
+// in is like get, but skips the lookup if the index has only one language, so that there cannot be a better entry.
 func (im *image) in(iri, language string) (Entry, bool) {
 	if slices.ContainsFunc(im.parts, func(p *part) bool { return len(p.size.Languages) > 1 }) {
 		return im.get(iri, language)
@@ -110,7 +110,8 @@ func (im *image) in(iri, language string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// get returns the entry of an IRI in the language that [Prefer] prefers; among equally good entries, the first.
+// get returns the entry for an IRI in the language that [Prefer] ranks first; among equally good entries, it returns
+// the first.
 func (im *image) get(iri, language string) (e Entry, ok bool) {
 	for _, p := range im.parts {
 		p.entriesOf(iri, func(i uint32) {

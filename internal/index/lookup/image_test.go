@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// imageOf writes an index of the entries to memory and opens it.
+// imageOf writes an index with the entries to memory and opens it.
 func imageOf(t testing.TB, entries []Entry) (*image, []byte) {
 	t.Helper()
 	w := newWriter(func() (store, error) { return &memoryStore{}, nil })
@@ -44,7 +44,8 @@ func TestImageSearch(t *testing.T) {
 	}
 }
 
-// randomEntries returns entries made of few letters and words, so that all ways of matching occur together.
+// randomEntries returns entries made from a small set of letters and words, so that all kinds of matches occur
+// together.
 func randomEntries(r *rand.Rand, n int) []Entry {
 	letters := []string{"a", "b", "c", "é", "д", "北"}
 	word := func() string {
@@ -94,7 +95,7 @@ func show(p Page) string {
 	return fmt.Sprintf("%s\nmore %v", strings.Join(s, "\n"), p.More)
 }
 
-// TestImageAgreesWithMemory compares the two searchers, which share only the folding of words; the one in memory
+// TestImageAgreesWithMemory compares the two searchers, which share only the folding of words; the in-memory searcher
 // examines every entry.
 func TestImageAgreesWithMemory(t *testing.T) {
 	r := rand.New(rand.NewSource(20261122))
@@ -141,7 +142,7 @@ func TestImageAgreesWithMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryOfMany checks that many entries in memory are found in the same way as a few.
+// TestMemoryOfMany checks that searching many entries in memory works in the same way as searching a few.
 func TestMemoryOfMany(t *testing.T) {
 	entries := slices.Clone(people)
 	for i := range manyEntries {

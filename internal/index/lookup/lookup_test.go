@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// people is a small graph of names with the differences that the ranking depends on.
+// people is a small set of names with the differences that matter for the ranking.
 var people = []Entry{
 	{IRI: "q:einstein", Label: "Albert Einstein", Language: "en", Aliases: []string{"Einstein", "A. Einstein"},
 		Infos: []string{"physicist"}, Score: 300, Uses: 300},
@@ -36,7 +36,7 @@ func iris(p Page) string {
 	return strings.Join(s, " ")
 }
 
-// searches are queries with the hits that the package documentation promises, written by hand.
+// searches contains queries with the hits that the package documentation promises, written by hand.
 var searches = []struct {
 	name string
 	q    Query
@@ -138,7 +138,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// FuzzWords checks that folding a folded text changes nothing, and that both readers fold ASCII text in the same way.
+// FuzzWords checks that folding is idempotent, and that both readers fold ASCII text in the same way.
 func FuzzWords(f *testing.F) {
 	f.Add("Straße — O'Brien's №5")
 	f.Add("a'b'")
@@ -155,7 +155,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// edits returns all strings that result from changing, removing, adding or swapping one letter of a word, as in the
+// edits returns all strings that result from changing, removing, adding or swapping a letter in a word, as in the
 // definition.
 func edits(w string, letters string) map[string]bool {
 	out := map[string]bool{}
@@ -211,8 +211,8 @@ func TestNearIsTheDefinition(t *testing.T) {
 	}
 }
 
-// TestHitLanguage checks that an entity with names in several languages is shown in the asker's language, else in
-// English, else in the one for all languages, no matter which name was found.
+// TestHitLanguage checks that an entity with names in several languages is shown in the asker's language, or else in
+// English, or else with its default name for all languages, no matter which name was found.
 func TestHitLanguage(t *testing.T) {
 	var entries []Entry
 	for _, l := range []string{"de", "mul", "en", "fr"} {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// maxSemantic is the maximum number of entries of a type that are ranked by meaning at once. Above it, name candidates
-// with Among, or search by words.
+// maxSemantic is the maximum number of entries of a type that are ranked by meaning at once. With more entries, specify
+// candidates with Among, or search by words.
 const maxSemantic = 200_000
 
 // liked is an entry with its similarity to a query.
@@ -42,7 +42,7 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 	sq := s.query(q.Text, q.Language)
 	if cosines := likeness; cosines == nil {
 		likeness = func(i int) (float64, int) { return s.byStems(sq, i) }
-	} else { // equal words are better evidence than any model
+	} else { // combine both, since equal words are better evidence than any model
 		likeness = func(i int) (float64, int) {
 			c, name := cosines(i)
 			l, byName := s.byStems(sq, i)
@@ -83,7 +83,7 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 	return out, p, nil
 }
 
-// unheld leaves out entries that are held back, except those found by a whole name, unless there is nothing else.
+// unheld removes entries that are held back, except exact matches, unless there are no other entries.
 func (s *semantic) unheld(all []liked) []liked {
 	if !slices.ContainsFunc(all, func(l liked) bool { return !s.entries[l.at].held() }) {
 		return all
@@ -101,7 +101,7 @@ func cmpBool(a, b bool) int {
 	return -1
 }
 
-// hit returns a hit of byMeaning.
+// hit converts a result of byMeaning to a hit.
 func (s *semantic) hit(l liked) Hit {
 	e := s.entries[l.at]
 	h := Hit{Entry: e, Name: e.Label, Match: Meaning, Similarity: min(l.likeness, 1)}
@@ -114,13 +114,14 @@ func (s *semantic) hit(l liked) Hit {
 	return h
 }
 
-// vector is the direction of a name's embedding, with one byte per dimension.
+// vector is the direction of a name's embedding vector, with one byte per dimension.
 type vector struct {
 	entry, name int
 	b           []byte // each an int8
 }
 
-// quantize scales a vector so that its largest number is 127 or -127; only its direction matters.
+// quantize scales a vector so that its component with the largest absolute value becomes 127 or -127; only the
+// direction matters.
 func quantize(v []float32) []byte {
 	most := float32(0)
 	for _, x := range v {
@@ -136,7 +137,7 @@ func quantize(v []float32) []byte {
 	return out
 }
 
-// byVectors returns the cosine of the query and the most similar name of an entry.
+// byVectors returns a function that returns an entry's most similar name and its cosine similarity with the query.
 func (s *semantic) byVectors(q []float32, vectors []vector) func(i int) (float64, int) {
 	best := make([]float64, len(s.entries))
 	names := make([]int, len(s.entries))
@@ -163,10 +164,10 @@ func cosine(a, b []byte) float64 {
 	return float64(ab) / math.Sqrt(float64(aa)*float64(bb))
 }
 
-// embedBatch is the number of strings that are embedded in one call.
+// embedBatch is the number of strings embedded in one call.
 const embedBatch = 64
 
-// texts returns the strings of an entry to embed: the label with its first info, and each alias.
+// texts returns the strings to embed for an entry: the label with its first info, and each alias.
 func (e *Entry) texts() []string {
 	label := e.Label
 	if len(e.Infos) > 0 {
@@ -175,7 +176,7 @@ func (e *Entry) texts() []string {
 	return append([]string{label}, e.Aliases...)
 }
 
-// embed computes the vectors of entries in batches.
+// embed computes the vectors for entries in batches.
 func embed(ctx context.Context, by Embedder, entries []Entry, progress func(done int)) (out []vector, err error) {
 	var texts []string
 	var of []vector
@@ -185,7 +186,7 @@ func embed(ctx context.Context, by Embedder, entries []Entry, progress func(done
 			return fmt.Errorf("embed names with %s: %w", by.Model(), err)
 		}
 		if len(vs) != len(texts) {
-			return fmt.Errorf("embed names with %s: got %d vectors for %d texts", by.Model(), len(vs), len(texts))
+			return fmt.Errorf("embed names with %s: got %d vectors for %d strings", by.Model(), len(vs), len(texts))
 		}
 		for i, v := range vs {
 			if len(v) == 0 || len(out) > 0 && len(v) != len(out[0].b) {
@@ -214,8 +215,8 @@ func embed(ctx context.Context, by Embedder, entries []Entry, progress func(done
 	return out, err
 }
 
-// encodeVectors returns the section of vectors: their length and number (uint32 each), then for each its entry and name
-// (uint32 each) and its numbers (a byte each).
+// encodeVectors returns the vectors section: the vectors' length and count (uint32 each), followed by each vector's
+// entry and name (uint32 each) and its components (one byte each).
 func encodeVectors(vs []vector) []byte {
 	if len(vs) == 0 {
 		return nil
@@ -230,7 +231,7 @@ func encodeVectors(vs []vector) []byte {
 	return out
 }
 
-// decodeVectors reads the output of encodeVectors. It adds base to the numbers of entries.
+// decodeVectors decodes the output of encodeVectors. It adds base to the entry numbers.
 func decodeVectors(b []byte, base int, entries []Entry) (out []vector) {
 	if len(b) == 0 {
 		return nil
@@ -252,7 +253,7 @@ func decodeVectors(b []byte, base int, entries []Entry) (out []vector) {
 	return out
 }
 
-// byMeaning answers a query by meaning.
+// byMeaning answers a query that ranks by meaning.
 func (im *image) byMeaning(ctx context.Context, q Query, e Embedder) (Page, error) {
 	if len(Words(q.Text)) == 0 {
 		return Page{Ranked: ByStems}, nil
@@ -282,9 +283,9 @@ func (im *image) byMeaning(ctx context.Context, q Query, e Embedder) (Page, erro
 	return p, nil
 }
 
-// semantic returns the data that a query needs: for all entries of its type, kept for the next query, or, if there are
-// too many, for the candidates that the query names. In the second case it returns nil if the query names none, or too
-// many.
+// semantic returns the data that a query needs: data for all entries of its type, cached for later queries, or, if
+// there are too many entries, only for the query's candidates. In the second case, it returns nil if the query has no
+// candidates or too many.
 func (im *image) semantic(ctx context.Context, q Query) (s *semantic, model string, err error) {
 	total := 0
 	for _, p := range im.parts {

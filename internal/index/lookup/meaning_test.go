@@ -22,7 +22,8 @@ var relations = []Entry{
 		Infos: []string{"maker of this work"}, Score: 60},
 }
 
-// meanings lists queries by meaning with their best hits. Stems, aliases, infos or shared letters decide.
+// meanings lists queries that rank by meaning, with their best hits. Stems, aliases, infos or shared letters decide the
+// ranking.
 var meanings = []struct{ text, want string }{
 	{"directed by", "director"}, {"who directed the film", "director"}, {"birthplace", "birth"}, {"where was she born",
 		"birth"}, {"painter", "painted"},
@@ -54,7 +55,7 @@ func TestByStems(t *testing.T) {
 	}
 }
 
-// themes is a model for tests. It embeds strings by the themes that they mention.
+// themes is an embedding model for tests. It embeds strings by the themes that they mention.
 type themes struct {
 	name  string
 	words [][]string

@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Memory is a [Searcher] over entries in memory. It is safe for concurrent use.
+// Memory is a [Searcher] for entries in memory. It is safe for concurrent use.
 type Memory struct {
 	entries []Entry // by decreasing score
 	names   [][]name
 	byIRI   map[string][]int32
 
-	image    func() *image    // if there are many entries; built when it is first needed
-	meaning  func() *semantic // also built when it is first needed
+	image    func() *image    // nil unless there are many entries; built on first use
+	meaning  func() *semantic // also built on first use
 	embedder Embedder
 	mu       sync.Mutex
 	vectors  []vector
@@ -29,7 +29,7 @@ type name struct {
 
 var _ Searcher = (*Memory)(nil)
 
-// NewMemory returns a searcher over the entries. Equally good matches of the same score keep the order of entries.
+// NewMemory returns a searcher for the entries. Equally good matches with the same score keep the order of the entries.
 // Searches by meaning rank by stems; see [Memory.Embed].
 func NewMemory(entries []Entry) *Memory {
 	m := &Memory{entries: slices.Clone(entries), byIRI: make(map[string][]int32, len(entries))}
@@ -50,10 +50,10 @@ func NewMemory(entries []Entry) *Memory {
 	return m
 }
 
-// manyEntries is the number of entries above which searching them like a file is faster than examining them one by one.
+// manyEntries is the number of entries from which searching an image is faster than examining the entries one by one.
 const manyEntries = 20_000
 
-// makeImage returns nil if the entries are few, or cannot be written.
+// makeImage returns nil if there are too few entries or if they cannot be written.
 func (m *Memory) makeImage() *image {
 	if len(m.entries) < manyEntries {
 		return nil
@@ -78,8 +78,8 @@ func (m *Memory) makeImage() *image {
 // maxEmbedded is the maximum number of names that a Memory embeds for searches by meaning.
 const maxEmbedded = 5000
 
-// Embed makes searches by meaning use vectors. The first such search computes the names' vectors. With more than a few
-// thousand names, stems are used instead. Call it before the first search.
+// Embed makes searches by meaning use vectors. The first search by meaning computes the names' vectors. With more than
+// a few thousand names, stems are used instead. Embed must be called before the first search.
 func (m *Memory) Embed(e Embedder) *Memory {
 	m.embedder = e
 	return m
@@ -88,7 +88,7 @@ func (m *Memory) Embed(e Embedder) *Memory {
 // Len returns the number of entries.
 func (m *Memory) Len() int { return len(m.entries) }
 
-// Get returns the entry of an IRI in the language that [Prefer] prefers.
+// Get returns the entry for an IRI in the language that [Prefer] ranks first.
 func (m *Memory) Get(_ context.Context, iri, language string) (Entry, bool, error) {
 	e, ok := m.get(iri, language)
 	return e, ok, nil
@@ -177,7 +177,7 @@ func (m *Memory) candidates(q Query) []int32 {
 	return slices.Compact(out)
 }
 
-// best returns the entry's rank by its best name, the first among equally good names.
+// best returns the entry's match by its best name, which is the first one among equally good names.
 func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	for j, n := range m.names[i] {
 		if r, matches := a.rankName(n.text, n.words); matches && (!ok || r.compare(f.rank) < 0) {
@@ -187,7 +187,7 @@ func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	return f, ok
 }
 
-// hold leaves out entries that are held back, unless there are no other full matches.
+// hold removes entries that are held back, unless there are no other full matches.
 func (m *Memory) hold(all []found) []found {
 	only := !slices.ContainsFunc(all, func(f found) bool {
 		return f.rank.tier < tierSome && (!m.entries[f.entry].held() || f.rank.tier <= tierExact)
@@ -197,7 +197,7 @@ func (m *Memory) hold(all []found) []found {
 	})
 }
 
-// weak leaves out weak matches if there are good matches of the same type.
+// weak removes weak matches if there are good matches of the same type.
 func (m *Memory) weak(a *asked, all []found) []found {
 	type sums struct{ exact, full, typo int }
 	n := map[Type]*sums{Entity: {}, Property: {}}
@@ -220,7 +220,7 @@ func (m *Memory) weak(a *asked, all []found) []found {
 	})
 }
 
-// byMeaning answers a query by meaning.
+// byMeaning answers a query that ranks by meaning.
 func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 	if len(Words(q.Text)) == 0 {
 		return Page{Ranked: ByStems}, nil
@@ -244,7 +244,7 @@ func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 
 const tooManyForMeaning = "there are too many names to rank by meaning; they are ranked by words"
 
-// embed computes the vectors once. The note describes what went wrong.
+// embed computes the vectors once. note describes what went wrong, if anything.
 func (m *Memory) embed(ctx context.Context) (vs []vector, note string) {
 	if m.embedder == nil {
 		return nil, ""

@@ -1,5 +1,5 @@
-// This file has over 500 lines: it reads the words of one type of entity in an index without copying, and finds some of
-// them in all the supported ways.
+// This file has over 500 lines: it reads the words for one entry type in an index without copying, and implements all
+// supported ways to find words.
 
 package lookup
 
@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// part contains the entries of one type in an index, which are read in place. Damage causes a panic that guard
+// part contains the entries of one type in an index, which are read in place. Damage causes a panic, which guard
 // recovers.
 type part struct {
 	size partSize
@@ -22,7 +22,7 @@ type part struct {
 	bounds bounds
 }
 
-// newPart finds the sections and checks that their sizes are consistent.
+// newPart finds a part's sections and checks that their sizes are consistent.
 func newPart(b []byte, d *directory, kind Type) (*part, error) {
 	p := &part{size: d.Parts[kind], kind: kind, bounds: defaultBounds}
 	byName := map[string]*[]byte{"records": &p.records, "recordAt": &p.recordAt, "held": &p.held, "forward": &p.forward,
@@ -49,12 +49,13 @@ func newPart(b []byte, d *directory, kind Type) (*part, error) {
 		len(p.postingAt) == int(words+1)*8 && len(p.heads) == int(heads)*4 && len(p.exact) == int(names)*4 &&
 		len(p.iri) == int(entries)*4 && bucketsFit(p.exactAt) && bucketsFit(p.iriAt)
 	if !fits {
-		return nil, damaged("the sizes of its sections do not fit each other")
+		return nil, damaged("the sizes of its sections are inconsistent")
 	}
 	return p, nil
 }
 
-// bucketsFit reports whether the number of buckets in the section is a power of two, followed by the end.
+// bucketsFit reports whether the section has a valid length: the number of buckets must be a power of two, and one more
+// value marks the end.
 func bucketsFit(at []byte) bool {
 	n := len(at)/4 - 1
 	return len(at)%4 == 0 && n > 0 && bits.OnesCount(uint(n)) == 1
@@ -70,7 +71,7 @@ func (r rng) has(w uint32) bool { return w >= r.lo && w < r.hi }
 
 func (p *part) word(i uint32) []byte { return p.words[u32(p.wordAt, i):u32(p.wordAt, i+1)] }
 
-// least returns the first word of a range that does not sort before the text.
+// least returns the first word in a range that does not sort before text.
 func (p *part) least(in rng, text string) uint32 {
 	lo, hi := in.lo, in.hi
 	for lo < hi {
@@ -83,16 +84,16 @@ func (p *part) least(in rng, text string) uint32 {
 	return lo
 }
 
-// afterAll is greater than every continuation of a string: no UTF-8 has this byte.
+// afterAll sorts after any continuation of a string, since this byte does not occur in UTF-8.
 const afterAll = "\xff"
 
-// begun returns the words of a range that begin with the text.
+// begun returns the words in a range that start with text.
 func (p *part) begun(in rng, text string) rng {
 	lo := p.least(in, text)
 	return rng{lo, p.least(rng{lo, in.hi}, text+afterAll)}
 }
 
-// whole returns the word of a range that equals the text.
+// whole returns the word in a range that equals text.
 func (p *part) whole(in rng, text string) (uint32, bool) {
 	i := p.least(in, text)
 	return i, i < in.hi && string(p.word(i)) == text
@@ -100,10 +101,10 @@ func (p *part) whole(in rng, text string) (uint32, bool) {
 
 func (p *part) all() rng { return rng{0, p.size.Words} }
 
-// total returns the number of postings of a range of words.
+// total returns the number of postings for a range of words.
 func (p *part) total(r rng) uint64 { return u64(p.count, r.hi) - u64(p.count, r.lo) }
 
-// near returns the words that are near a word, as defined by the function near, and the ranges of words that begin with
+// near returns the words that are near a word, as defined by the near function, and the ranges of words that start with
 // a string near it.
 func (p *part) near(word string) (whole []uint32, begun []rng) {
 	w := []rune(word)
@@ -131,7 +132,7 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 	for i := 0; i <= len(w) && in.lo < in.hi; i++ {
 		head := string(w[:i])
 		if i < len(w) {
-			if i+1 == len(w) || w[i] != w[i+1] { // only the last letter of a run of equal letters
+			if i+1 == len(w) || w[i] != w[i+1] { // in a run of equal letters, only the last one
 				try(in, head, w[i+1:])
 			}
 			if i+1 < len(w) && w[i] != w[i+1] {
@@ -157,8 +158,8 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 	return whole, begun
 }
 
-// nextLetters calls f for each letter that follows head in the words of the range, with the words in which it does. If
-// head is empty, letters far from like are left out, since there can be thousands.
+// nextLetters calls f for each letter that follows head in the words in the range, with the range of words that start
+// with head and this letter. If head is empty, letters far from like are skipped, since there can be thousands.
 func (p *part) nextLetters(in rng, head string, like rune, f func(c rune, sub rng)) {
 	if head == "" {
 		lo, hi := scriptRange(like)
@@ -181,7 +182,7 @@ func (p *part) nextLetters(in rng, head string, like rune, f func(c rune, sub rn
 	}
 }
 
-// list walks the names of one word.
+// list iterates over the names that contain a word.
 type list struct {
 	c    cursor
 	name uint32
@@ -199,8 +200,8 @@ func (l *list) next() (uint32, bool) {
 	return l.name, true
 }
 
-// meet walks the names that several lists have in common, in ascending order. It ends early once it has read as many
-// names as its budget allows.
+// meet iterates over the names that several lists have in common, in ascending order. It ends early when its budget of
+// names to read is used up.
 type meet struct {
 	lists  []list
 	budget int
@@ -242,7 +243,7 @@ func (m *meet) next() (uint32, bool) {
 	return lead.name, true
 }
 
-// skip advances in a list until it reaches a name.
+// skip advances a list to the first name that is not before the given one.
 func (m *meet) skip(l *list, name uint32) bool {
 	for l.name < name {
 		if _, ok := l.next(); !ok {
@@ -253,13 +254,13 @@ func (m *meet) skip(l *list, name uint32) bool {
 	return m.budget >= 0
 }
 
-// argmin returns the word with the lowest first name in a range, which must not be empty.
+// argmin returns the word with the lowest first name in a nonempty range.
 func (p *part) argmin(r rng) uint32 {
 	best, at := uint32(math.MaxUint32), r.lo
 	look := func(level int, i uint32) {
 		if h := u32(p.heads, p.levels[level]+i); h < best {
 			best = h
-			// Descend to the word that this number comes from.
+			// Descend to the word with this number.
 			for l := level; l > 0; l-- {
 				for j := i * headFan; ; j++ {
 					if j >= (i+1)*headFan {
@@ -294,11 +295,11 @@ func (p *part) argmin(r rng) uint32 {
 	return at
 }
 
-// union walks the names that have one of the words of some ranges, in ascending order, each once. The ranges are not
-// merged beforehand: only words whose names are reached are read.
+// union iterates over the names that contain any of the words in several ranges, in ascending order, each name once.
+// The ranges are not merged in advance: only words whose names are reached are read.
 type union struct {
 	p     *part
-	heap  []node // without pointers, so that the garbage collector need not track each move
+	heap  []node // without pointers, so that moves do not involve the garbage collector
 	lists []list
 	last  uint32
 	any   bool
@@ -308,8 +309,8 @@ type union struct {
 type node struct {
 	name uint32
 	word uint32
-	of   rng   // if list is -1, the words whose lowest first name this is
-	list int32 // its index in lists
+	of   rng   // if list is -1, the range of words with name as their lowest first name
+	list int32 // index in lists
 }
 
 func (p *part) union(ranges []rng) *union {
@@ -339,7 +340,7 @@ func (u *union) push(n node) {
 	}
 }
 
-// settle moves the root of the heap down to its place.
+// settle moves the root of the heap down to its correct position.
 func (u *union) settle() {
 	h := u.heap
 	if len(h) == 0 {
@@ -392,12 +393,12 @@ func (u *union) next() (uint32, bool) {
 	return 0, false
 }
 
-// name returns the entry of a name and its words. It reuses the memory of ids, which has room for maxWords+2 numbers.
+// name returns a name's entry and words. It reuses the memory of ids, which must have a capacity of maxWords+2.
 func (p *part) name(name uint32, ids []uint32) (entry uint32, _ []uint32) {
 	b := p.forward[u32(p.forwardAt, name):u32(p.forwardAt, name+1)]
 	ids = ids[:cap(ids)]
 	n, v, shift := 0, uint32(0), 0
-	for _, c := range b { // most of a search's time goes here
+	for _, c := range b { // most of a search's time is spent here
 		v |= uint32(c&0x7f) << shift
 		shift += 7
 		if c < 0x80 {
@@ -432,7 +433,7 @@ func (p *part) record(entry uint32) record {
 	return r
 }
 
-// text returns the name of the entry that has the given number.
+// text returns the entry's name with the given number.
 func (r *record) text(name uint32) string {
 	i := int(name - r.first)
 	if len(Words(r.Label)) == 0 {
@@ -479,7 +480,7 @@ func skipRecord(c *cursor) {
 	c.skipTexts()
 }
 
-// decodeRecord reads the output of encodeRecord. If the tables are nil, it leaves out the namespace and the language.
+// decodeRecord decodes the output of encodeRecord. If the tables are nil, it omits the namespace and the language.
 func decodeRecord(c *cursor, namespaces, languages []string) record {
 	r, ns := recordHead(c)
 	r.IRI = c.text()
@@ -496,7 +497,7 @@ func decodeRecord(c *cursor, namespaces, languages []string) record {
 	return r
 }
 
-// bucket calls f for the values of a hash's bucket until it returns false.
+// bucket calls f for the values in a hash's bucket until f returns false.
 func bucket(at, values []byte, hash uint32, f func(v uint32) bool) {
 	b := hash & uint32(len(at)/4-2)
 	for i, end := u32(at, b), u32(at, b+1); i < end; i++ {
@@ -506,7 +507,7 @@ func bucket(at, values []byte, hash uint32, f func(v uint32) bool) {
 	}
 }
 
-// entriesOf calls f for the entries of an IRI.
+// entriesOf calls f for each entry with an IRI.
 func (p *part) entriesOf(iri string, f func(entry uint32)) {
 	ns, rest := splitIRI(iri)
 	bucket(p.iriAt, p.iri, uint32(hashText(iri)), func(e uint32) bool {

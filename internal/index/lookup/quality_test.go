@@ -26,13 +26,13 @@ import (
 
 var updateQuality = flag.Bool("update", false, "write testdata/quality.golden")
 
-// shared is the folder of the reference data, see CONTRIBUTING.md.
+// shared returns a path in the folder with the reference data, see CONTRIBUTING.md.
 func shared(t *testing.T, name string) string {
 	t.Helper()
 	dir := os.Getenv("SPINACHBOT_SHARED")
 	if dir == "" {
 		dir = "../../../../shared"
-		if _, err := os.Stat(dir); err != nil { // a work tree next to others
+		if _, err := os.Stat(dir); err != nil { // a Git worktree in a subfolder
 			dir = "../../../../../shared"
 		}
 	}
@@ -43,7 +43,7 @@ func shared(t *testing.T, name string) string {
 	return path
 }
 
-// sliceEntries reads a table of the slice: IRI, label, score, aliases, description.
+// sliceEntries reads a table with the columns IRI, label, score, aliases and description.
 func sliceEntries(t *testing.T, name string, kind lookup.Type) (out []lookup.Entry) {
 	t.Helper()
 	b, err := os.ReadFile(shared(t, name))
@@ -75,7 +75,7 @@ func sliceEntries(t *testing.T, name string, kind lookup.Type) (out []lookup.Ent
 
 var labelLine = regexp.MustCompile(`^<(http://www.wikidata.org/entity/Q\d+)> <http://www.w3.org/2000/01/rdf-schema#label> "((?:[^"\\]|\\.)*)"@([a-z-]+) \.`)
 
-// otherLanguages reads labels of items that are not English.
+// otherLanguages reads non-English labels of items.
 func otherLanguages(t *testing.T) (out []lookup.Entry) {
 	t.Helper()
 	f, err := os.Open(shared(t, "wikidata-slice.nt.gz"))
@@ -95,14 +95,14 @@ func otherLanguages(t *testing.T) (out []lookup.Entry) {
 	return out
 }
 
-// labelled is a query with the IRIs of its answers.
+// labelled is a query with the IRIs of the correct answers.
 type labelled struct {
 	kind, text string
 	want       []string
 }
 
-// written lists ways in which people write an item's name, other than the label itself. A function returns "" if it
-// does not apply to the label.
+// written lists ways in which people write an item's name that differ from the label. A function returns "" if it does
+// not apply to the label.
 var written = []struct {
 	kind  string
 	write func(r *rand.Rand, e *lookup.Entry) string
@@ -149,7 +149,7 @@ var written = []struct {
 	}},
 }
 
-// misspell changes, removes or doubles a letter of the longest word, or swaps two.
+// misspell changes, removes or doubles a letter in the longest word, or swaps two letters.
 func misspell(r *rand.Rand, label string) string {
 	words := strings.Fields(label)
 	at := 0
@@ -178,7 +178,7 @@ func misspell(r *rand.Rand, label string) string {
 
 const perKind = 80
 
-// itemQueries returns queries for items that are the best known with their name.
+// itemQueries returns queries for items that are the best-known ones with their name.
 func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	best := map[string]bool{}
 	var known []*lookup.Entry
@@ -208,8 +208,8 @@ func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	return out
 }
 
-// propertyQueries removes an alias from some properties and uses it as the query: people use that name for the
-// relation, and the index does not contain it.
+// propertyQueries removes an alias from some properties and uses it as the query: it is a name that people use for the
+// property but that is not in the index.
 func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, index []lookup.Entry) {
 	index = slices.Clone(properties)
 	order := r.Perm(len(index))
@@ -236,8 +236,8 @@ func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, i
 
 var propertyIn = regexp.MustCompile(`\b(?:wdt|p|ps|pq):(P\d+)\b`)
 
-// questionQueries returns whole questions with the properties of their gold queries. Questions that are reserved for
-// readers are left out.
+// questionQueries returns whole questions with the properties of their gold queries. Questions reserved for readers are
+// left out.
 func questionQueries(t *testing.T) (out []labelled) {
 	t.Helper()
 	kept, err := os.ReadFile(shared(t, "allocation.json"))
@@ -266,7 +266,7 @@ func questionQueries(t *testing.T) (out []labelled) {
 	return out
 }
 
-// figures contains recall and mean reciprocal rank.
+// figures contains the recall and the mean reciprocal rank.
 type figures struct{ n, first, ten, mrr float64 }
 
 func (f *figures) add(found, want []string) {
@@ -287,7 +287,7 @@ func (f *figures) String() string {
 	return fmt.Sprintf("%5.1f %5.1f  %.3f", 100*f.first/f.n, 100*f.ten/f.n, f.mrr/f.n)
 }
 
-// ftsFind searches with FTS5 alone: every word of the query as a prefix, ranked by bm25.
+// ftsFind searches with FTS5 alone: every query word as a prefix, ranked by BM25.
 func ftsFind(t *testing.T, entries []lookup.Entry) func(text string) []string {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "fts"))

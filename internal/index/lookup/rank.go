@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// rank describes how well a name matches a query. A lower tier is better, then more matched words, then more of them
-// whole.
+// rank describes how well a name matches a query. Lower tiers are better; within a tier, more matched words are better,
+// and then more whole words.
 type rank struct{ tier, matched, whole uint8 }
 
-// The tiers. A name in a tier is better than all names in the tiers after it.
+// The tiers. A name is better than all names in later tiers.
 const (
-	tierText  = iota // the same text, apart from case
+	tierText  = iota // the same text, ignoring case
 	tierExact        // the same words
 	tierFull         // all words
 	tierNear         // the same words except for one letter
@@ -21,11 +21,11 @@ const (
 	tiers
 )
 
-// few is the number of hits that makes weaker hits superfluous.
+// few is the number of hits at which weaker hits are no longer needed.
 const few = 3
 
-// enough reports whether there are enough hits of better tiers to leave out the hits of tier. Those that count are
-// exact names, and full or good matches that are not held back.
+// enough reports whether there are enough hits in better tiers to leave out the hits in tier. Only exact matches, and
+// full and typo matches that are not held back, are counted.
 func enough(tier uint8, exact, full, typo int) bool {
 	switch {
 	case tier <= tierFull:
@@ -54,17 +54,17 @@ func (r rank) match() Match {
 
 // asked is a query's text, prepared for matching.
 type asked struct {
-	text  string   // case-folded, without white space at the ends
-	words []string // at most maxAsked, each word once
-	all   []string // in the order of the text
+	text  string   // lowercase, without leading or trailing whitespace
+	words []string // distinct words, at most maxAsked
+	all   []string // all words, in the order of the text
 	weak  []bool   // for each word, whether it has no meaning on its own, such as "of", while other words do
 	held  bool     // include entries that are held back
 }
 
-// maxAsked is the maximum number of words of a query that are used.
+// maxAsked is the maximum number of query words that are used.
 const maxAsked = 16
 
-// idWords are the words by which a query requests external identifiers.
+// idWords are the words with which a query requests external identifiers.
 var idWords = []string{"id", "ids", "identifier", "identifiers"}
 
 func prepare(q Query) asked {
@@ -79,7 +79,7 @@ func prepare(q Query) asked {
 	return a
 }
 
-// Weak marks the words of a query that have no meaning on their own, such as "of". If all words are like that, it marks
+// Weak marks the query words that have no meaning on their own, such as "of". If that applies to all words, it marks
 // none.
 func Weak(words []string) []bool {
 	out := make([]bool, len(words))
@@ -101,7 +101,7 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 		}
 		return r, true
 	}
-	wrong, some := -1, rank{tier: tierSome} // some counts only meaningful words
+	wrong, some := -1, rank{tier: tierSome} // some counts only words that are not weak
 	for i, w := range a.words {
 		whole := slices.Contains(name, w)
 		if !whole && !slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }) {
@@ -135,7 +135,7 @@ func (r *rank) count(whole bool) {
 	}
 }
 
-// tierOfTypo returns the tier of a name in which all words but one match.
+// tierOfTypo returns the tier of a name that matches all words but one.
 func (a *asked) tierOfTypo(wrong string, name []string) uint8 {
 	if !slices.ContainsFunc(name, func(n string) bool { return near(wrong, n, true) }) {
 		return tierSome

@@ -1,5 +1,5 @@
-// This file has over 500 lines: it is one search, from its words to its hits, and the steps share the state of the
-// scan.
+// This file has over 500 lines: it implements a search, from its words to its hits, and all steps share the state of
+// the scan.
 
 package lookup
 
@@ -12,30 +12,30 @@ import (
 	"strings"
 )
 
-// bounds limits the number of names that one search examines, and thereby its time. Only queries of several very common
-// words that rarely occur together reach the limits; then names with low scores can be missed.
+// bounds limits the number of names that a search examines, and thereby its time. Only queries with several very common
+// words that rarely occur together reach the limits; in that case, names with low scores can be missed.
 type bounds struct {
-	meet  int // in lists of whole words, for names that have all of them
-	scan  int // for matches of all words, whole or begun
-	typo  int // for matches with a wrong letter, in all words together
-	some  int // for matches of some words, divided among them: half to the rarest, half of the rest to the next, …
+	meet  int // in lists of whole words, for names that contain all of them
+	scan  int // for matches of all words, as whole words or prefixes
+	typo  int // for matches with a wrong letter, for all words combined
+	some  int // for matches of some words: half of it for the rarest word, half of the rest for the next word, …
 	equal int // for the same words
-	texts int // number of these names whose letters are also compared
+	texts int // number of these names whose text is also compared
 }
 
 var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
 
-// slot is a word of the query and the words of the part that it matches.
+// slot is a query word with the words in the part that it matches.
 type slot struct {
 	word  string
 	weak  bool  // see asked.weak
-	whole int64 // the word itself; -1 if the part has no such word
-	begun rng   // words that begin with it, including the word itself
+	whole int64 // the word itself; -1 if the part does not contain it
+	begun rng   // words that start with it, including the word itself
 	total uint64
 
 	looked    bool     // near was looked up
 	nearWhole []uint32 // words that differ from it by one letter
-	nearBegun []rng    // words that begin with, or are, a string that differs from it by one letter
+	nearBegun []rng    // words that start with, or are equal to, a string that differs from it by one letter
 	nearTotal uint64
 }
 
@@ -73,17 +73,17 @@ type scan struct {
 	p      *part
 	ctx    context.Context
 	ask    *asked
-	want   int // the number of hits to find
+	want   int // number of hits to find
 	slots  []slot
 	all    []int    // the query's words in order, as indexes in slots
 	ids    []uint32 // memory for the last name read
 	hits   collector
 	held   collector       // hits that are held back
-	equal  map[uint32]bool // entries that have a name that equals the query
-	better map[uint32]bool // entries that have a name with all words
+	equal  map[uint32]bool // entries with a name that equals the query
+	better map[uint32]bool // entries with a name that contains all words
 }
 
-// collector keeps the best hits of each rank in order, each entry once per rank.
+// collector keeps the best hits for each rank in order, each entry once per rank.
 type collector struct {
 	by   map[rank][]found
 	want int
@@ -120,8 +120,8 @@ func (c *collector) best() []found {
 	})
 }
 
-// byWords returns the best want hits in a part, and the best of those held back, which are used if there is nothing
-// else.
+// byWords returns the best want hits in a part, and the best hits that are held back, which are used if there are no
+// others.
 func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) (hits, held []found, err error) {
 	s := &scan{p: p, ctx: ctx, ask: a, want: want, ids: make([]uint32, 0, maxWords+2), equal: map[uint32]bool{}}
 	s.hits.want, s.held.want = want, want
@@ -158,7 +158,7 @@ func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) 
 	return s.hits.best(), s.held.best(), nil
 }
 
-// superfluous reports whether hits of the tier are not needed in addition to those found so far.
+// superfluous reports whether the hits found so far make hits in the tier unnecessary.
 func (s *scan) superfluous(tier uint8) bool {
 	exact, full, typo := 0, 0, 0
 	for _, f := range s.hits.best() {
@@ -174,7 +174,7 @@ func (s *scan) superfluous(tier uint8) bool {
 	return enough(tier, exact, full, typo)
 }
 
-// strong leaves out superfluous hits.
+// strong removes superfluous hits.
 func (s *scan) strong(fs []found) []found {
 	var drop [tiers]bool
 	for t := range drop {
@@ -183,7 +183,7 @@ func (s *scan) strong(fs []found) []found {
 	return slices.DeleteFunc(fs, func(f found) bool { return drop[f.rank.tier] })
 }
 
-// take adds a hit at its rank.
+// take adds a hit with its rank.
 func (s *scan) take(r rank, entry, name uint32) {
 	f := found{r, int32(entry), int32(name)}
 	switch {
@@ -230,7 +230,8 @@ func (s *scan) exact() {
 	})
 }
 
-// tierOfSame distinguishes names that equal the query in all their characters.
+// tierOfSame returns tierText if a name with the same words as the query also has the same text, or tierExact
+// otherwise.
 func (s *scan) tierOfSame(entry, name uint32) uint8 {
 	r := s.p.record(entry)
 	if strings.ToLower(strings.TrimSpace(r.text(name))) == s.ask.text {
@@ -239,7 +240,7 @@ func (s *scan) tierOfSame(entry, name uint32) uint8 {
 	return tierExact
 }
 
-// same calls f for the names that consist of the words, until it returns false.
+// same calls f for the names that consist of exactly these words until f returns false.
 func (s *scan) same(ids []uint32, f func(entry, name uint32) bool) {
 	if len(ids) == 0 {
 		return
@@ -254,9 +255,9 @@ func (s *scan) same(ids []uint32, f func(entry, name uint32) bool) {
 	})
 }
 
-// full finds names that have all words of the query, each whole or as the beginning of a word.
+// full finds names that contain all query words, each as a whole word or as a prefix of a word.
 func (s *scan) full() error {
-	var wholes []uint32 // the rarest first
+	var wholes []uint32 // rarest first
 	rarest := s.byRareness()
 	for _, i := range rarest {
 		if sl := &s.slots[i]; sl.total == 0 {
@@ -299,7 +300,7 @@ func (s *scan) full() error {
 	})
 }
 
-// byRareness returns the indexes of the slots, those that match the fewest names first.
+// byRareness returns the indexes of the slots; slots that match the fewest names come first.
 func (s *scan) byRareness() []int {
 	order := make([]int, len(s.slots))
 	for i := range order {
@@ -309,7 +310,7 @@ func (s *scan) byRareness() []int {
 	return order
 }
 
-// hasAll reports whether the words of some slots are in a name, each whole or as the beginning of a word.
+// hasAll reports whether a name contains the words in the given slots, each as a whole word or as a prefix of a word.
 func (s *scan) hasAll(slots []int, ids []uint32) bool {
 	for _, i := range slots {
 		if !slices.ContainsFunc(ids, s.slots[i].begun.has) {
@@ -319,7 +320,7 @@ func (s *scan) hasAll(slots []int, ids []uint32) bool {
 	return true
 }
 
-// walk reads names until there are no more, f returns false or the budget is used up.
+// walk reads names until there are no more names, f returns false or the budget is used up.
 func (s *scan) walk(next func() (uint32, bool), budget int, f func(entry, name uint32, ids []uint32) bool) error {
 	for ; budget > 0; budget-- {
 		if budget%1024 == 0 && s.ctx.Err() != nil {
@@ -337,7 +338,7 @@ func (s *scan) walk(next func() (uint32, bool), budget int, f func(entry, name u
 	return nil
 }
 
-// rank counts matched words. The slot with the index wrong, if any, is left out.
+// rank counts matched words. The slot at index wrong, if any, is left out.
 func (s *scan) rank(ids []uint32, wrong int) (r rank) {
 	for i := range s.slots {
 		if i == wrong {
@@ -350,7 +351,7 @@ func (s *scan) rank(ids []uint32, wrong int) (r rank) {
 	return r
 }
 
-// rankSome ranks a name by its meaningful words.
+// rankSome ranks a name by the words that are not weak.
 func (s *scan) rankSome(ids []uint32) rank {
 	r := rank{tier: tierSome}
 	for i := range s.slots {
@@ -361,7 +362,7 @@ func (s *scan) rankSome(ids []uint32) rank {
 	return r
 }
 
-// in reports whether the slot's word is in a name, and whether it is there as a whole word.
+// in reports whether a name contains the slot's word, and whether it contains it as a whole word.
 func (sl *slot) in(ids []uint32) (in, whole bool) {
 	for _, id := range ids {
 		if int64(id) == sl.whole {
@@ -377,7 +378,7 @@ func (sl *slot) isNear(id uint32) bool {
 	return i < len(sl.nearBegun) && sl.nearBegun[i].lo <= id
 }
 
-// typos finds names that have all words once a letter in one of them is corrected.
+// typos finds names that contain all words after a letter in one of them is corrected.
 func (s *scan) typos() error {
 	s.better = map[uint32]bool{}
 	for _, f := range s.hits.best() {
@@ -393,7 +394,7 @@ func (s *scan) typos() error {
 	budget := s.p.bounds.typo
 	for i := range s.slots {
 		if empty > 1 || empty == 1 && i != only {
-			continue // two words are wrong, or another one is
+			continue // two words are wrong, or a different one
 		}
 		if err := s.typo(i, &budget); err != nil {
 			return err
@@ -402,7 +403,7 @@ func (s *scan) typos() error {
 	return nil
 }
 
-// typo finds names that have all words but one, and a word that differs from that one by a letter.
+// typo finds names that contain all words but one, and a word that differs from the missing one by a letter.
 func (s *scan) typo(wrong int, budget *int) error {
 	sl := &s.slots[wrong]
 	sl.near(s.p)
@@ -478,7 +479,7 @@ func (s *scan) nearNames(wrong int) {
 	}
 }
 
-// some finds names that have some of the words. For each word, beginning with the rarest, it finds those with the
+// some finds names that contain some of the words. For each word, starting with the rarest, it finds the names with the
 // highest scores.
 func (s *scan) some() error {
 	add := func(entry, name uint32, ids []uint32) bool {
@@ -507,7 +508,7 @@ func (s *scan) some() error {
 	return nil
 }
 
-// among ranks the names of some entries, one by one.
+// among ranks the names of the given entries, one by one.
 func (s *scan) among(iris []string) error {
 	var entries []uint32
 	for _, iri := range iris {

@@ -8,12 +8,12 @@ import (
 	"github.com/kljensen/snowball"
 )
 
-// stemmers maps the languages with stemming to their stemmers. Other languages are treated as English, whose rules
-// hardly affect their words.
+// stemmers maps the languages that have stemmers to the stemmers' names. All other languages use the English stemmer,
+// which hardly affects their words.
 var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish",
 	"nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
 
-// stems returns the words of a string without their endings.
+// stems returns the stems of the words in a string.
 func stems(text, language string) []string {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	with, ok := stemmers[base]
@@ -29,24 +29,24 @@ func stems(text, language string) []string {
 	return out
 }
 
-// Weights of the ranking by stems, chosen on the labelled queries of testdata/quality.golden.
+// Weights for ranking by stems, tuned on the labeled queries in testdata/quality.golden.
 const (
-	weightName  = 0.55 // weight of how far the best name and the query cover each other
-	weightCover = 0.35 // weight of the share of the query that is in names and infos together
+	weightName  = 0.55 // weight of the overlap between the best name and the query
+	weightCover = 0.35 // weight of the share of the query that occurs in names or infos
 	weightShape = 0.20 // weight of shared trigrams in the best name
-	inInfo      = 0.6  // weight of a word in an info; a word in a name counts 1
-	begun       = 0.7  // weight of a stem that is the beginning of another stem
+	inInfo      = 0.6  // weight of a word in an info; a word in a name has weight 1
+	begun       = 0.7  // weight of a stem that is a prefix of another stem
 	wrong       = 0.8  // weight of a stem with a wrong letter
-	common      = 0.1  // the weight of a word such as "of"; others are weighted by rareness
+	common      = 0.1  // weight of a word such as "of"; other words are weighted by rarity
 	least       = 0.08 // entries less similar to the query do not match
-	popular     = 0.04 // added for the most popular entry, to break ties
+	popular     = 0.04 // bonus for the most popular entry, to break ties
 )
 
-// commonWords reveal little about what a query searches for.
+// commonWords are words that reveal little about the target of a query.
 var commonWords = strings.Fields("a an and are as at be been by did do does for from had has have he her his how i in is it its of on or she " +
 	"than that the their them they this to was were what when where which who whom whose why will with")
 
-// stemmed is an entry in which words are replaced by the numbers of their stems.
+// stemmed is an entry in which words are replaced with the numbers of their stems.
 type stemmed struct {
 	names []stemmedName
 	infos []int32 // distinct stems of all infos
@@ -54,25 +54,25 @@ type stemmed struct {
 
 type stemmedName struct {
 	stems  []int32
-	weight float64  // weight of all its stems
+	weight float64  // total weight of the stems
 	grams  []uint32 // ascending
 }
 
-// semantic contains the data that ranking some entries by meaning needs.
+// semantic contains the data needed for ranking entries by meaning.
 type semantic struct {
 	entries []Entry
 	docs    []stemmed
 	stems   []string
 	number  map[string]int32
-	in      []int     // for each stem, the number of entries that have it
-	weights []float64 // weights of stems
+	in      []int     // for each stem, the number of entries that contain it
+	weights []float64 // weights of the stems
 	most    float64   // highest score
 	vectors []vector
 }
 
 func newSemantic(entries []Entry) *semantic {
 	s := &semantic{entries: entries, docs: make([]stemmed, len(entries)), number: map[string]int32{}}
-	last := []int{} // the last entry for which a stem was counted, plus one
+	last := []int{} // for each stem, the last entry for which it was counted, plus one
 	ids := func(i int, text, language string) []int32 {
 		var out []int32
 		for _, st := range stems(text, language) {
@@ -117,8 +117,7 @@ func newSemantic(entries []Entry) *semantic {
 	return s
 }
 
-// grams returns the trigrams of the given words, with a space on each side of each word, as hashes in
-// ascending order.
+// grams returns the trigrams in the given words, with a space before and after each word, as hashes in ascending order.
 func grams(words []string) (out []uint32) {
 	for _, w := range words {
 		rs := []rune(" " + w + " ")
@@ -130,7 +129,8 @@ func grams(words []string) (out []uint32) {
 	return slices.Compact(out)
 }
 
-// alike returns 1 for equal stems, and less if one is the beginning of the other, as with "direct" and "director".
+// alike returns 1 for equal stems, and a smaller number if one is a prefix of the other, as with "direct" and
+// "director".
 func alike(a, b string) float64 {
 	if a == b {
 		return 1
@@ -146,7 +146,7 @@ func alike(a, b string) float64 {
 
 func abs(n int) int { return max(n, -n) }
 
-// weight returns the weight of a stem that occurs in that many entries.
+// weight returns the weight of a stem that occurs in the given number of entries.
 func (s *semantic) weight(stem string, in int) float64 {
 	if slices.Contains(commonWords, stem) {
 		return common
@@ -156,18 +156,18 @@ func (s *semantic) weight(stem string, in int) float64 {
 
 // stemQuery is a query that is split into stems.
 type stemQuery struct {
-	weights []float64 // weights of its stems
+	weights []float64 // weights of the stems
 	weight  float64
 	grams   []uint32
-	like    []float64 // for each stem of the entries, its similarity to the most similar stem of the query
-	to      []int16   // that stem
+	like    []float64 // for each stem in the entries, its similarity to the most similar query stem
+	to      []int16   // that query stem
 	found   []float64 // for byStems
 }
 
 func (s *semantic) query(text, language string) *stemQuery {
 	q := &stemQuery{grams: grams(Words(text)), like: make([]float64, len(s.stems)), to: make([]int16, len(s.stems))}
 	var asked []string
-	var unknown []bool // no entry has it: it may have a wrong letter
+	var unknown []bool // not in any entry, so it may contain a wrong letter
 	for _, st := range stems(text, language) {
 		if slices.Contains(asked, st) {
 			continue
@@ -196,7 +196,7 @@ func (s *semantic) query(text, language string) *stemQuery {
 	return q
 }
 
-// byStems returns the similarity of entry i to the query, from 0 to a little over 1, and its best name.
+// byStems returns the similarity of entry i to the query, from 0 to slightly above 1, and its best name.
 func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	d := &s.docs[i]
 	clear(q.found)
@@ -237,7 +237,8 @@ func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	return likeness, name
 }
 
-// dice returns twice the number of shared trigrams divided by the total number of trigrams in both.
+// dice returns the Dice coefficient: twice the number of shared trigrams divided by the total number of trigrams in
+// both.
 func dice(a, b []uint32) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0

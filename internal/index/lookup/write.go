@@ -22,19 +22,19 @@ import (
 func floatBits(f float64) uint64             { return math.Float64bits(f) }
 func jsonUnmarshal(b []byte, into any) error { return json.Unmarshal(b, into) }
 
-// DefaultMemory is the number of bytes of postings that a [writer] keeps at once.
+// DefaultMemory is the number of bytes of postings that a [writer] keeps in memory at once.
 const DefaultMemory = 256 << 20
 
-// Limits of an entry; longer strings are truncated, and further aliases and infos are left out.
+// Limits on an entry; longer strings are truncated, and additional aliases and infos are dropped.
 const (
 	maxLabel = 4 << 10
 	maxInfo  = 8 << 10
 	maxList  = 1000
 )
 
-// writer builds an index. Entries are added in any order; only the distinct words and a bounded number of postings are
-// in memory, so an index can be many times larger than memory. The rest is in temporary stores. A writer must be used
-// by one goroutine only.
+// writer builds an index. Entries can be added in any order; only the distinct words and a bounded number of postings
+// are in memory, so an index can be many times larger than memory. Everything else is in temporary stores. A writer
+// must be used by only one goroutine.
 type writer struct {
 	temp     func() (store, error)
 	memory   uint64
@@ -59,8 +59,7 @@ func newWriter(temp func() (store, error)) *writer {
 	return &writer{temp: temp, memory: DefaultMemory, spools: map[Type]*spool{}, progress: func(string, int, int) {}}
 }
 
-// Add adds an entry. Bytes of its strings that are not valid UTF-8 are replaced. It returns an error if the entry has
-// no IRI.
+// Add adds an entry. Invalid UTF-8 in its strings is replaced. Add returns an error if the entry has no IRI.
 func (w *writer) Add(e Entry) error {
 	if e.IRI == "" {
 		return fmt.Errorf("%q has no IRI", e.Label)
@@ -110,7 +109,8 @@ func (e *Entry) clean() {
 	e.Infos = list(e.Infos, maxInfo, func(t string) bool { return t != "" })
 }
 
-// put writes an entry to the spool: its length, and its record with the whole IRI and the language as strings.
+// put writes an entry to the spool: its length, followed by its record, with the complete IRI and the language as
+// strings.
 func (s *spool) put(e *Entry) error {
 	b := appendText(nil, e.IRI)
 	b = appendText(b, e.Language)
@@ -124,7 +124,7 @@ func (s *spool) put(e *Entry) error {
 	return err
 }
 
-// each calls f for each entry of the spool.
+// each calls f for each entry in the spool.
 func (s *spool) each(ctx context.Context, f func(raw []byte) error) (err error) {
 	if err := s.w.Flush(); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (s *spool) each(ctx context.Context, f func(raw []byte) error) (err error) 
 	return nil
 }
 
-// unspool decodes the output of put.
+// unspool decodes an entry written by put.
 func unspool(raw []byte) Entry {
 	c := cursor{raw}
 	iri, lang := c.text(), c.text()
@@ -260,7 +260,7 @@ type partWriter struct {
 	size  partSize
 
 	words    map[string]uint32 // maps words to numbers, by order of appearance
-	counts   []uint32          // number of names of each word, by the word's number
+	counts   []uint32          // number of names that contain each word, by word number
 	names    store             // names as word numbers
 	namesLen uint64
 	postings uint64
@@ -329,7 +329,7 @@ func (p *partWriter) records() error {
 	return p.section("held", held)
 }
 
-// tableOf returns a function that numbers strings in the order of their first appearance.
+// tableOf returns a function that numbers strings by first appearance.
 func tableOf(list *[]string) func(string) int {
 	at := map[string]int{}
 	*list = []string{}
@@ -344,7 +344,7 @@ func tableOf(list *[]string) func(string) int {
 	}
 }
 
-// learn appends the names of an entry as words: v entry, v number of words, v words, numbered by appearance.
+// learn appends an entry's names as words: v entry, v number of words, v words, numbered by appearance.
 func (p *partWriter) learn(b []byte, r *record) []byte {
 	var ids, distinct []uint32
 	add := func(text string) {
@@ -424,7 +424,7 @@ func (p *partWriter) dictionary() error {
 	return p.section("count", binary.LittleEndian.AppendUint64(cum, sum))
 }
 
-// forwards writes the names with the words' final numbers.
+// forwards writes the names with the final word numbers.
 func (p *partWriter) forwards() error {
 	at := make([]byte, 0, 4*uint64(p.size.Names)+4)
 	p.out.begin(p.kind, "forward")
@@ -481,7 +481,7 @@ func (p *partWriter) eachName(from store, at, length uint64, f func(entry uint64
 	return nil
 }
 
-// written calls f for each name in the section that forwards wrote.
+// written calls f for each name in the section written by forwards.
 func (p *partWriter) written(f func(name uint32, ids []uint32) error) error {
 	if err := p.flush(); err != nil {
 		return err
@@ -493,8 +493,9 @@ func (p *partWriter) written(f func(name uint32, ids []uint32) error) error {
 	})
 }
 
-// gather collects the values that each emits for the keys 0 to len(counts)-1. They are ordered by key and, for the same
-// key, by the order in which they were emitted. It makes as many passes over the values as the memory limit requires.
+// gather collects the values that each emits for the keys 0 to len(counts)-1. The values are sorted by key; values with
+// the same key are kept in the order in which they were emitted. gather makes as many passes over the values as the
+// memory limit requires.
 func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint32)) error, use func(key uint32,
 	values []uint32) error) error {
 	for from := 0; from < len(counts); {
@@ -529,7 +530,7 @@ func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint
 	return nil
 }
 
-// invert writes, for each word, the names that contain it.
+// invert writes the names that contain each word.
 func (p *partWriter) invert() error {
 	heads := make([]uint32, 0, len(p.counts))
 	at := make([]byte, 0, 8*len(p.counts)+8)
@@ -582,7 +583,7 @@ func (p *partWriter) invert() error {
 	return p.section("heads", hb)
 }
 
-// buckets writes values by the hash of a key.
+// buckets writes values by the hash of their key.
 func (p *partWriter) buckets(name string, n uint32, each func(emit func(hash, value uint32)) error) error {
 	mask := uint32(1)<<bits.Len32(n/4) - 1
 	counts := make([]uint32, uint64(mask)+1)
@@ -633,7 +634,7 @@ func (p *partWriter) iris() error {
 	})
 }
 
-// fewToEmbed is the maximum number of entity names that are embedded; property names always are.
+// fewToEmbed is the maximum number of entity names to embed; property names are always embedded.
 const fewToEmbed = 20_000
 
 // vectors embeds the names.
@@ -656,7 +657,7 @@ func (p *partWriter) vectors() error {
 	return p.section("vectors", encodeVectors(vs))
 }
 
-// hashText and hashIDs compute FNV-1a and then mix its bits.
+// hashText and hashIDs compute FNV-1a hashes and then mix the bits.
 func hashText(s string) uint64 {
 	h := uint64(14695981039346656037)
 	for i := 0; i < len(s); i++ {

@@ -1,10 +1,10 @@
-// Package opensearch keeps the names of a graph in OpenSearch, for graphs whose labels do not fit on one machine. It
+// Package opensearch stores the names in a graph in OpenSearch, for graphs whose labels do not fit on one machine. It
 // returns the same hits as internal/index/lookup: words are folded by the same function, and each name is a separate
-// document, so that an entity takes the rank of its best name.
+// document, so that an entity has the rank of its best name.
 //
-// Differences: any word may have a wrong letter, but not if only its beginning matches; the page, not the whole index,
-// decides whether weak matches are left out; ranking by meaning uses words, and the page's note mentions it; a query
-// can name at most 65,536 candidates.
+// Differences: any word may have a wrong letter, but not if only a prefix matches; whether weak matches are left out
+// depends on the hits on the page, not in the whole index; ranking by meaning falls back to words, as the page's note
+// explains; a query can specify at most 65,536 candidates.
 //
 // Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
 package opensearch
@@ -24,7 +24,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// MaxAmong is the maximum number of candidates that a query may name: OpenSearch's default for index.max_terms_count.
+// MaxAmong is the maximum number of candidates that a query may specify: OpenSearch's default for
+// index.max_terms_count.
 const MaxAmong = 65_536
 
 const (
@@ -32,7 +33,7 @@ const (
 	maxResponse = 32 << 20
 )
 
-// Client is a [lookup.Searcher] over an alias in OpenSearch. It is safe for concurrent use.
+// Client is a [lookup.Searcher] for an OpenSearch alias. It is safe for concurrent use.
 type Client struct {
 	base  string
 	alias string
@@ -40,7 +41,7 @@ type Client struct {
 	http  *http.Client
 }
 
-// Login is the user's credentials; the zero value means none.
+// Login contains a user's credentials; the zero value means no login.
 type Login struct{ User, Password string }
 
 // slowest is the time limit for one request; a bulk request takes seconds.
@@ -48,22 +49,22 @@ const slowest = time.Minute
 
 var _ lookup.Searcher = (*Client)(nil)
 
-// New returns a client for the server at an address such as "http://127.0.0.1:9200". alias names the index that is
-// searched; it consists of lower-case letters, digits and hyphens. rt sends requests to the server.
+// New returns a client for the server at an address such as "http://127.0.0.1:9200". alias is the name of the index to
+// search; it must consist of lowercase letters, digits and hyphens. rt sends requests to the server.
 func New(address, alias string, login Login, rt http.RoundTripper) (*Client, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
-		return nil, errors.New("the address of OpenSearch must be an http or https address without user and parameters")
+		return nil, errors.New("the OpenSearch address must be an http or https URL without a user name or parameters")
 	}
 	if alias == "" || strings.Trim(alias, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(alias, "-") {
-		return nil, fmt.Errorf("the index name %q must consist of lower-case letters, digits and hyphens", alias)
+		return nil, fmt.Errorf("the index name %q must consist of lowercase letters, digits and hyphens", alias)
 	}
 	return &Client{base: strings.TrimSuffix(address, "/"), alias: alias, login: login, http: &http.Client{Transport: rt, Timeout: slowest,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 
-// ErrDown means that no server answers at the address.
-var ErrDown = errors.New("OpenSearch does not answer")
+// ErrDown means that no server responds at the address.
+var ErrDown = errors.New("OpenSearch does not respond")
 
 // Error is the error that the server returned instead of a result.
 type Error struct {
@@ -73,7 +74,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("OpenSearch: status %d: %s", e.Status, e.Reason) }
 
-// document is a name of an entry.
+// document is one of an entry's names.
 type document struct {
 	IRI      string   `json:"iri"`
 	Type     string   `json:"type"`
@@ -96,9 +97,9 @@ type document struct {
 const mapping = `{"settings":{"index":{"refresh_interval":"-1"}},"mappings":{"dynamic":false,"properties":{"iri":{"type":"keyword"},"type":{"type":"keyword"},
 "words":{"type":"keyword"},"whole":{"type":"keyword","ignore_above":8000},"language":{"type":"keyword"},"score":{"type":"double"},"held":{"type":"boolean"},"first":{"type":"boolean"}}}}`
 
-// Create fills a new index with the entries that rows adds and points the alias to it when it is complete, so that
+// Create fills a new index with the entries that rows adds, and points the alias to it when it is complete, so that
 // readers are not affected. name is the name of the new index, which must not exist yet. The indexes that the alias
-// pointed to before are removed. If Create fails, it removes the new index.
+// previously pointed to are removed. If Create fails, it removes the new index.
 func (c *Client) Create(ctx context.Context, name string, rows func(add func(lookup.Entry) error) error) (err error) {
 	if err := c.call(ctx, http.MethodPut, "/"+name, []byte(mapping), nil); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (c *Client) Create(ctx context.Context, name string, rows func(add func(loo
 		}
 		err := c.call(ctx, http.MethodPost, "/"+name+"/_bulk", b.Bytes(), &r)
 		if err == nil && r.Errors {
-			err = errors.New("OpenSearch did not accept some of the names")
+			err = errors.New("OpenSearch rejected some of the names")
 		}
 		b.Reset()
 		n = 0
@@ -156,7 +157,7 @@ func (c *Client) Rebuild(ctx context.Context, now time.Time, rows func(add func(
 	return c.Create(ctx, c.alias+"-"+now.UTC().Format("20060102t150405"), rows)
 }
 
-// point points the alias to an index and removes those that it pointed to.
+// point points the alias to an index and removes the indexes that it previously pointed to.
 func (c *Client) point(ctx context.Context, name string) error {
 	old := map[string]any{}
 	var none *Error
@@ -200,7 +201,7 @@ func (d *document) entry() lookup.Entry {
 		Uses: d.Uses, External: d.External, Noise: d.Noise}
 }
 
-// call sends a request and decodes the answer into out, which may be nil.
+// call sends a request and decodes the response into out, which may be nil.
 func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -225,10 +226,10 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 	defer resp.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
-		return fmt.Errorf("OpenSearch's answer broke off: %w", err)
+		return fmt.Errorf("OpenSearch's response is incomplete: %w", err)
 	}
 	if len(b) > maxResponse {
-		return fmt.Errorf("OpenSearch's answer is longer than %d MB", maxResponse>>20)
+		return fmt.Errorf("OpenSearch's response is longer than %d MB", maxResponse>>20)
 	}
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return &Error{Status: resp.StatusCode, Reason: reason(b)}
@@ -237,12 +238,12 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, out
 		return nil
 	}
 	if err := json.Unmarshal(b, out); err != nil {
-		return &Error{Status: resp.StatusCode, Reason: "the answer is not JSON; is this the address of OpenSearch?"}
+		return &Error{Status: resp.StatusCode, Reason: "the response is not JSON; is this the address of OpenSearch?"}
 	}
 	return nil
 }
 
-// reason returns the server's error message, at most one line.
+// reason returns the server's error message as a single line.
 func reason(b []byte) string {
 	var e struct {
 		Error json.RawMessage `json:"error"`

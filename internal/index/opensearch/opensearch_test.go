@@ -53,8 +53,8 @@ func client(t *testing.T, s *httptest.Server) *Client {
 	return c
 }
 
-// TestAgreesWithMemory checks that the server finds what the index in memory finds, in the same order and with the same
-// kinds of match.
+// TestAgreesWithMemory checks that the server finds the same hits as the in-memory index, in the same order and with
+// the same kinds of matches.
 func TestAgreesWithMemory(t *testing.T) {
 	_, s := play(t)
 	c, ctx := client(t, s), context.Background()
@@ -145,7 +145,7 @@ func TestFailures(t *testing.T) {
 		"elsewhere": {func(w http.ResponseWriter) { w.Header().Set("Location", "http://example.org/"); w.WriteHeader(302) },
 			"status 302"},
 		"cut": {func(w http.ResponseWriter) { w.Header().Set("Content-Length", "99"); fmt.Fprint(w, "{") },
-			"broke off"},
+			"is incomplete"},
 		"slow": {func(w http.ResponseWriter) { fmt.Fprint(w, `{"timed_out":true}`) }, "took too long"},
 	} {
 		p.Broken = func(w http.ResponseWriter, _ *http.Request) bool { b.answer(w); return true }
@@ -154,7 +154,7 @@ func TestFailures(t *testing.T) {
 		}
 	}
 	s.Close()
-	if _, err := c.Search(ctx, lookup.Query{Text: "a"}); err == nil || !strings.Contains(err.Error(), "does not answer") {
+	if _, err := c.Search(ctx, lookup.Query{Text: "a"}); err == nil || !strings.Contains(err.Error(), "does not respond") {
 		t.Errorf("closed: %v", err)
 	}
 	for _, a := range [][2]string{{"ftp://x", "a"}, {"http://u:p@x", "a"}, {"http://x", "A"}, {"http://x", ""},

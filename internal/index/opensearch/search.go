@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// The boosts for the different kinds of matches. A name's score shows how it matched: an exact name scores more than
-// exact, a name with all words more than full, and a name with all words except for a wrong letter more than typo.
-// Among names that match equally well, each matched word adds matched, and each whole word adds one more.
+// Boosts for the kinds of matches. A name's score shows how it matched: an exact match scores above exact, a match of
+// all words above full, and a match of all words with one wrong letter above typo. Among equally good matches, each
+// matched word adds matched to the score, and each whole word adds 1 more.
 const (
 	exact   = 4000
 	full    = 1000
@@ -21,10 +21,10 @@ const (
 	matched = 20
 )
 
-// maxWords is the maximum number of words of a query that are searched.
+// maxWords is the maximum number of words searched per query.
 const maxWords = 16
 
-// minTypo is the minimum length in letters at which one wrong letter is tolerated.
+// minTypo is the minimum word length, in letters, at which one wrong letter is tolerated.
 const minTypo = 4
 
 type dsl map[string]any
@@ -38,7 +38,7 @@ func any1(parts ...dsl) dsl {
 	return dsl{"bool": dsl{"should": parts, "minimum_should_match": 1}}
 }
 
-// query returns the search for a string. If held is true, hits that are usually held back are included.
+// query returns the request body for a query. If held is true, hits that are usually held back are included.
 func query(q lookup.Query, held bool) dsl {
 	words := lookup.Words(q.Text)
 	whole := dsl{"term": dsl{"whole": strings.Join(words, " ")}}
@@ -63,7 +63,7 @@ func query(q lookup.Query, held bool) dsl {
 	should = append(should, constant(full, all(begun)), constant(typo, all(near)))
 	for i, weak := range lookup.Weak(distinct) {
 		term, prefix := dsl{"term": dsl{"words": distinct[i]}}, dsl{"prefix": dsl{"words": distinct[i]}}
-		if weak { // it counts only in a name that has all words
+		if weak { // a weak word counts only in a name that matches all words
 			term, prefix = all(append([]dsl{term}, near...)), all(append([]dsl{prefix}, near...))
 		}
 		should = append(should, constant(1, term), constant(matched, prefix))
@@ -81,7 +81,7 @@ func query(q lookup.Query, held bool) dsl {
 	return dsl{"bool": dsl{"filter": filter, "should": should, "minimum_should_match": 1}}
 }
 
-// results is the part of a response that is used.
+// results is the part of a response that we use.
 type results struct {
 	TimedOut bool `json:"timed_out"`
 	Hits     struct {
@@ -92,7 +92,7 @@ type results struct {
 	} `json:"hits"`
 }
 
-// Search returns a page of hits. The errors are [lookup.ErrQuery], *[Error], and those of ctx and the network.
+// Search returns a page of hits. Its error is [lookup.ErrQuery], an *[Error], or an error from ctx or the network.
 func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error) {
 	p := lookup.Page{Ranked: lookup.ByWords}
 	if q.Limit == 0 {
@@ -133,7 +133,7 @@ func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error
 	return p, c.translate(ctx, p.Hits, q.Language)
 }
 
-// translate puts the hits into the language that [lookup.Prefer] prefers.
+// translate converts the hits to the language that [lookup.Prefer] prefers.
 func (c *Client) translate(ctx context.Context, hits []lookup.Hit, language string) error {
 	for i := range hits {
 		h := &hits[i]
@@ -150,7 +150,7 @@ func (c *Client) translate(ctx context.Context, hits []lookup.Hit, language stri
 	return nil
 }
 
-// hits requests one hit more than the limit.
+// hits requests one more hit than the limit.
 func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []lookup.Hit, err error) {
 	body, err := json.Marshal(dsl{"from": q.Offset, "size": q.Limit + 1, "query": query(q, held),
 		"collapse": dsl{"field": "iri"}, "track_total_hits": false,
@@ -181,10 +181,10 @@ func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []loo
 	return out, nil
 }
 
-// few is the number of hits that makes weaker hits superfluous.
+// few is the number of good hits above which weaker hits are dropped.
 const few = 3
 
-// strong leaves out weak matches that follow good ones.
+// strong drops weak matches that follow good ones.
 func strong(hits []lookup.Hit) []lookup.Hit {
 	n := map[lookup.Match]int{}
 	for _, h := range hits {
@@ -196,7 +196,7 @@ func strong(hits []lookup.Hit) []lookup.Hit {
 	})
 }
 
-// Get returns the entry of an IRI in the language that [lookup.Prefer] prefers.
+// Get returns the entry for an IRI in the language that [lookup.Prefer] prefers.
 func (c *Client) Get(ctx context.Context, iri, language string) (e lookup.Entry, found bool, err error) {
 	body, err := json.Marshal(dsl{"size": 1, "track_total_hits": false, "sort": []dsl{{"_score": "desc"},
 		{"score": "desc"}}, "query": dsl{"bool": dsl{

@@ -22,18 +22,18 @@ type Build struct {
 	Properties string
 	Graph      *build.Graph // if nil, only tables are read
 	Out        string       // folder
-	Into       Server       // stores the names, so that the folder keeps only pulled entries; if nil, the folder does
+	Into       Server       // stores the names; the folder then has only pulled entries
 	IntoName   string       // name for messages
 	Embedder   lookup.Embedder
 	Now        time.Time
 	// Lock locks a folder for this process.
 	Lock func(dir string) (release func() error, err error)
-	// Progress shows the progress; Log writes messages that remain on the screen.
+	// Progress shows the progress; Log prints messages that stay on the screen.
 	Progress func(text string)
 	Log      func(text string)
 }
 
-// Server stores an index elsewhere, like opensearch.Client.
+// Server stores an index elsewhere; opensearch.Client is one.
 type Server interface {
 	// Rebuild builds a new index from the entries that rows adds, and replaces the earlier one.
 	Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error
@@ -91,7 +91,7 @@ func (b *Build) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// count adds an entry to the description of an index's content.
+// count adds an entry to the description of an index's contents.
 func count(h *lookup.Header, e *lookup.Entry) {
 	if e.Type == lookup.Property {
 		h.Properties++
@@ -112,8 +112,7 @@ func (b *Build) narrowed() string {
 	return " in the languages " + strings.Join(b.Graph.Languages, ", ")
 }
 
-// KnownLanguages returns an error for codes that do not name a language, according to IANA's registry and Wikidata's
-// additions.
+// KnownLanguages returns an error if any of the codes is neither in the IANA registry nor among Wikidata's additions.
 func KnownLanguages(codes []string) error {
 	var wrong []string
 	for _, c := range codes {

@@ -1,4 +1,4 @@
-// Package tool builds and searches label indexes. It implements the index command without its flags.
+// Package tool builds and searches label indexes. It implements the index command, except for its flags.
 package tool
 
 import (
@@ -16,7 +16,7 @@ import (
 // Search is one run of "index search".
 type Search struct {
 	Index lookup.Searcher
-	Query lookup.Query // settings for each text; its Text is not used
+	Query lookup.Query // settings for every query; its Text is not used
 	JSON  bool         // one line of JSON per query
 	Out   *bufio.Writer
 	Err   io.Writer // errors and notes, unless JSON is set
@@ -27,7 +27,7 @@ type Search struct {
 // Failed returns the error of the last query that could not be answered, or nil.
 func (s *Search) Failed() error { return s.failed }
 
-// maxQuery is the maximum length of a line with a query, in bytes.
+// maxQuery is the maximum length of a query line in bytes.
 const maxQuery = 1 << 20
 
 // Lines answers one query per line; blank lines are skipped.
@@ -39,7 +39,7 @@ func (s *Search) Lines(ctx context.Context, r io.Reader) error {
 			if err := s.Answer(ctx, q); err != nil {
 				return err
 			}
-			if err := s.Out.Flush(); err != nil { // another program may wait for this answer
+			if err := s.Out.Flush(); err != nil { // another program may be waiting for this answer
 				return err
 			}
 		}
@@ -47,7 +47,7 @@ func (s *Search) Lines(ctx context.Context, r io.Reader) error {
 	return sc.Err()
 }
 
-// answer is a query's line of JSON.
+// answer is the line of JSON for one query.
 type answer struct {
 	Query  string `json:"query"`
 	Hits   []hit  `json:"hits"`
@@ -72,8 +72,8 @@ type hit struct {
 	Likeness *float64 `json:"likeness,omitempty"`
 }
 
-// Answer answers one query. The error is that of ctx or of writing; a query that cannot be answered is reported in the
-// output.
+// Answer answers one query. It returns an error only if ctx is done or writing fails; a query that cannot be answered
+// is reported in the output.
 func (s *Search) Answer(ctx context.Context, query string) error {
 	q := s.Query
 	q.Text = query
@@ -129,7 +129,7 @@ const (
 	shownInfo    = 128
 )
 
-// print writes the hits in readable form: label, further names, IRI, uses, and description.
+// print writes the hits in readable form: label, other names, IRI, number of uses, and description.
 func (s *Search) print(query string, p lookup.Page) error {
 	if p.Note != "" {
 		fmt.Fprintln(s.Err, "spinachbot: index search:", p.Note)

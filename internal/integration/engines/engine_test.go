@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// queryTime is the time limit for a query on an engine. A query that takes longer is counted but not judged.
+// queryTime is the time limit for running a query on an engine. A query that takes longer is counted but not judged.
 const queryTime = 10 * time.Second
 
 var (
@@ -37,7 +37,7 @@ type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// engine is a SPARQL server over some files.
+// engine is a SPARQL server with some files loaded.
 type engine struct {
 	t     *testing.T
 	name  string
@@ -56,7 +56,7 @@ func startEngine(t *testing.T, name string, files []string) *engine {
 	return e
 }
 
-// freePort finds a free port whose successor is also free (Virtuoso needs two).
+// freePort returns a free port such that the next port is also free (Virtuoso needs two).
 func freePort(t *testing.T) int {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "bash", "../../../tools/freeport.sh").Output()
@@ -140,7 +140,7 @@ func (e *engine) query(query string) (*kg.Table, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTime)
 	defer cancel()
 	body, kind := query, "application/sparql-query"
-	if e.name == "virtuoso" { // it accepts queries only as a form
+	if e.name == "virtuoso" { // it accepts queries only as form data
 		body = url.Values{"query": {query}, "default-graph-uri": {"http://graph.example/"}}.Encode()
 		kind = "application/x-www-form-urlencoded"
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// bench consists of the embedded graph and the other engines, all with the same files.
+// bench consists of the embedded graph and the other engines, all with the same files loaded.
 type bench struct {
 	t       *testing.T
 	graph   *embedded.Graph
@@ -91,7 +91,7 @@ func portable(text string, q *sparql.Query) bool {
 	return ok
 }
 
-// compare runs a query everywhere. name identifies the query in messages.
+// compare runs a query on every engine. The name identifies the query in messages.
 func (b *bench) compare(name, text string) {
 	b.t.Helper()
 	q, err := sparql.Parse(text)
@@ -138,8 +138,8 @@ func (b *bench) compare(name, text string) {
 	b.same("virtuoso", name, r.Text, loose, l, b.engines[0].ask)
 }
 
-// service reports whether a query calls a service. Blazegraph supports Wikidata's services only with Wikidata's own
-// extensions.
+// service reports whether a query uses SERVICE. Blazegraph supports Wikidata's services only with Wikidata's extensions
+// installed.
 func service(q *sparql.Query) bool {
 	found := false
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -150,7 +150,7 @@ func service(q *sparql.Query) bool {
 	return found
 }
 
-// same runs one form of a query in one place and compares the rows.
+// same runs one form of a query on one engine and compares the rows.
 func (b *bench) same(place, name, text string, want *result, l laxity, run func(string) (*kg.Table, error)) {
 	b.t.Helper()
 	tab, err := run(text)
@@ -181,7 +181,7 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 	}
 	if len(got.rows) > len(want.rows) && strings.Contains(text, "Label_") && slices.Equal(want.withoutLabels(),
 		got.withoutLabels()) {
-		b.count[place+": an item with two labels in one language"]++ // the service uses one, the standard form both
+		b.count[place+": an item with two labels in one language"]++ // the service uses one label
 		return
 	}
 	if why := known(place, name, text, nil); why != "" {
@@ -192,7 +192,7 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 	b.t.Errorf("%s: %s: %s\n%s", name, place, d, text)
 }
 
-// queries returns the number of generated queries that a run compares.
+// queries returns how many generated queries a run compares.
 const queries = 400
 
 func TestBuiltIn(t *testing.T) {
@@ -208,7 +208,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// traps runs the queries of testdata/traps.rq.
+// traps runs the queries in testdata/traps.rq.
 func traps(t *testing.T, b *bench) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/traps.rq")
@@ -221,7 +221,7 @@ func traps(t *testing.T, b *bench) {
 	}
 }
 
-// shared returns the path of a file of the reference data, which is not part of the repository.
+// shared returns the path of a reference data file, which is not part of the repository.
 func shared(t *testing.T, parts ...string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
@@ -245,7 +245,7 @@ func TestReferenceData(t *testing.T) {
 		text := x["query"].(string)
 		tab, err := b.embedded(text)
 		if err != nil || tab.Empty() || tab.Ask && !tab.Boolean {
-			return // the query does not use the slice
+			return // the query does not use data in the slice
 		}
 		b.compare(fmt.Sprint("forum ", n), text)
 	})

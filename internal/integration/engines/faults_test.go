@@ -12,14 +12,14 @@ import (
 	"testing"
 )
 
-// faultsFile lists the traps for which an engine's answer differs from the standard or is missing. Each line has the
-// engine, the trap's name, and how the answer differs; the trap's query is the smallest one that shows the fault. A
-// listed trap that is answered correctly fails the test, and so does an unlisted trap that is answered wrongly.
+// faultsFile lists the traps for which an engine's answer differs from the standard or is missing. Each line lists the
+// engine, the trap's name, and how the answer differs; the trap's query is a minimal one that shows the fault. The test
+// fails if a listed trap is answered correctly or an unlisted trap is answered incorrectly.
 //
 //go:embed testdata/faults.tsv
 var faultsFile string
 
-// trapFault reports whether an engine is known to differ on a trap.
+// trapFault reports whether an engine is known to answer a trap differently.
 func trapFault(engine, trap string) bool {
 	for line := range strings.Lines(faultsFile) {
 		if cells := strings.Split(line, "\t"); len(cells) == 3 && cells[0] == engine && cells[1] == trap {
@@ -29,9 +29,9 @@ func trapFault(engine, trap string) bool {
 	return false
 }
 
-// family assigns longer queries to the faults that the traps show. It recognizes refusals by part of the message, and
-// different rows by the content of the query. The families of Oxigraph and Blazegraph are narrow. Those of Virtuoso are
-// wide, because Oxigraph's answer to the same query is judged strictly.
+// family attributes failures of longer queries to the faults that the traps show. It recognizes errors by part of the
+// message, and differing rows by the content of the query. Families for Oxigraph and Blazegraph are narrow. Families
+// for Virtuoso are wide, because Oxigraph's answer to the same query is judged strictly.
 type family struct {
 	engine  string
 	trap    string
@@ -82,7 +82,8 @@ var families = []family{
 	{"virtuoso", "an unbound variable joins", "", regexp.MustCompile(`(?s)OPTIONAL.*\}`)},
 }
 
-// known returns the fault that explains an engine's answer to a query, or "". A trap's fault explains only that trap.
+// known returns the fault that explains an engine's answer to a query, or "" if there is none. A trap's fault explains
+// only that trap.
 func known(engine, name, text string, err error) string {
 	if trapFault(engine, name) {
 		return "a trap of testdata/faults.tsv"
@@ -91,7 +92,7 @@ func known(engine, name, text string, err error) string {
 		return ""
 	}
 	if engine != "virtuoso" && strings.HasPrefix(name, "seed ") {
-		return "" // the other two engines answer the generated queries without faults
+		return "" // the other two engines answer all generated queries correctly
 	}
 	for _, f := range families {
 		if f.engine == engine && (err != nil && f.message != "" && strings.Contains(err.Error(), f.message) || err == nil &&

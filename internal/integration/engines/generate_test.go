@@ -15,15 +15,15 @@ import (
 // triple is a subject, a predicate and an object.
 type triple [3]rdf.Term
 
-// vocabulary is the source of a generator's terms. They are taken from the data itself, so that most queries find
-// something.
+// vocabulary is the source of a generator's terms. The terms are taken from the data itself, so that most queries
+// return results.
 type vocabulary struct {
-	all       []triple // with predicates of facts, in a fixed order
+	all       []triple // triples whose predicates state facts, in a fixed order
 	bySubject map[rdf.Term][]triple
 	byObject  map[rdf.Term][]triple
 }
 
-// newVocabulary returns a vocabulary from the rows ?s ?p ?o of a graph.
+// newVocabulary returns a vocabulary built from a graph's ?s ?p ?o rows.
 func newVocabulary(t *kg.Table) *vocabulary {
 	v := &vocabulary{bySubject: map[rdf.Term][]triple{}, byObject: map[rdf.Term][]triple{}}
 	for _, r := range t.Rows {
@@ -51,8 +51,7 @@ func newVocabulary(t *kg.Table) *vocabulary {
 	return v
 }
 
-// generator writes one query. It walks through the data and remembers, for each variable, a value that the variable has
-// there.
+// generator writes one query. It walks through the data and records an example value for each variable.
 type generator struct {
 	r       *rand.Rand
 	v       *vocabulary
@@ -73,7 +72,7 @@ func (g *generator) known() string              { return g.vars[g.r.IntN(len(g.v
 func (g *generator) value(name string) string   { return written(g.example[name]) }
 func (g *generator) isLiteral(name string) bool { return g.example[name].IsLiteral() }
 
-// fresh returns a new variable with an example value; bound means that later parts may use it.
+// fresh returns a new variable with the given example value. If bound is true, later parts may use the variable.
 func (g *generator) fresh(value rdf.Term, bound bool) string {
 	name := "?" + string(rune('a'+g.next%26))
 	if g.next >= 26 {
@@ -87,7 +86,7 @@ func (g *generator) fresh(value rdf.Term, bound bool) string {
 	return name
 }
 
-// written returns a term as users of the dialect write it.
+// written returns a term in the syntax that users of the dialect write.
 func written(t rdf.Term) string {
 	if t.IsIRI() {
 		return rdf.Shorten(t.Value)
@@ -113,7 +112,7 @@ func (g *generator) iri() string {
 	return g.vars[0]
 }
 
-// start writes the first pattern. It has few enough subjects to continue from.
+// start returns the first pattern. It matches few enough subjects to continue from.
 func (g *generator) start() string {
 	for {
 		t := g.v.all[g.r.IntN(len(g.v.all))]
@@ -128,7 +127,7 @@ func (g *generator) start() string {
 	}
 }
 
-// step writes a pattern that starts at a known resource; bound means that its new variables are always bound.
+// step returns a pattern that starts at a known resource. If bound is true, its new variables are always bound.
 func (g *generator) step(bound bool) string {
 	s := g.iri()
 	ts := g.v.bySubject[g.example[s]]
@@ -158,7 +157,7 @@ func (g *generator) step(bound bool) string {
 	case 2:
 		u := ts[g.r.IntN(len(ts))]
 		if u[1] == t[1] {
-			break // using the same one twice is a separate trap
+			break // using the same variable twice is a separate trap
 		}
 		return s + " (" + written(t[1]) + "|" + written(u[1]) + ") " + g.fresh(t[2], bound) + " . "
 	case 3:
@@ -170,7 +169,7 @@ func (g *generator) step(bound bool) string {
 	return s + " " + written(t[1]) + " " + g.fresh(t[2], bound) + " . "
 }
 
-// condition writes an expression over the known variables.
+// condition returns a condition on the known variables.
 func (g *generator) condition(depth int) string {
 	if depth > 0 && g.chance(3) {
 		return "(" + g.condition(depth-1) + g.pick(" && ", " || ") + g.condition(depth-1) + ")"
@@ -200,7 +199,7 @@ func (g *generator) condition(depth int) string {
 	return g.pick("BOUND("+v+")", "STR("+v+") != \"x\"", "ISLITERAL("+v+")", "STRLEN(STR("+v+")) < 40")
 }
 
-// computed writes an expression on whose value all engines should agree.
+// computed returns an expression on whose value all engines should agree.
 func (g *generator) computed() string {
 	v := g.known()
 	x := g.example[v]
@@ -220,7 +219,7 @@ func (g *generator) computed() string {
 	return "STR(" + v + ")"
 }
 
-// element writes one more part of the pattern.
+// element returns another part of the pattern.
 func (g *generator) element() string {
 	switch g.r.IntN(13) {
 	case 0, 1:
@@ -320,7 +319,7 @@ func (g *generator) query() string {
 	return q
 }
 
-// grouped writes a query with aggregates.
+// grouped returns a query with aggregates.
 func (g *generator) grouped(where string, columns []string) string {
 	key, over := columns[0], columns[len(columns)-1]
 	aggregate := "COUNT(" + g.pick("*", over, "DISTINCT "+over) + ")"

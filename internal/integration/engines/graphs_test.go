@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// asked opens an engine as a graph, like kg add and --kg, using only the endpoint's own answers.
+// asked opens an engine as a graph, as kg add and --kg do, using only the endpoint's responses.
 func (e *engine) asked(t *testing.T) (*endpoint.Graph, *registry.Entry) {
 	t.Helper()
 	address := fmt.Sprintf("http://127.0.0.1:%d/sparql", e.port)
@@ -56,7 +56,7 @@ func (e *engine) asked(t *testing.T) (*endpoint.Graph, *registry.Entry) {
 	return g, entry
 }
 
-// libraryFile writes a graph of 200,000 triples that is not Wikidata.
+// libraryFile writes a non-Wikidata graph of 200,000 triples.
 func libraryFile(t *testing.T) (l *kgtest.Library, file string) {
 	t.Helper()
 	l, file = kgtest.NewLibrary(7, 21_500), filepath.Join(t.TempDir(), "library.nt")
@@ -70,8 +70,8 @@ func libraryFile(t *testing.T) (l *kgtest.Library, file string) {
 	return l, file
 }
 
-// TestAnyGraph checks that forty questions about 200,000 triples with their own vocabulary return the same rows on the
-// embedded graph, Oxigraph and Virtuoso. The entries are created from each engine's own answers.
+// TestAnyGraph checks that forty questions about a graph of 200,000 triples with its own vocabulary return the same
+// rows on the embedded graph, Oxigraph and Virtuoso. The entries are created from each engine's own responses.
 func TestAnyGraph(t *testing.T) {
 	l, file := libraryFile(t)
 	mine, err := embedded.Load(embedded.Options{}, file)
@@ -129,7 +129,7 @@ func TestAnyGraph(t *testing.T) {
 	}
 }
 
-// same compares a page with the page from another graph. The names of blank nodes may differ.
+// same compares an entity page with the page from another graph. The names of blank nodes may differ.
 func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 	t.Helper()
 	want, err := other()
@@ -159,8 +159,8 @@ func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 	}
 }
 
-// TestWikidataElsewhere checks that a copy of Wikidata's data on another engine returns the same results to the agent
-// as the embedded graph.
+// TestWikidataElsewhere checks that the agent gets the same results from a copy of Wikidata on another engine as from
+// the embedded graph.
 func TestWikidataElsewhere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "data.ttl")
 	if err := os.WriteFile(file, []byte(kgtest.Data), 0o600); err != nil {

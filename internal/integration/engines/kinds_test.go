@@ -15,8 +15,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestPresets checks that each preset works on the built-in slice and on 200,000 triples of another graph: in process,
-// on Oxigraph and on Virtuoso, with the entry that kg add writes. Forty questions must return the same rows everywhere.
+// TestPresets checks that each preset works both on the built-in slice and on another graph of 200,000 triples: in
+// process, on Oxigraph and on Virtuoso, with the entry that kg add writes. Forty questions must return the same rows
+// everywhere.
 func TestPresets(t *testing.T) {
 	_, file := libraryFile(t)
 	slice := builtIn(t)
@@ -81,6 +82,6 @@ func differs(t *testing.T, g *embedded.Graph, query string, got *kg.Table) (stri
 		return "", err
 	}
 	l := laxityOf(q)
-	l.limited = false // the orders are total, so the engine cannot choose the rows
+	l.limited = false // every ORDER BY is a total order, so the engine cannot choose the rows
 	return difference(resultOf(want, l), resultOf(got, l), l), nil
 }

@@ -25,8 +25,8 @@ var numeric = map[string]bool{"integer": true, "decimal": true, "double": true, 
 
 var fraction = regexp.MustCompile(`(:\d\d)\.(\d*?)0*(Z|[+-]\d\d:\d\d)?$`)
 
-// byValue writes a term so that equal values are written in the same way: numbers of all types with nine digits, and
-// dates without unnecessary zeros.
+// byValue formats a term so that equal values have the same form: numbers of every type with nine digits, and dates
+// without unnecessary zeros.
 func byValue(t rdf.Term) string {
 	local, isXSD := strings.CutPrefix(t.Datatype, rdf.XSD)
 	switch {
@@ -81,17 +81,17 @@ func date(s string) string {
 	return strings.TrimPrefix(s, "+")
 }
 
-// result is a table of values. Columns are sorted by name; those whose values the standard leaves to the engine are
-// left out.
+// result is a table of values. Columns are sorted by name. Columns whose values the standard leaves to the engine are
+// omitted.
 type result struct {
 	vars []string
-	rows []string   // each row's cells joined, in the order of the answer
-	keys [][]string // for a query ordered by its own columns, those cells of each row
+	rows []string   // each row's cells joined, in result order
+	keys [][]string // each row's cells in the ORDER BY columns, if the query is ordered by its own columns
 	ask  string
 }
 
-// laxity describes the columns of a query whose values are left to the engine, and the columns by which the query is
-// ordered.
+// laxity describes which of a query's columns have values that are left to the engine, and which columns order the
+// query.
 type laxity struct {
 	free    map[string]bool // columns of SAMPLE
 	bag     map[string]bool // columns of GROUP_CONCAT, whose parts may be in any order
@@ -121,7 +121,7 @@ func laxityOf(q *sparql.Query) laxity {
 			return true
 		})
 	}
-	for range 3 { // columns computed from a free column are free
+	for range 3 { // columns computed from free columns are free too
 		sparql.Inspect(q, func(n sparql.Node) bool {
 			switch x := n.(type) {
 			case *sparql.SelectItem:
@@ -147,7 +147,7 @@ func laxityOf(q *sparql.Query) laxity {
 	return l
 }
 
-// truthAsNumbers turns truth values into 1 and 0, as Virtuoso returns them.
+// truthAsNumbers converts booleans to 1 and 0, as Virtuoso returns them.
 func truthAsNumbers(t *kg.Table) *kg.Table {
 	out := *t
 	out.Rows = make([][]rdf.Term, len(t.Rows))
@@ -162,7 +162,7 @@ func truthAsNumbers(t *kg.Table) *kg.Table {
 	return &out
 }
 
-// withoutLabels returns the distinct rows without columns that a label service fills.
+// withoutLabels drops the columns that a label service fills, and returns the distinct rows.
 func (r *result) withoutLabels() []string {
 	seen := map[string]bool{}
 	for _, row := range r.rows {
@@ -238,13 +238,13 @@ func difference(want, got *result, l laxity) string {
 		return d
 	}
 	if l.limited {
-		return "" // the engine chooses which of several equal rows to cut off; the keys were compared
+		return "" // the engine chooses which of several tied rows to cut off; the keys were compared
 	}
 	return bagDifference(want.rows, got.rows)
 }
 
-// orderDifference compares the values by which the rows are ordered, as far as the standard defines their order: terms
-// of one kind.
+// orderDifference compares the values by which the rows are ordered, as far as the standard defines their order, that
+// is, among terms of the same kind.
 func orderDifference(want, got [][]string) string {
 	width := 0
 	if len(want) > 0 {
@@ -271,7 +271,7 @@ func orderDifference(want, got [][]string) string {
 	return ""
 }
 
-// kindOf returns the kind of order that a value has, or "" if the standard defines none.
+// kindOf returns the kind of a value, or "" if the standard defines no order for it.
 func kindOf(cell string) string {
 	switch {
 	case cell == "-", cell == "true", cell == "false":

@@ -1,4 +1,4 @@
-// Package cache caches a graph's answers: a bounded number of values, each for a limited time.
+// Package cache caches a graph's responses: a bounded number of values, each for a limited time.
 package cache
 
 import (
@@ -14,7 +14,7 @@ type Cache[K comparable, V any] struct {
 	most  int
 	ttl   time.Duration
 	now   func() time.Time
-	order *list.List // of *cached[K, V], most recently used first
+	order *list.List // elements are *cached[K, V], most recently used first
 	items map[K]*list.Element
 }
 
@@ -24,7 +24,7 @@ type cached[K comparable, V any] struct {
 	until time.Time
 }
 
-// New returns a cache of up to most values, which expire after the duration ttl by the clock now.
+// New returns a cache of at most most values, which expire ttl after they are stored, as measured by now.
 func New[K comparable, V any](most int, ttl time.Duration, now func() time.Time) *Cache[K, V] {
 	return &Cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
 }

@@ -13,7 +13,7 @@ func TestCache(t *testing.T) {
 	if _, ok := c.Get("a"); !ok {
 		t.Error("a is gone")
 	}
-	c.Put("c", 3) // b is the least recently used
+	c.Put("c", 3) // b is the least recently used entry
 	if _, ok := c.Get("b"); ok {
 		t.Error("b should have made room")
 	}

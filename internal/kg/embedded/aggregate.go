@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// aggregation is a GROUP BY with the aggregates of its query.
+// aggregation is a GROUP BY clause and the aggregates in its query.
 type aggregation struct {
 	sc      *scope
 	inner   varSet // variables visible to the aggregates' arguments
@@ -20,13 +20,13 @@ type aggregation struct {
 	aggs    []aggregate
 }
 
-// groupKey is a key: either the place of a variable, or an expression and the place to which its value is bound.
+// groupKey is a GROUP BY key: either a variable's slot, or an expression and the slot to which its value is bound.
 type groupKey struct {
 	slot int
 	fn   evalFn // nil for a plain variable
 }
 
-// aggregate is one call to an aggregate function and the place of its result.
+// aggregate is a call to an aggregate function and the slot of its result.
 type aggregate struct {
 	op        string
 	distinct  bool
@@ -35,7 +35,7 @@ type aggregate struct {
 	slot      int
 }
 
-// key compiles a key of GROUP BY and returns its place.
+// key compiles a GROUP BY key and returns its slot.
 func (a *aggregation) key(c *compiler, k *sparql.GroupKey) int {
 	if k.Expr.Kind == sparql.ExprTerm && k.Expr.Term.Kind == sparql.Var && k.As == "" {
 		n := a.sc.slot(k.Expr.Term.Name)
@@ -76,8 +76,8 @@ func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
 	return x.slot
 }
 
-// plainKeys returns the keys that are variables of the pattern. A binding of such a key from outside may be passed to
-// the pattern.
+// plainKeys returns the keys that are variables in the pattern. An outside binding for such a key may be passed to the
+// pattern.
 func (a *aggregation) plainKeys() varSet {
 	var v varSet
 	for _, k := range a.keys {
@@ -133,17 +133,17 @@ func (a *aggregation) build(ex *exec, where op, next runner) runner {
 	}
 }
 
-// grouper is the state of one grouping.
+// grouper is the state of a grouping in progress.
 type grouper struct {
 	a      *aggregation
 	ex     *exec
 	groups *rowSet
 	cells  []value.ID
 	accs   rows[accumulator] // one row per group
-	used   int               // bytes of the accumulators' values
+	used   int               // bytes used by the accumulators' values
 }
 
-// group returns the number of the current row's group.
+// group returns the index of the current row's group.
 func (r *grouper) group() (int, error) {
 	i, fresh, err := r.groups.add(r.cells)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *grouper) group() (int, error) {
 }
 
 func (r *grouper) take() error {
-	if !r.ex.Work(len(r.a.keys) + len(r.a.aggs)) { // one solution may have thousands of keys and aggregates
+	if !r.ex.Work(len(r.a.keys) + len(r.a.aggs)) { // a solution may have thousands of keys and aggregates
 		return r.ex.Err
 	}
 	for i, k := range r.a.keys {
@@ -205,7 +205,7 @@ func (r *grouper) take() error {
 	return nil
 }
 
-// add counts one solution for an aggregate. A solution in which the argument has no value does not count.
+// add adds one solution to an aggregate. It ignores a solution in which the argument has no value.
 func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	ex := r.ex
 	if g.arg == nil {
@@ -253,7 +253,7 @@ func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	return nil
 }
 
-// hold counts bytes that the accumulators keep until the groups are complete.
+// hold accounts for bytes that the accumulators keep until the groups are complete.
 func (r *grouper) hold(n int) error {
 	r.used += n
 	return r.ex.Alloc(n)
@@ -266,7 +266,7 @@ func (r *grouper) replace(at *value.Value, v value.Value) error {
 	return r.hold(n)
 }
 
-// concat appends a string to a group's string. While its buffer grows, the old buffer also counts.
+// concat appends a string to a group's string. While the buffer grows, the old buffer is counted too.
 func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	s := function.Str(&r.ex.Env, v)
 	if s.Kind == value.KindNone {
@@ -301,7 +301,7 @@ func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	return nil
 }
 
-// result returns the value of an aggregate over a group.
+// result returns the value of an aggregate for a group.
 func (r *grouper) result(g *aggregate, acc *accumulator) value.Value {
 	if acc.failed {
 		return value.Value{}

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// adder returns a function that adds triples to b and assumes that they are valid.
+// adder returns a function that adds triples, which it assumes to be valid, to b.
 func adder(b *Builder) func(s, p, o rdf.Term) {
 	return func(s, p, o rdf.Term) {
 		if err := b.Add(s, p, o); err != nil {
@@ -19,19 +19,19 @@ func adder(b *Builder) func(s, p, o rdf.Term) {
 	}
 }
 
-// benchGraph is the graph that tools/graphbench also loads into other engines.
+// benchGraph is the same graph that tools/graphbench loads into other engines.
 func benchGraph(testing.TB) *Graph {
 	b := NewBuilder()
 	benchdata.Triples(adder(b))
 	return b.Graph(Options{Timeout: -1, Now: time.Now})
 }
 
-// ownQueries are queries of the dialect, which other engines do not support.
+// ownQueries use features of the dialect that other engines do not support.
 var ownQueries = []benchdata.Query{
 	{Name: "label-service", Text: `SELECT ?x ?xLabel { ?x wdt:P17 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language "de,en" } }`},
 }
 
-// BenchmarkQuery measures one query of each class, including its result rows.
+// BenchmarkQuery measures one query per class, including producing its result rows.
 func BenchmarkQuery(b *testing.B) {
 	g := benchGraph(b)
 	for _, q := range slices.Concat(benchdata.Classes, benchdata.More, ownQueries) {
@@ -49,7 +49,7 @@ func BenchmarkQuery(b *testing.B) {
 	}
 }
 
-// BenchmarkLoadSlice measures reading the reference slice (527,007 triples, gzip).
+// BenchmarkLoadSlice measures loading the reference slice (527,007 triples, gzipped).
 func BenchmarkLoadSlice(b *testing.B) {
 	path := sharedDir(b, "data", "slice", "wikidata-slice.nt.gz")
 	for b.Loop() {

@@ -10,18 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// reacher finds the nodes that can be reached by repeating a step. It has no state.
+// reacher finds the nodes reachable by repeating a step. It has no state.
 type reacher struct {
 	step     walk
 	min, max int
 }
 
-// from lists the distinct nodes that can be reached in min to max steps. No node is visited twice, so cycles are
-// harmless.
+// from returns the distinct nodes reachable in min to max steps. No node is visited twice, so cycles are harmless.
 func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.Mem
 	level := []value.ID{start}
-	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes of earlier levels
+	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes from earlier levels
 		if i == r.min-1 && r.max < 0 { // the result is closed under steps, so the last of these levels belongs to it
 			break
 		}
@@ -35,7 +34,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	var out []value.ID
 	first := r.min
 	if r.max < 0 && r.min > 0 {
-		first = r.min - 1 // level contains the nodes one step before the first that count
+		first = r.min - 1 // level contains the nodes one step before the first ones that count
 	} else {
 		for _, n := range level {
 			seen[n] = true
@@ -58,7 +57,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 // is between 7/16 and 7/8 full), and its entries in two growing lists.
 const reachedSize = 40
 
-// level takes one step from every node and lists the new nodes.
+// level takes one step from every node and returns the new nodes.
 func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]value.ID, error) {
 	var next []value.ID
 	for _, n := range from {
@@ -77,11 +76,11 @@ func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]va
 	return next, ex.Tick()
 }
 
-// closureOp is a path pattern with a repetition. It is both a node and an operator.
+// closureOp is a path pattern with repetition. It is both a node and an operator.
 type closureOp struct {
 	s, o     place
 	fwd, bwd reacher
-	sGiven   int // inside EXISTS, places with the values that the ends have on entry, or -1
+	sGiven   int // inside EXISTS, slots with the values of the ends on entry, or -1
 	oGiven   int
 	inf      info
 	ends     estimate // number of nodes connected to a constant end, counted while planning
@@ -110,7 +109,7 @@ func (x *closureOp) plan(*compiler, varSet, float64) op { return x }
 // probeSteps limits the walk that counts the nodes reachable from a constant end.
 const probeSteps = 20_000
 
-// estimate counts the nodes reachable from a constant end; for variables that will be bound, it guesses.
+// estimate counts the nodes reachable from a constant end; for variables, it guesses.
 func (x *closureOp) estimate(c *compiler, bound varSet) estimate {
 	sKnown := !x.s.isVar() || bound.has(x.s.slot)
 	oKnown := !x.o.isVar() || bound.has(x.o.slot)
@@ -147,12 +146,12 @@ func (x *closureOp) probe(c *compiler) estimate {
 	return x.ends
 }
 
-// reachMemo caches the results for a closure in one run of a query.
+// reachMemo caches a closure's results during one run of a query.
 type reachMemo struct {
 	fwd, bwd map[value.ID]*reached
 }
 
-// reached contains the nodes that can be reached from a start. sorted is built when membership is first checked.
+// reached contains the nodes reachable from a start node. sorted is built when membership is first checked.
 type reached struct {
 	list   []value.ID
 	sorted []value.ID
@@ -170,7 +169,7 @@ func (r *reached) has(n value.ID) bool {
 	return ok
 }
 
-// memoRoom limits the memory that closures use to cache results to one part in memoRoom of a query's memory.
+// Closures stop caching results once a query uses 1/memoRoom of its memory limit.
 const memoRoom = 4
 
 func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
@@ -193,7 +192,7 @@ func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
 	got := &reached{list: list}
 	if ex.Mem < ex.Max/memoRoom {
 		m[n] = got
-		return got, ex.Alloc(4*len(list) + 100) // includes sorted, which may be built later, and the map's entry
+		return got, ex.Alloc(4*len(list) + 100) // includes sorted, which may be built later, and the map entry
 	}
 	ex.Free(4 * cap(list))
 	return got, nil
@@ -211,7 +210,7 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 		return p.term
 	}
 	// A path of zero steps leads from a constant to itself, and from a value that EXISTS substitutes for a variable to
-	// itself. For any other value of a variable, it does so only if the value is a node of the graph.
+	// that value. For any other value of a variable, it does so only if the value is a node in the graph.
 	constant := func(p place, given int, n value.ID) bool { return !p.isVar() || given >= 0 && row[given] == n }
 	return func() error {
 		s, o := end(x.s), end(x.o)
@@ -236,7 +235,7 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// between yields once if o can be reached from s.
+// between yields once if o is reachable from s.
 func (x *closureOp) between(ex *exec, s, o value.ID, known bool, next runner) error {
 	if s == o && x.fwd.min == 0 {
 		if known {
@@ -255,7 +254,7 @@ func (x *closureOp) between(ex *exec, s, o value.ID, known bool, next runner) er
 	return next()
 }
 
-// spread binds a free end to every node that can be reached from the other end.
+// spread binds a free end to every node reachable from the other end.
 func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, next runner) error {
 	r, err := x.reached(ex, from, back)
 	if err != nil {
@@ -274,7 +273,7 @@ func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, n
 	return err
 }
 
-// everywhere starts at every node of the graph.
+// everywhere starts at every node in the graph.
 func (x *closureOp) everywhere(ex *exec, next runner) error {
 	cell := &ex.row[x.s.slot]
 	for n := value.ID(1); n < value.ID(ex.st.Size()); n++ {

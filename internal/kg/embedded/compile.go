@@ -9,20 +9,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// info contains what the planner knows about a part of a query.
+// info is what the planner knows about a part of a query.
 type info struct {
 	vars   varSet // variables bound in some solution
 	cert   varSet // variables bound in every solution
-	unsafe varSet // bindings for these must not be passed to the part, since its solutions would differ from the algebra's
-	uses   varSet // all places that it reads, including in expressions
+	unsafe varSet // bindings for these must not be passed in, or the solutions would differ from the algebra's
+	uses   varSet // all slots that the part reads, including in expressions
 }
 
-// node is a part of a query as in the algebra, before it is known which parts precede it.
+// node is a part of a query, as in the algebra, before the planner has decided which parts precede it.
 type node interface {
 	info() *info
-	// estimate estimates the number of solutions and the work for one row in which the places of bound have a value.
+	// estimate estimates the number of solutions and the cost for one row in which the slots in bound have a value.
 	estimate(c *compiler, bound varSet) estimate
-	// plan returns the operator for an estimated number of rows in which the places of bound have a value.
+	// plan returns the operator for an estimated number of rows in which the slots in bound have a value.
 	plan(c *compiler, bound varSet, rows float64) op
 }
 
@@ -31,20 +31,20 @@ type op interface {
 	build(ex *exec, next runner) runner
 }
 
-// estimate is an estimate of a part's cost for one input row.
+// estimate is an estimate of a part's solutions and cost per input row.
 type estimate struct {
 	rows float64
 	cost float64
 }
 
-// plan is a query in a form that is ready to run.
+// plan is a compiled query, ready to run.
 type plan struct {
 	query   *sparql.Query
 	base    string
 	width   int
 	root    op
 	columns []string
-	slots   []int // places of the columns
+	slots   []int // slots of the columns
 	named   map[string]*namedPlan
 	tmpl    *template
 }
@@ -57,7 +57,7 @@ type namedPlan struct {
 	slots []int
 }
 
-// compiler turns a tree into a plan.
+// compiler compiles a syntax tree into a plan.
 type compiler struct {
 	limit.Meter
 	g      *Graph
@@ -80,42 +80,42 @@ func (c *compiler) fresh() int {
 	return c.width - 1
 }
 
-// Sizes in bytes of parts of a plan, including their later operators and runners.
+// Sizes in bytes of the parts of a plan, including the operators and runners built from them.
 const (
 	partSize = 600 // a part of a group
-	exprSize = 120 // a node of an expression
-	slotSize = 100 // a variable: its name in a scope, its cell of the row, its place in lists
+	exprSize = 120 // an expression node
+	slotSize = 100 // a variable: its name in a scope, its cell in the row, its entries in lists
 )
 
-// tick counts a step of planning, which costs more than a step of running. It returns false if planning must end.
+// tick counts a planning step, which costs more than an execution step. It returns false if planning must stop.
 func (c *compiler) tick() bool { return c.Work(16) }
 
-// book counts bytes that the plan is about to allocate. It returns false if planning must end.
+// book accounts for bytes that the plan is about to allocate. It returns false if planning must stop.
 func (c *compiler) book(n int) bool { return c.Alloc(n) == nil && c.Err == nil }
 
-// bookPart counts a part of a group.
+// bookPart accounts for a part of a group.
 func (c *compiler) bookPart(in *info) bool {
 	return c.book(partSize + in.vars.size() + in.cert.size() + in.unsafe.size() + in.uses.size())
 }
 
-// scope maps names to places of the row. A scope inside another one shares the names that denote the same variable in
-// both, and has separate places for other names.
+// scope maps names to slots in the row. A nested scope shares the names that denote the same variable in both scopes,
+// and has separate slots for other names.
 type scope struct {
 	c       *compiler
 	names   map[string]int
 	parent  *scope
-	shared  func(name string) (int, bool) // the parent's place for a name that denotes the same variable
+	shared  func(name string) (int, bool) // the parent's slot for a name that denotes the same variable
 	ambient varSet                        // inside EXISTS, variables that get their values from outside
 	given   varSet                        // variables in ambient that certainly have a value
-	exists  *existsScope                  // scope of the surrounding EXISTS, or nil
-	labels  []string                      // columns of the surrounding query, for the label service
+	exists  *existsScope                  // scope of the enclosing EXISTS, or nil
+	labels  []string                      // columns of the enclosing query, for the label service
 }
 
-// existsScope belongs to one EXISTS. If its group reads a variable that gets its value from outside but is not in scope
-// at that point, it reads a copy made on entry, since another part of the group may have bound the original in the
-// meantime.
+// existsScope is the scope of one EXISTS. If its group reads a variable that gets its value from outside but is not in
+// scope at that point, it reads a copy made on entry, since another part of the group may have bound the original since
+// then.
 type existsScope struct {
-	copies map[int]int // places of the copies, by place
+	copies map[int]int // slots of the copies, by original slot
 }
 
 func (c *compiler) scope() *scope { return &scope{c: c, names: map[string]int{}} }
@@ -136,7 +136,7 @@ func (s *scope) slot(name string) int {
 	return n
 }
 
-// copyOf returns the place with the value that an ambient variable had when the surrounding EXISTS was entered.
+// copyOf returns the slot with the value that an ambient variable had on entry to the enclosing EXISTS.
 func (s *scope) copyOf(n int) int {
 	for _, have := range s.exists.copies {
 		if have == n {
@@ -151,8 +151,8 @@ func (s *scope) copyOf(n int) int {
 	return cp
 }
 
-// inner returns the scope of a group that is evaluated separately (in MINUS or EXISTS). It shares the variables that
-// are visible at that point. Of variables that are only ambient, it sees the values from outside.
+// inner returns the scope of a group that is evaluated separately (in MINUS or EXISTS). It shares the variables visible
+// at that point. For variables that are only ambient, it sees the outside values.
 func (s *scope) inner(visible varSet) *scope {
 	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels, exists: s.exists}
 	in.ambient, in.given = s.ambient.intersect(visible), s.given.intersect(visible)
@@ -174,7 +174,7 @@ func (s *scope) inner(visible varSet) *scope {
 	return in
 }
 
-// place is one position of a triple pattern: a constant or a variable.
+// place is one position in a triple pattern: a constant or a variable.
 type place struct {
 	slot    int // -1 for a constant
 	term    value.ID

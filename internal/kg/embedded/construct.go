@@ -7,21 +7,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// template produces triples from a solution: CONSTRUCT's template, or the resources of DESCRIBE.
+// template produces triples from a solution: a CONSTRUCT template or the resources of a DESCRIBE query.
 type template struct {
 	triples   [][3]templatePlace
-	resources []place // resources of DESCRIBE
+	resources []place // for DESCRIBE
 	describe  bool
 }
 
-// templatePlace is a position in a template's triple: a term or variable, or a blank node that is new for every
-// solution.
+// templatePlace is a position in a template triple: a term, a variable, or a blank node that is new in every solution.
 type templatePlace struct {
 	place
 	blank string
 }
 
-// blankSlots lists those places of a set that belong to the pattern's blank nodes.
+// blankSlots returns the slots in set that belong to blank nodes in the pattern.
 func (s *scope) blankSlots(set varSet) []int {
 	var out []int
 	for name, n := range s.names {
@@ -71,7 +70,7 @@ func (c *compiler) template(q *sparql.Query, sc *scope, sel *selectNode) *templa
 	return t
 }
 
-// runGraph runs a CONSTRUCT or DESCRIBE query. It writes each triple only once.
+// runGraph runs a CONSTRUCT or DESCRIBE query. It writes each triple once.
 func (ex *exec) runGraph(sink Sink) error {
 	if s, ok := sink.(TripleSink); ok {
 		s.Triples()
@@ -94,7 +93,7 @@ func (ex *exec) runGraph(sink Sink) error {
 	}))
 }
 
-// termOf returns the term of a place in the current row.
+// termOf returns the term at a place in the current row.
 func (ex *exec) termOf(p place) value.ID {
 	if p.missing {
 		return ex.intern(value.Of(p.value))
@@ -129,7 +128,7 @@ func (g *graphWriter) construct(t *template) error {
 	return ex.Err
 }
 
-// write passes a triple to the sink if it is valid and has not been written before.
+// write passes a triple to the sink if the triple is valid and has not been written before.
 func (g *graphWriter) write(cells [3]value.ID) error {
 	if cells[0] == 0 || cells[1] == 0 || cells[2] == 0 {
 		return nil
@@ -145,8 +144,8 @@ func (g *graphWriter) write(cells [3]value.ID) error {
 	return g.sink.Row([]rdf.Term{s, p, o})
 }
 
-// describe writes all triples of a resource, and those of the blank nodes to which it leads (a concise bounded
-// description).
+// describe writes a resource's concise bounded description: all of its triples, and those of the blank nodes that it
+// leads to.
 func (g *graphWriter) describe(n value.ID) error {
 	if n == 0 {
 		return nil

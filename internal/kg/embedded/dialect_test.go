@@ -18,7 +18,7 @@ wd:Q999999 wdt:P31 wd:Q515 .
 wd:Q405 wdt:P625 "<http://www.wikidata.org/entity/Q405> Point(13.38333 52.51667)"^^geo:wktLiteral .
 `
 
-// TestLabelService checks the language chain, the automatic and the manual mode, and missing text.
+// TestLabelService checks the language chain, automatic and manual mode, and missing labels.
 func TestLabelService(t *testing.T) {
 	label := func(langs string) string {
 		return `SERVICE wikibase:label { bd:serviceParam wikibase:language "` + langs + `" . }`
@@ -54,8 +54,8 @@ func TestLabelService(t *testing.T) {
 	})
 }
 
-// TestGeoServices checks around, box and distance. On a sphere with the Earth's mean radius, the distance between
-// Berlin and Paris is 876 km, and the distance between Berlin and Prague is 280 km.
+// TestGeoServices checks the around and box services and distances. On a sphere with Earth's mean radius, Berlin is 876
+// km from Paris and 280 km from Prague.
 func TestGeoServices(t *testing.T) {
 	runCases(t, graphOf(t, dialectData), []queryCase{
 		{"around", `SELECT ?p { SERVICE wikibase:around { ?p wdt:P625 ?l . bd:serviceParam wikibase:center "Point(13.4 52.5)"^^geo:wktLiteral ; wikibase:radius "300" } }`, "wd:Q1085 | wd:Q64"},
@@ -67,8 +67,8 @@ func TestGeoServices(t *testing.T) {
 	})
 }
 
-// TestBlazegraphForms checks named subqueries, hints, slice, sample, entity search, and Wikidata's own prefixes without
-// declarations.
+// TestBlazegraphForms checks named subqueries, hints, slice, sample, entity search, and Wikidata's predeclared
+// prefixes.
 func TestBlazegraphForms(t *testing.T) {
 	g := graphOf(t, dialectData)
 	runCases(t, g, []queryCase{
@@ -88,7 +88,7 @@ func TestBlazegraphForms(t *testing.T) {
 	})
 }
 
-// TestRefusals checks that features that are not supported are refused by name.
+// TestRefusals checks that errors about unsupported features name the feature.
 func TestRefusals(t *testing.T) {
 	g := graphOf(t, dialectData)
 	for _, c := range []struct {

@@ -101,7 +101,7 @@ func (g *generator) element(depth int, exists bool) string {
 		return g.triple()
 	}
 	// Inside EXISTS, there is no agreed meaning for substituting values for variables in MINUS, BIND, VALUES and
-	// sub-selects.
+	// subqueries.
 	n := 14
 	if exists {
 		n = 9
@@ -166,7 +166,7 @@ func differ(t *testing.T, seed uint64) string {
 	}
 	tree, err := sparql.Parse(text)
 	if err != nil {
-		return "" // the query is invalid, for example because a name is bound twice
+		return "" // the query is invalid, for example because it binds a name twice
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -204,7 +204,7 @@ func differ(t *testing.T, seed uint64) string {
 	return ""
 }
 
-// TestAgainstReference compares the evaluator with the plain one on random queries.
+// TestAgainstReference compares the evaluator with the reference evaluator on random queries.
 func TestAgainstReference(t *testing.T) {
 	n := 4000
 	if testing.Short() {
@@ -217,7 +217,7 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// FuzzAgainstReference is like TestAgainstReference, for longer runs.
+// FuzzAgainstReference is TestAgainstReference for longer runs.
 func FuzzAgainstReference(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) {

@@ -15,8 +15,8 @@ import (
 // restores the row. An error ends the whole run.
 type runner func() error
 
-// exec is one run of one query, on one goroutine. It contains the row, the query's own terms and the used part of the
-// budget.
+// exec is a single run of a query, on one goroutine. It contains the row, the terms that the query created, and the
+// amount of the budget used.
 type exec struct {
 	function.Env
 	g      *Graph
@@ -31,7 +31,7 @@ type exec struct {
 	labels map[labelKey]value.ID
 }
 
-// newExec returns a run of a plan. m contains the amounts of the query's limits that planning has used.
+// newExec returns a run of a plan. m is the query's meter, which includes what planning has used.
 func newExec(g *Graph, m limit.Meter, p *plan) *exec {
 	ex := &exec{Env: function.NewEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p,
 		row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
@@ -40,8 +40,8 @@ func newExec(g *Graph, m limit.Meter, p *plan) *exec {
 	return ex
 }
 
-// savedRow returns memory for a copy of the row. If the query's budget does not allow it, savedRow returns nil and sets
-// ex.err.
+// savedRow allocates memory for a copy of the row. If that would exceed the query's budget, savedRow returns nil and
+// records the error in ex.
 func (ex *exec) savedRow() []value.ID {
 	if ex.Alloc(4*len(ex.row)) != nil {
 		return nil
@@ -67,7 +67,7 @@ func (ex *exec) value(n value.ID) value.Value {
 	return value.Value{}
 }
 
-// intern returns the number of a value's term, or 0 if there is no value.
+// intern returns the ID of a value's term, or 0 if there is no value.
 func (ex *exec) intern(v value.Value) value.ID {
 	if v.ID != 0 || v.Kind == value.KindNone {
 		return v.ID
@@ -95,7 +95,7 @@ func (ex *exec) intern(v value.Value) value.ID {
 	return v.ID
 }
 
-// term returns the RDF term with the given number.
+// term returns the RDF term with the given ID.
 func (ex *exec) term(n value.ID) rdf.Term {
 	if n&value.LocalBit != 0 {
 		return ex.terms.values.at(int(n &^ value.LocalBit))[0].Term()
@@ -103,25 +103,25 @@ func (ex *exec) term(n value.ID) rdf.Term {
 	return ex.st.Term(n)
 }
 
-// locals are the terms that a query creates and that are not in the graph.
+// locals are terms that a query creates and that are not in the graph.
 type locals struct {
 	st     *store.Store
 	values rows[value.Value]
 	byTerm map[rdf.Term]value.ID
 }
 
-// Bytes used for a value and for an entry of locals.byTerm (64 bytes in a map that is between 7/16 and 7/8 full).
+// Bytes used for a value and for an entry in locals.byTerm (64 bytes in a map that is between 7/16 and 7/8 full).
 const (
 	valueSize = 88
 	termSize  = 150
 )
 
-// stopError ends an operator from which no more rows are needed. The code that creates it also catches it.
+// stopError stops an operator once no more rows are needed. The code that creates it also catches it.
 type stopError struct{}
 
 func (*stopError) Error() string { return "stopped: enough rows" }
 
-// deadline returns ctx with the graph's time limit.
+// deadline returns a copy of ctx with the graph's time limit.
 func (g *Graph) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if g.opts.Timeout < 0 {
 		return ctx, func() {}
@@ -129,7 +129,7 @@ func (g *Graph) deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeout(ctx, g.opts.Timeout)
 }
 
-// elapsed returns a function that returns the time since then, by the graph's clock.
+// elapsed returns a function that returns the time since the call to elapsed, by the graph's clock.
 func (g *Graph) elapsed() func() time.Duration {
 	if g.opts.Now == nil {
 		return func() time.Duration { return 0 }

@@ -5,25 +5,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row substituted for its
-// variables (SPARQL 1.1, section 18.6), even if they would otherwise be out of scope.
+// existsExpr is an EXISTS or NOT EXISTS expression. Its group is evaluated with the bindings of the current row
+// substituted for its variables (SPARQL 1.1, section 18.6), even if they would otherwise be out of scope.
 type existsExpr struct {
 	plan  op
 	not   bool
 	scope *existsScope
-	memo  []int // places that determine the answer, if there are few enough to cache it, or nil
+	memo  []int // slots that determine the result, if few enough for caching; otherwise nil
 }
 
-// existsRun is an EXISTS in one run of a query.
+// existsRun is the state of an EXISTS in one run of a query.
 type existsRun struct {
 	run   runner
 	found bool
 	stop  *stopError
 	save  []value.ID
-	known map[uint64]bool // cached answers by the cells of memo
+	known map[uint64]bool // cached results by the cells of memo
 }
 
-// memoSize is the size of a cached answer in bytes.
+// memoSize is the size of a cached result in bytes.
 const memoSize = 40
 
 func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {

@@ -8,20 +8,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// evalFn computes the value of an expression for the current row. The zero Value means unbound or an error.
+// evalFn evaluates an expression for the current row. The zero Value means unbound or an error.
 type evalFn func(ex *exec) value.Value
 
-// condFn computes whether a condition is true for the current row.
+// condFn evaluates a condition for the current row.
 type condFn func(ex *exec) value.Truth
 
-// exprEnv is the context of an expression: the names that it sees and the variables that can have a value there.
-// Variables that are not in visible are unbound, regardless of the row, since the row may contain bindings from outside
-// the expression's scope.
+// exprEnv is an expression's environment: the names that it sees and the variables that can have a value there.
+// Variables that are not in visible count as unbound even if the row binds them, since the row may contain bindings
+// from outside the expression's scope.
 type exprEnv struct {
 	sc      *scope
 	visible varSet
 	cert    varSet       // variables in visible that certainly have a value
-	uses    *varSet      // collects the places that the expression reads
+	uses    *varSet      // collects the slots that the expression reads
 	agg     *aggregation // collects aggregates; nil if they are not allowed
 }
 
@@ -141,7 +141,7 @@ func (c *compiler) binary(e *sparql.Expr, env exprEnv) evalFn {
 	return condValue(c.cond(e, env))
 }
 
-// cond compiles an expression as a condition, which is its effective boolean value.
+// cond compiles an expression as a condition, that is, its effective boolean value.
 func (c *compiler) cond(e *sparql.Expr, env exprEnv) condFn {
 	if !c.tick() || !c.book(exprSize) {
 		return func(*exec) value.Truth { return value.Error }
@@ -278,7 +278,7 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	}
 }
 
-// iriSet returns a long list of IRIs as a set, and nil for any other list. Comparing IRIs is never an error.
+// iriSet returns a set for a long list of IRIs, and nil for any other list. Comparing IRIs is never an error.
 func iriSet(list []*sparql.Expr) map[string]bool {
 	if len(list) < 8 {
 		return nil
@@ -301,7 +301,7 @@ func (c *compiler) exprs(es []*sparql.Expr, env exprEnv) []evalFn {
 	return out
 }
 
-// builtin compiles a function of SPARQL 1.1, section 17.4.
+// builtin compiles a call to a function of SPARQL 1.1, section 17.4.
 func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 	switch e.Op {
 	case "BOUND":
@@ -365,7 +365,7 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 	return noValue
 }
 
-// strict compiles a call whose arguments must all have a value.
+// strict compiles a call that requires a value for every argument.
 func (c *compiler) strict(e *sparql.Expr, f function.N, least, most int, env exprEnv) evalFn {
 	if len(e.Args) < least || most >= 0 && len(e.Args) > most {
 		c.fail(kg.QueryFailed, "%s has %d arguments, which is the wrong number", exprName(e), len(e.Args))
@@ -390,7 +390,7 @@ func exprName(e *sparql.Expr) string {
 	return e.Op
 }
 
-// call compiles a call by IRI: a cast or one of the dialect's functions.
+// call compiles a call to a function named by an IRI: a cast or one of the dialect's functions.
 func (c *compiler) call(e *sparql.Expr, env exprEnv) evalFn {
 	iri := e.Term.Value().Value
 	if k, ok := function.CastKind(iri); ok && len(e.Args) == 1 {

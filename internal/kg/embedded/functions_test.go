@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// exprCase is an expression with its value; "-" means an error.
+// exprCase is an expression and its value; "-" means an error.
 type exprCase struct{ expr, want string }
 
 func runExprs(t *testing.T, g *Graph, cases []exprCase) {
@@ -33,7 +33,7 @@ func runExprs(t *testing.T, g *Graph, cases []exprCase) {
 
 const someDate = `"2024-02-29T13:14:15.5+02:00"^^xsd:dateTime`
 
-// TestFunctions checks the functions of SPARQL 1.1, section 17.4. The expected values were worked out by hand from the
+// TestFunctions checks the functions of SPARQL 1.1, section 17.4. The expected values were derived by hand from the
 // specification.
 func TestFunctions(t *testing.T) {
 	g := graphOf(t, ":a :b :c .")
@@ -161,7 +161,7 @@ func TestBadExpressionsFail(t *testing.T) {
 	}
 }
 
-// TestDecimalLaws compares decimals with the independent implementation of rationals in math/big.
+// TestDecimalLaws compares decimals with an independent implementation: the rationals in math/big.
 func TestDecimalLaws(t *testing.T) {
 	rat := func(d value.Decimal) *big.Rat { return new(big.Rat).SetFrac(d.Int(), value.Pow10(d.Scale)) }
 	law := func(an, bn int64, as, bs uint8) bool {
@@ -187,7 +187,7 @@ func TestDecimalLaws(t *testing.T) {
 }
 
 // TestCalendarLaws checks that the conversions between days and dates are inverses of each other, and that the day
-// after the last day of a month is the first day of the next.
+// after the last day of a month is the first day of the next month.
 func TestCalendarLaws(t *testing.T) {
 	law := func(days int32) bool {
 		var m value.Moment
@@ -206,8 +206,8 @@ func TestCalendarLaws(t *testing.T) {
 	}
 }
 
-// FuzzLiteral passes arbitrary strings to the readers of typed literals. None may panic, and a value that is read must
-// be written as a string that is read as the same value.
+// FuzzLiteral passes arbitrary strings to the parsers of typed literals. None may panic, and a parsed value must be
+// written as a string that parses as the same value.
 func FuzzLiteral(f *testing.F) {
 	for _, s := range []string{"1", "-0.50", "1e5", "2024-02-29T24:00:00Z", "-0001-01-01", "P1Y2M3DT4H5M6.7S",
 		"12:00:00+14:00", "INF", "1999", "2000-12Z"} {

@@ -12,14 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// geoNode implements SERVICE wikibase:around and wikibase:box: the pattern ?place wdt:P625 ?location and a test of the
+// geoNode implements SERVICE wikibase:around and wikibase:box: the pattern ?place wdt:P625 ?location and a test on the
 // location. It is both a node and an operator. Source: Wikidata:SPARQL query service/User Manual, section Geospatial
 // search.
 type geoNode struct {
 	pattern  *tripleNode
 	point    place
 	params   map[string]place // center, radius, globe, cornerWest …, by local name
-	distance int              // place of wikibase:distance, or -1
+	distance int              // slot of wikibase:distance, or -1
 	box      bool
 	inf      info
 }
@@ -67,7 +67,7 @@ func (b *groupBuilder) geo(s *sparql.Service) {
 
 func (g *geoNode) info() *info { return &g.inf }
 
-// needs returns the variables in the settings.
+// needs returns the variables used in the service's parameters.
 func (g *geoNode) needs() varSet {
 	var v varSet
 	for _, p := range g.params {
@@ -125,7 +125,7 @@ func (g *geoNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// test returns the test for the current row's settings, or nil if they are not points.
+// test returns the location test for the parameters in the current row, or nil if they are not points.
 func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	if !g.box {
 		center, ok := function.ParsePoint(g.param(ex, "center"))
@@ -164,7 +164,7 @@ func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	}
 }
 
-// slice compiles bd:slice (a window of one pattern's solutions) and bd:sample (a random part of them).
+// slice compiles bd:slice (a window of a pattern's solutions) and bd:sample (a random sample of them).
 func (b *groupBuilder) slice(s *sparql.Service) {
 	c := b.c
 	sample := s.Kind() == sparql.SampleService
@@ -235,7 +235,7 @@ func (n *sliceNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// shuffle moves k random rows to the front and drops the others. Without a source of randomness it keeps the first k.
+// shuffle moves k random rows to the front and drops the others. Without a source of randomness, it keeps the first k.
 func (t *table) shuffle(ex *exec, k int) {
 	if t.n <= k {
 		return
@@ -252,8 +252,7 @@ func (t *table) shuffle(ex *exec, k int) {
 	t.truncate(k)
 }
 
-// mwapi compiles the part of wikibase:mwapi that the graph itself can answer: the entity search. Other calls are
-// refused.
+// mwapi compiles the part of wikibase:mwapi that the graph itself can answer: entity search. Other calls are rejected.
 func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 	text := func(iri string) string {
 		if t := s.Param(iri); t != nil && t.Kind == sparql.Const {
@@ -288,7 +287,7 @@ func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 	return t
 }
 
-// searchRows returns the hits of an entity search as rows of the requested outputs.
+// searchRows returns the hits of an entity search as rows that contain the requested outputs.
 func searchRows(ctx context.Context, g *Graph, q kg.SearchQuery, outs []string) ([][]value.Value, error) {
 	res, err := g.Search(ctx, q)
 	if err != nil {

@@ -8,23 +8,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 )
 
-// Options are the environment and limits of a graph. The zero value is usable: it has no clock, no randomness, and the
-// default limits.
+// Options configures a graph's environment and limits. The zero value is usable: it has no clock, no randomness, and
+// the default limits.
 type Options struct {
 	Name string           // the graph's name in results and errors; "embedded graph" if empty
-	Now  func() time.Time // used by NOW() and Elapsed; if nil, NOW() is an error and Elapsed is 0
-	// used by RAND(), UUID(), STRUUID() and samples; must be safe for concurrent use; if nil, these are errors
+	Now  func() time.Time // for NOW() and Elapsed; if nil, NOW() is an error and Elapsed is 0
+	// for RAND(), UUID(), STRUUID() and samples; must be safe for concurrent use; if nil, the three functions are errors
 	Random func() uint64
-	// time limit of one query; 0 means 60 s, the query service's own limit; negative means no limit
+	// time limit per query; 0 means 60 s, the query service's own limit; negative means no limit
 	Timeout   time.Duration
-	MaxMemory int64 // bytes that one query may use; 0 means 256 MB
+	MaxMemory int64 // bytes that a query may use; 0 means 256 MB
 	MaxRows   int64 // rows that [Graph.Query] collects before it fails; 0 means 1,000,000
-	MaxResult int64 // maximum size of a streamed answer (package httpapi) in bytes; 0 means 256 MB
+	MaxResult int64 // maximum size of a streamed response (package httpapi) in bytes; 0 means 256 MB
 
-	// MaxTotalMemory is the memory in bytes that all concurrent queries may use together; 0 means 1 GB. A query that
-	// cannot get more memory ends with kg.TooGreedy. The first megabyte of each query is free, so that small queries can
-	// run at the same time as greedy ones. The Go runtime lets a heap grow to about twice its live size before it collects
-	// garbage (GOGC), so the process may need twice this sum, plus the graph itself.
+	// MaxTotalMemory is the total memory in bytes that concurrent queries may use; 0 means 1 GB. A query that cannot get
+	// more memory fails with kg.TooGreedy. The first megabyte of each query is free, so that small queries can run at the
+	// same time as greedy ones. The Go runtime lets the heap grow to about twice its live size before it collects garbage
+	// (GOGC), so the process may need twice this amount, plus the graph itself.
 	MaxTotalMemory int64
 }
 
@@ -59,7 +59,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Graph is a read-only knowledge graph in memory. Its methods are safe for concurrent use.
+// Graph is a read-only, in-memory knowledge graph. Its methods are safe for concurrent use.
 type Graph struct {
 	*entity.Reader
 	store *store.Store
@@ -68,14 +68,14 @@ type Graph struct {
 	tune  tuning
 }
 
-// tuning contains the sizes above which the methods for large data are used. Tests set them to zero, so that those
-// methods are always used.
+// tuning contains the thresholds above which the algorithms for large data are used. Tests set them to zero so that
+// those algorithms are always used.
 type tuning struct {
-	scan     int     // maximum number of rows of a table that is scanned rather than indexed
-	scanOnce int     // the same for a table that is built for a single search
-	linkRows float64 // minimum number of rows before a part for which a table joined by equations pays off
-	memoCost float64 // estimated work of an EXISTS above which its answers are cached
-	favor    float64 // factor by which a table must be cheaper than going row by row
+	scan     int     // maximum number of rows in a table that is scanned rather than indexed
+	scanOnce int     // the same, for a table that is built for a single search
+	linkRows float64 // minimum number of input rows for which joining a table by equality filters pays off
+	memoCost float64 // estimated cost of an EXISTS above which its results are cached
+	favor    float64 // factor by which a table must be cheaper than evaluation row by row
 }
 
 var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, favor: 4}
@@ -89,10 +89,10 @@ func newGraph(s *store.Store, opts Options) *Graph {
 // Name returns the graph's name.
 func (g *Graph) Name() string { return g.opts.Name }
 
-// Timeout returns the time limit of one query; it is negative if there is none.
+// Timeout returns the time limit per query. It is negative if there is none.
 func (g *Graph) Timeout() time.Duration { return g.opts.Timeout }
 
-// MaxResult returns the maximum length of a streamed answer in bytes.
+// MaxResult returns the maximum size of a streamed response in bytes.
 func (g *Graph) MaxResult() int64 { return g.opts.MaxResult }
 
 // Len returns the number of triples.

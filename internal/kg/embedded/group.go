@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// barrierKind is the kind of a step whose position among the joins of a group matters.
+// barrierKind is a kind of step whose position among a group's joins matters.
 type barrierKind uint8
 
 const (
@@ -21,10 +21,10 @@ const (
 // barrier is an OPTIONAL, a MINUS, a BIND or the label service.
 type barrier struct {
 	kind      barrierKind
-	inner     *groupNode // group of OPTIONAL and MINUS
+	inner     *groupNode // group, for OPTIONAL and MINUS
 	bind      extend     // expression of BIND
 	label     *labelService
-	shared    varSet // for MINUS, the variables bound before it that its group reads
+	shared    varSet // for MINUS, the previously bound variables that its group reads
 	sensitive varSet // a join that binds one of these may not move before it
 }
 
@@ -41,7 +41,7 @@ func (b *barrier) binds() varSet {
 	return varSet{}
 }
 
-// segment is a set of joins, in any order, and the barrier after them.
+// segment is an unordered set of joins and the barrier after them.
 type segment struct {
 	joins []node
 	end   *barrier
@@ -51,15 +51,15 @@ type segment struct {
 type filterPart struct {
 	cond condFn
 	uses varSet
-	eq   *equation // set if it is an equality that a join may use
+	eq   *equation // set if the filter is an equality that a join may use
 }
 
-// groupNode is a group graph pattern (SPARQL 1.1, section 18.2.2): joins between barriers, and filters over the whole
+// groupNode is a group graph pattern (SPARQL 1.1, section 18.2.2): joins between barriers, and filters on the whole
 // group.
 type groupNode struct {
 	segs    []segment
 	filters []filterPart
-	conds   []filterPart // in an OPTIONAL, filters that read variables from outside the group
+	conds   []filterPart // in an OPTIONAL, filters that read outside variables
 	inf     info
 	sc      *scope
 	memo    map[string]estimate
@@ -67,7 +67,7 @@ type groupNode struct {
 
 func (g *groupNode) info() *info { return &g.inf }
 
-// groupBuilder collects a group graph pattern in the order of the text.
+// groupBuilder builds a group graph pattern, in source order.
 type groupBuilder struct {
 	c      *compiler
 	sc     *scope
@@ -85,7 +85,7 @@ func (c *compiler) group(g *sparql.Group, sc *scope) *groupNode {
 	return c.groupWith(g, sc, varSet{}, varSet{})
 }
 
-// groupWith compiles the group of an OPTIONAL. Its filters also see outer, the variables before it, of which outerCert
+// groupWith compiles the group of an OPTIONAL. Its filters also see outer, the variables before it; those in outerCert
 // are certainly bound.
 func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet) *groupNode {
 	c.nested++
@@ -160,7 +160,7 @@ func (b *groupBuilder) pattern(p sparql.Pattern) {
 	}
 }
 
-// nested joins an inner group; a group with only joins is equivalent to its parts.
+// nested adds an inner group as a join. A group that contains only joins is equivalent to its parts.
 func (b *groupBuilder) nested(g *groupNode) {
 	if len(g.segs) == 1 && g.segs[0].end == nil && len(g.filters) == 0 {
 		for _, n := range g.segs[0].joins {
@@ -202,13 +202,13 @@ func (b *groupBuilder) optional(x *sparql.Optional) {
 	b.vars = b.vars.union(in.vars)
 }
 
-// minus compiles MINUS. Variables of its group that are not bound before it are unrelated to variables of the same name
-// outside.
+// minus compiles MINUS. Variables in its group that are not bound before it are unrelated to variables with the same
+// name outside.
 func (b *groupBuilder) minus(x *sparql.Minus) {
 	inner := b.c.group(x.Group, b.sc.inner(b.vars))
 	shared := inner.info().vars.intersect(b.vars)
 	if shared.empty() {
-		return // the solutions have no variable in common, so nothing is removed
+		return // the solutions have no variables in common, so nothing is removed
 	}
 	all := inner.info().uses.union(shared)
 	b.barrier(&barrier{kind: barMinus, inner: inner, shared: all.intersect(b.vars), sensitive: all.minus(b.cert)})
@@ -223,7 +223,7 @@ func (b *groupBuilder) bind(x *sparql.Bind) {
 	b.vars = b.vars.union(setOf(slot))
 }
 
-// filters compiles the group's filters. It is called once all variables of the group are known.
+// filters compiles the group's filters. It is called once all variables in the group are known.
 func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
 	cert := b.cert.union(outerCert).union(b.sc.given)
 	for _, e := range b.exprs {
@@ -244,7 +244,7 @@ func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
 	}
 }
 
-// conjuncts splits a && b, which is equivalent to two filters.
+// conjuncts splits a && b into its operands; as a filter, it is equivalent to two filters.
 func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	if e.Kind == sparql.ExprBinary && e.Op == "&&" {
 		return append(conjuncts(e.Args[0]), conjuncts(e.Args[1])...)
@@ -252,9 +252,9 @@ func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	return []*sparql.Expr{e}
 }
 
-// summarize determines the variables that the group binds, and those for which it must not receive a binding: the ones
-// that an OPTIONAL, MINUS, BIND, label service or filter reads although the joins before it do not bind them in every
-// solution.
+// summarize determines the variables that the group binds, and the variables for which it must not receive a binding.
+// The latter are those that an OPTIONAL, MINUS, BIND, label service or filter reads although the joins before it do not
+// bind them in every solution.
 func (n *groupNode) summarize() {
 	in := &n.inf
 	for _, s := range n.segs {
@@ -296,7 +296,7 @@ func (n *groupNode) summarize() {
 	in.unsafe = in.unsafe.minus(n.sc.given) // these get their values before anything else
 }
 
-// service dispatches on the kind of SERVICE.
+// service dispatches on the kind of service.
 func (b *groupBuilder) service(s *sparql.Service) {
 	c := b.c
 	switch s.Kind() {
@@ -319,7 +319,7 @@ func (b *groupBuilder) service(s *sparql.Service) {
 	}
 }
 
-// visibleNames lists the names of a scope whose places are in a set, in the order of places.
+// visibleNames returns the names in a scope whose slots are in set, in slot order.
 func (s *scope) visibleNames(set varSet) (names []string, slots []int) {
 	for name, n := range s.names {
 		if set.has(n) && !strings.HasPrefix(name, "_:") && !strings.HasPrefix(name, ".") {

@@ -10,25 +10,25 @@ import (
 )
 
 // A filter ?a = ?b (or sameTerm, with any expressions instead of the variables) between parts that share no variable,
-// or only an unselective one, is a join in disguise. In that case, one part is evaluated separately into a table with
-// the hash of its side as an additional column, and the other side is looked up there (tableOp.equal). The hash only
-// finds candidates: equal values have equal hashes, and the filter itself still decides. Therefore, errors, NaN and
-// numeric promotions do not need special rules here.
+// or only an unselective one, is a join in disguise. In that case, one part is evaluated separately into a table that
+// has the hash of its side as an additional column, and the other side is looked up in the table (tableOp.equal). The
+// hash only finds candidates: equal values have equal hashes, but the filter itself makes the decision. Therefore,
+// errors, NaN and numeric promotion need no special rules here.
 
-// equation is a filter that is true only if two values are equal.
+// equation is an equality filter.
 type equation struct{ left, right side }
 
-// side is one side of an equation, with the places that it reads.
+// side is one side of an equation, with the slots that it reads.
 type side struct {
 	fn   evalFn
 	uses varSet
 }
 
-// equality is an equation from the perspective of a table: one side is computed from the table's rows, and the other
-// from the row that is joined with them.
+// equality is an equation as seen from a table: one side is computed from the table's rows, and the other from the row
+// that is joined with them.
 type equality struct{ table, row evalFn }
 
-// equation compiles both sides of a condition if it is an equality that may be computed in advance; otherwise it
+// equation compiles both sides of a condition if it is an equality that may be computed in advance. Otherwise, it
 // returns nil.
 func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	equal := e.Kind == sparql.ExprBinary && e.Op == "=" || e.Kind == sparql.ExprBuiltin && e.Op == "SAMETERM"
@@ -46,8 +46,8 @@ func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	return &out
 }
 
-// repeatable reports whether an expression or group has the same value for the same bindings, and can be computed
-// without evaluating a group.
+// repeatable reports whether an expression or group always has the same value for the same bindings, and can be
+// computed without evaluating a group.
 func repeatable(e sparql.Node) bool {
 	ok := true
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -67,8 +67,8 @@ func repeatable(e sparql.Node) bool {
 	return ok
 }
 
-// equalityKey hashes one side of some equalities, the table's or the row's, for the current row. ok is false if an
-// equality cannot be true because its side has no value. loose means that the hash cannot be used because of an
+// equalityKey hashes one side of each equality, the table's or the row's, for the current row. ok is false if an
+// equality cannot be true because its side has no value. loose reports whether the hash is unusable because of an
 // xsd:float, which equals all values that round to it.
 func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok bool) {
 	h := hashSeed
@@ -121,16 +121,16 @@ func hashValue(h uint64, v value.Value) uint64 {
 	return h
 }
 
-// link is a part of a group that is connected by equations to the variables bound before it.
+// link is a part of a group that equations connect to the variables bound before it.
 type link struct {
 	part   *groupNode
-	pushed []bool // filters of the group that the part takes over
+	pushed []bool // the group's filters that the part takes over
 	equal  []equality
 	apart  estimate
 }
 
-// linked searches for a part of rest that is better joined through equations than row by row, and returns it with the
-// remainder of rest, or nil if there is none. The part belongs to a segment of the group.
+// linked searches rest for a part that is better joined through equations than row by row. It returns the part, or nil
+// if there is none, and the remainder of rest. The part belongs to the given segment of the group.
 func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filterPart, segment int) (*link, []node) {
 	some := false
 	for _, f := range filters {
@@ -139,7 +139,7 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 	if !some || p.rows <= c.g.tune.linkRows && g.sc.exists == nil {
 		return nil, rest
 	}
-	later := c.bindsAfter(g, segment) // places that may get a value after the part
+	later := c.bindsAfter(g, segment) // slots that may get a value after the part
 	for _, n := range rest {
 		later = later.union(n.info().vars)
 	}
@@ -165,7 +165,7 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 	}
 }
 
-// component splits off the joins that are connected to the first one by variables that are not bound yet.
+// component splits off the joins that are connected to the join at index first by variables that are not bound yet.
 func (c *compiler) component(rest []node, first int, bound varSet) (part, others []node) {
 	in := make([]bool, len(rest))
 	in[first] = true
@@ -192,7 +192,7 @@ func (c *compiler) component(rest []node, first int, bound varSet) (part, others
 	return part, others
 }
 
-// link turns a part into a table if an equation connects it to bound variables and a table is less work than evaluating
+// link turns a part into a table if an equation connects it to bound variables and a table is cheaper than evaluating
 // the part for each row.
 func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filterPart, later varSet) *link {
 	l := &link{part: &groupNode{segs: []segment{{joins: part}}, sc: g.sc, memo: map[string]estimate{}},
@@ -225,7 +225,7 @@ func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filter
 	return l
 }
 
-// linkStep adds the table of a linked part.
+// linkStep adds a step that joins the table of a linked part.
 func (c *compiler) linkStep(p *progress, l *link) {
 	t := c.table(l.part)
 	t.equal = l.equal
@@ -233,9 +233,9 @@ func (c *compiler) linkStep(p *progress, l *link) {
 	p.add(t, l.part.inf.cert, l.part.inf.vars)
 }
 
-// seenFrom turns an equation into an equality of a table with the columns of in. Everything that one side reads has its
-// final value in the table, because it is certainly bound there or not bound anywhere else. Nothing that the other side
-// reads is in later, whose variables may still get a value.
+// seenFrom turns an equation into an equality for a table with the columns of in. Every variable that the table's side
+// reads has its final value in the table, because it is certainly bound there or not bound anywhere else. The other
+// side reads no variable in later, since those may still get a value.
 func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) {
 	if q == nil {
 		return equality{}, false
@@ -249,7 +249,7 @@ func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) 
 	return equality{}, false
 }
 
-// bindsOutside returns the variables that the group binds outside of some of its joins.
+// bindsOutside returns the variables that the group binds outside the joins in part.
 func (g *groupNode) bindsOutside(part []node) varSet {
 	var v varSet
 	for _, s := range g.segs {
@@ -265,8 +265,8 @@ func (g *groupNode) bindsOutside(part []node) varSet {
 	return v
 }
 
-// optionalEqualities returns the filters of an OPTIONAL's group that connect it to the rows before it, in which the
-// places of before may have a value.
+// optionalEqualities returns the filters in an OPTIONAL's group that connect it to the preceding rows, in which the
+// slots in before may have a value.
 func optionalEqualities(inner *groupNode, before varSet) []equality {
 	var out []equality
 	for _, f := range inner.conds {

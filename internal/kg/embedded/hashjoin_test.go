@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// equalityData contains thirty numbers twice, written differently, and values that are equal to nothing or only to
+// equalityData returns thirty numbers, each in two notations, and values that are equal to nothing or only to
 // themselves.
 func equalityData() string {
 	var b strings.Builder
@@ -25,9 +25,9 @@ func equalityData() string {
 	return b.String()
 }
 
-// TestJoinByEquality checks filters that join parts without a common variable. The data has 30 numbers, one float, two
-// more fives, -0 and 0, a string with a language tag, and a point in time in two zones; NaN and unknown types are equal
-// to nothing.
+// TestJoinByEquality checks filters that join parts without a common variable. The data has 30 numbers, a float, two
+// more fives, -0 and 0, a string with a language tag, and a time in two time zones; NaN and unknown types are equal to
+// nothing.
 func TestJoinByEquality(t *testing.T) {
 	for _, tune := range []tuning{defaultTuning, {}, {scan: 1e9, scanOnce: 1e9, linkRows: 1e9, favor: 1e9}} {
 		g := graphOf(t, equalityData())
@@ -35,7 +35,7 @@ func TestJoinByEquality(t *testing.T) {
 		for _, c := range []struct{ query, want string }{
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x = ?y) }`, "36"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?y = ?x && ?a != ?b) }`, "36"},
-			// 29 matches for 1 to 29, six with the float, two fives, and -0 to 1
+			// 29 matches for 1 to 29, six with the float, two with the fives, and one of -0 with 1
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x + 1 = ?y) }`, "33"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(sameTerm(?x, ?y)) }`, "3"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(!(?x != ?y)) }`, "36"},
@@ -46,7 +46,7 @@ func TestJoinByEquality(t *testing.T) {
 			{`SELECT (COUNT(*) AS ?n) { { SELECT ?a (MAX(?v) AS ?x) { ?a :p ?v } GROUP BY ?a } { SELECT ?b (MIN(?v) AS ?y) { ?b :q ?v } GROUP BY ?b } FILTER(?x = ?y) }`, "35"},
 			{`SELECT ?b ?c { ?a :p ?x . ?b :q ?y . ?c :q ?z FILTER(?x = ?y && ?y = ?z && ?b != ?c && ?x != 5) }`,
 				":b35 :b7 | :b7 :b35"},
-			// A long list of IRIs becomes a set. Literals are not in it, and there is no error.
+			// A long list of IRIs becomes a set. Testing a literal against it is false, not an error.
 			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,
 				":b3 | :z"},
 			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x NOT IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,
@@ -65,7 +65,7 @@ func TestJoinByEquality(t *testing.T) {
 	}
 }
 
-// TestJoinsWithUnboundCells checks joins with tables in which some cells are unbound, on both sides.
+// TestJoinsWithUnboundCells checks joins with tables that have unbound cells, on both sides.
 func TestJoinsWithUnboundCells(t *testing.T) {
 	var b strings.Builder
 	for i := range 40 {
@@ -78,9 +78,9 @@ func TestJoinsWithUnboundCells(t *testing.T) {
 		g := graphOf(t, b.String())
 		g.tune = tune
 		for _, c := range []struct{ query, want string }{
-			// There are ten different values of ?y with two rows each. The twenty rows without a value join all ten.
+			// Ten different values of ?y have two rows each. The twenty rows without a value join with all ten.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } { SELECT ?y (COUNT(*) AS ?m) { ?b :q ?y } GROUP BY ?y } }`, "220"},
-			// Rows without ?y have no variable in common with the rows to remove.
+			// Rows without ?y have no variables in common with the rows to remove.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } MINUS { ?b :q ?y } }`, "20"},
 			// The second side also has rows without ?y. They are compatible with every row that has the same ?x, including rows
 			// with only ?x.
@@ -98,7 +98,7 @@ func TestJoinsWithUnboundCells(t *testing.T) {
 	}
 }
 
-// counting is a context that counts how often it is checked. A query checks it once in 1,024 steps.
+// counting is a context that counts how often it is checked. A query checks it once every 1,024 steps.
 type counting struct {
 	context.Context
 	asked atomic.Int64
@@ -109,7 +109,7 @@ func (c *counting) Err() error {
 	return c.Context.Err()
 }
 
-// TestNoQuadraticWork counts the steps of queries for which nested loops would need millions.
+// TestNoQuadraticWork counts the steps of queries that would need millions of steps with nested loops.
 func TestNoQuadraticWork(t *testing.T) {
 	const n = 3000
 	var b strings.Builder

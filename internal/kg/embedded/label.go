@@ -10,16 +10,16 @@ import (
 )
 
 // labelService implements SERVICE wikibase:label. It runs after everything else in its group except the filters. For
-// each output, it uses the first language of the chain that has text; if no language has a label, the label is the end
-// of the IRI (the Q or P number). In automatic mode (without its own patterns) it binds the columns of the surrounding
-// query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User Manual, section
-// Label service.
+// each output, it uses the first language in the chain that has text; if no language has a label, the label is the end
+// of the IRI (the Q or P ID). In automatic mode (if the service contains no patterns), it binds the columns of the
+// enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User
+// Manual, section Label service.
 type labelService struct {
 	langs []string
 	items []labelItem
 }
 
-// labelItem is one output: the text of pred for the term in slot from is written to slot to.
+// labelItem is one output: the pred value for the term in slot from is written to slot to.
 type labelItem struct {
 	from place
 	pred value.ID
@@ -30,12 +30,12 @@ type labelItem struct {
 type labelKind uint8
 
 const (
-	kindLabel labelKind = iota // falls back to the number
-	kindAlias                  // all of them, joined by commas
-	kindOther                  // a description: unbound if there is none
+	kindLabel labelKind = iota // falls back to the ID
+	kindAlias                  // all aliases, joined by commas
+	kindOther                  // a description; unbound if there is none
 )
 
-// labelKey is the key of a label that a query has looked up.
+// labelKey is the cache key of a label that a query has looked up.
 type labelKey struct {
 	svc  *labelService
 	pred value.ID
@@ -45,7 +45,7 @@ type labelKey struct {
 
 const languageParam = rdf.Wikibase + "language"
 
-// labelService compiles the service in the group that b has collected. It returns nil if the service has nothing to do.
+// labelService compiles the service for the group that b has built. It returns nil if the service has nothing to do.
 func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelService {
 	l := &labelService{}
 	for _, p := range s.Params() {
@@ -54,7 +54,7 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 		}
 		for _, lang := range strings.Split(p.Value.Value().Value, ",") {
 			lang = strings.ToLower(strings.TrimSpace(lang))
-			if lang == "[auto_language]" { // the query service's page inserts the user's language here; English if none is set
+			if lang == "[auto_language]" { // the query service's UI inserts the user's language here; the default is English
 				lang = "en"
 			}
 			if lang != "" {
@@ -91,7 +91,7 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 	return l
 }
 
-// automaticLabels adds the columns of the surrounding query whose names request a label.
+// automaticLabels adds the columns of the enclosing query whose names request a label.
 func (c *compiler) automaticLabels(l *labelService, b *groupBuilder) {
 	for _, name := range b.sc.labels {
 		if !c.tick() {
@@ -130,7 +130,7 @@ func (l *labelService) outputs() varSet {
 	return v
 }
 
-// build binds the outputs that are unbound and for which there is text.
+// build binds every unbound output for which there is text.
 func (l *labelService) build(ex *exec, next runner) runner {
 	set := make([]bool, len(l.items))
 	return func() error {
@@ -162,7 +162,7 @@ func (l *labelService) build(ex *exec, next runner) runner {
 	}
 }
 
-// text returns the output for a term, from the query's cache if it was requested before.
+// text returns the output for a term, from the query's cache if possible.
 func (l *labelService) text(ex *exec, it labelItem, n value.ID) value.ID {
 	key := labelKey{l, it.pred, it.kind, n}
 	if got, ok := ex.labels[key]; ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// denseGraph returns a graph of n nodes. Each has an edge to every other node, a number and a string.
+// denseGraph returns a graph with n nodes. Each node has an edge to every other node, a number and a string.
 func denseGraph(t testing.TB, n int, opts Options) *Graph {
 	t.Helper()
 	b := NewBuilder()
@@ -41,7 +41,7 @@ func values(name string, n int) string {
 	return b.String()
 }
 
-// greedyQueries are queries that would take hours or use up all memory.
+// greedyQueries returns queries that would take hours or use up all memory.
 func greedyQueries() map[string]string {
 	concat := `"` + strings.Repeat("x", 1000) + `"`
 	doubling := "BIND(" + concat + " AS ?s0) "
@@ -79,8 +79,8 @@ func greedyQueries() map[string]string {
 	}
 }
 
-// TestGreedyQueriesEnd checks that hopeless queries end when they reach their deadline or budget, with an error that
-// shows which of the two it was.
+// TestGreedyQueriesEnd checks that hopeless queries end when they reach their deadline or memory budget, with an error
+// that shows which it was.
 func TestGreedyQueriesEnd(t *testing.T) {
 	const limit = 120 * time.Millisecond
 	g := denseGraph(t, 150, Options{Timeout: limit, MaxMemory: 24 << 20, MaxRows: 200_000})
@@ -125,7 +125,7 @@ func TestOrdinaryBesideGreedy(t *testing.T) {
 	wg.Wait()
 }
 
-// TestCancel checks that a caller who cancels gets the context's error at once.
+// TestCancel checks that a caller that cancels gets the context's error at once.
 func TestCancel(t *testing.T) {
 	g := denseGraph(t, 100, Options{})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -154,7 +154,7 @@ func (s *stopAfter) Row([]rdf.Term) error {
 	return nil
 }
 
-// TestSinkStops checks that a query ends when its reader stops.
+// TestSinkStops checks that a query stops when its sink returns an error.
 func TestSinkStops(t *testing.T) {
 	g := denseGraph(t, 100, Options{})
 	s := &stopAfter{n: 3}
@@ -164,7 +164,7 @@ func TestSinkStops(t *testing.T) {
 	}
 }
 
-// TestEarlyEnd checks that LIMIT and ASK stop the work. Otherwise, these queries would not end.
+// TestEarlyEnd checks that LIMIT and ASK stop evaluation early. Otherwise, these queries would not end.
 func TestEarlyEnd(t *testing.T) {
 	g := denseGraph(t, 100, Options{Timeout: 5 * time.Second})
 	for _, q := range []string{

@@ -2,13 +2,14 @@ package embedded
 
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 
-// Builder collects triples for a [Graph]. It must be used by only one goroutine, and not after [Builder.Graph].
+// Builder collects triples for a [Graph]. It must be used by only one goroutine, and not after a call to
+// [Builder.Graph].
 type Builder struct{ *store.Builder }
 
 // NewBuilder returns an empty builder.
 func NewBuilder() *Builder { return &Builder{store.NewBuilder()} }
 
-// Graph builds the graph. The graph never changes, so reading it does not require a lock.
+// Graph builds the graph. The graph is immutable, so reading it requires no lock.
 func (b *Builder) Graph(opts Options) *Graph {
 	return newGraph(b.Builder.Build(), opts)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestFormats reads the same triple in all formats.
+// TestFormats checks that the same triple can be read in all formats.
 func TestFormats(t *testing.T) {
 	zip := func(s string) string {
 		var b bytes.Buffer

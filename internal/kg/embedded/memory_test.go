@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestSizes checks the sizes that the accounting uses.
+// TestSizes checks the sizes that memory accounting uses.
 func TestSizes(t *testing.T) {
 	for name, c := range map[string][2]uintptr{
 		"value":       {valueSize, unsafe.Sizeof(value.Value{})},
@@ -28,7 +28,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// countingSink counts rows and does not keep them.
+// countingSink counts rows without storing them.
 type countingSink struct{ rows int }
 
 func (c *countingSink) Head([]string, bool) error { return nil }
@@ -44,7 +44,7 @@ func heap() int64 {
 	return int64(s[0].Value.Uint64())
 }
 
-// peakHeap runs f and returns the maximum growth of the heap in that time, including garbage.
+// peakHeap runs f and returns the peak heap growth during the run, including garbage.
 func peakHeap(f func()) int64 {
 	base, peak := heap(), int64(0)
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -77,7 +77,7 @@ func replaceChain(steps int) string {
 	return b.String()
 }
 
-// hungryQueries use as much memory as they can, each in a different way.
+// hungryQueries returns queries that use as much memory as they can, each in a different way.
 func hungryQueries() map[string]string {
 	const all = "{ ?a ?b ?c . ?d ?e ?f }"
 	times := func(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+", ", n), ", ") }
@@ -107,14 +107,14 @@ func hungryQueries() map[string]string {
 	}
 }
 
-// TestPeakMemory checks that the heap stays close to MaxMemory whatever a query does. It allows half as much again for
-// the allocator and garbage, and a few megabytes for the runtime and for a string in transit.
+// TestPeakMemory checks that the heap stays close to MaxMemory whatever a query does. It allows 50% more for the
+// allocator and garbage, and a few megabytes for the runtime and for a string in transit.
 func TestPeakMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory distorts the measurement; run go test without -race")
 	}
 	const limit = 16 << 20
-	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure what queries hold, not when the collector runs
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure the live memory of queries, not the collector's timing
 	g := denseGraph(t, 40, Options{Timeout: 10 * time.Second, MaxMemory: limit})
 	for name, q := range hungryQueries() {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestTotalMemory(t *testing.T) {
 	hold := make(chan struct{})
 	var holding, wg sync.WaitGroup
 	holding.Add(1)
-	// The first query sorts about 9 MB and then waits at its first row.
+	// The first query sorts about 9 MB and then blocks at its first row.
 	wg.Go(func() {
 		first := true
 		err := g.Stream(context.Background(), "SELECT ?a ?d { ?a wdt:P1 ?b . ?d wdt:P2 ?c } ORDER BY ?a",
@@ -182,7 +182,7 @@ func (rowFunc) Head([]string, bool) error  { return nil }
 func (rowFunc) Boolean(bool) error         { return nil }
 func (f rowFunc) Row(row []rdf.Term) error { return f() }
 
-// TestLongQueryText checks that the text of a query also counts.
+// TestLongQueryText checks that the text of a query counts too.
 func TestLongQueryText(t *testing.T) {
 	g := denseGraph(t, 5, Options{MaxMemory: 4 << 20})
 	_, err := g.Query(context.Background(), "SELECT * { VALUES ?x { "+strings.Repeat("1 ", 100_000)+"} }")
@@ -192,7 +192,7 @@ func TestLongQueryText(t *testing.T) {
 }
 
 // TestMemoryGivenBack checks that a query that repeats sorting, grouping and tests for every row needs only the memory
-// of one round.
+// of a single iteration.
 func TestMemoryGivenBack(t *testing.T) {
 	g := denseGraph(t, 20, Options{MaxMemory: 2 << 20})
 	for _, q := range []string{
@@ -208,12 +208,12 @@ func TestMemoryGivenBack(t *testing.T) {
 }
 
 // TestReplaceSizes checks that the size of a replacement is computed in advance: a string that fits is created,
-// regardless of its pattern, and one that does not fit is refused.
+// whatever the pattern, and one that does not fit is rejected.
 func TestReplaceSizes(t *testing.T) {
 	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // strings up to 1 MB
 	for _, c := range []struct {
 		expr string
-		want string // "" for refused
+		want string // "" if rejected
 	}{
 		{`STRLEN(REPLACE(?x3, "a", "b"))`, "243890"},
 		{`STRLEN(REPLACE(?x3, "(.)", "$1"))`, "243890"},

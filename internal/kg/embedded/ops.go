@@ -60,7 +60,7 @@ func (u *unionOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// filterOp passes on the rows for which its condition is true; an error in the condition does not count as true.
+// filterOp passes on the rows for which its condition is true. An error in the condition does not count as true.
 type filterOp struct{ cond condFn }
 
 func (f *filterOp) build(ex *exec, next runner) runner {
@@ -78,15 +78,15 @@ func (f *filterOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// extend binds a place to an expression.
+// extend binds a slot to an expression.
 type extend struct {
 	slot int
 	fn   evalFn
 	uses varSet
 }
 
-// extendOp implements BIND and the expressions of SELECT. An error leaves the variable unbound. A variable that already
-// has a value keeps it, and the row is kept only if the values are equal.
+// extendOp implements BIND and SELECT expressions. An error leaves the variable unbound. A variable that already has a
+// value keeps it, and the row is kept only if the values are equal.
 type extendOp struct{ list []extend }
 
 func (e *extendOp) build(ex *exec, next runner) runner {
@@ -126,7 +126,7 @@ func (e *extendOp) build(ex *exec, next runner) runner {
 // optionalOp implements OPTIONAL: it yields the row with each solution of inner, or the row alone if there is none.
 type optionalOp struct {
 	inner op
-	conds []filterPart // checked on the joined row if the row could not be passed to inner
+	conds []filterPart // checked on the joined row if the outer row could not be passed to inner
 }
 
 func (o *optionalOp) build(ex *exec, next runner) runner {
@@ -162,7 +162,7 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// minusOp implements MINUS. It tests each row with inner, or against table, which contains the solutions of its group.
+// minusOp implements MINUS. It tests each row by running inner or against table, which contains the group's solutions.
 type minusOp struct {
 	inner  op
 	table  *tableOp

@@ -11,7 +11,7 @@ import (
 )
 
 // path adds a path pattern to the group (SPARQL 1.1, section 18.2.2.4): sequences become joins and alternatives become
-// unions, both with duplicates; repetitions become closures, which have none.
+// unions, which keep duplicates; repetitions become closures, which have none.
 func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	c := b.c
 	if !c.tick() {
@@ -53,7 +53,7 @@ func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	}
 }
 
-// sub returns a group with the parts that f adds.
+// sub returns a group of the parts that f adds.
 func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	in := &groupBuilder{c: b.c, sc: b.sc, segs: []segment{{}}}
 	f(in)
@@ -85,8 +85,8 @@ func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 	}
 }
 
-// negatedSets returns the predicates that are excluded in the forward and backward directions; a set is nil if its
-// direction does not occur.
+// negatedSets returns the predicates excluded in the forward and backward directions. A set is nil if its direction
+// does not occur.
 func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 	for _, a := range p.Args {
 		t, set := a, &fwd
@@ -107,10 +107,10 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 	return fwd, bwd
 }
 
-// walk visits the nodes that are one path away from n. It may visit a node more than once.
+// walk visits the nodes that a path leads to from n. It may visit a node more than once.
 type walk func(ex *exec, n value.ID, visit func(value.ID) error) error
 
-// walker compiles a path for walking, backward if back is true.
+// walker compiles a path into a walk, which goes backward if back is true.
 func (c *compiler) walker(p *sparql.Path, back bool) walk {
 	if !c.tick() || !c.book(partSize) {
 		return func(*exec, value.ID, func(value.ID) error) error { return nil }
@@ -225,7 +225,7 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 	}
 }
 
-// repetition returns the minimum and the maximum number of times to follow a path (-1 if there is no maximum).
+// repetition returns the minimum and maximum number of times to follow a path (-1 if there is no maximum).
 func repetition(p *sparql.Path) (lo, hi int) {
 	switch p.Kind {
 	case sparql.PathStar:

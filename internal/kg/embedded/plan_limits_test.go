@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// repeat joins n pieces that f returns.
+// repeat joins n strings returned by f.
 func repeat(n int, separator string, f func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -24,7 +24,7 @@ func repeat(n int, separator string, f func(i int) string) string {
 	return b.String()
 }
 
-// hugePlans are queries of at most 1 MB whose plans are large.
+// hugePlans returns queries of at most 1 MB whose plans are large.
 func hugePlans() map[string]string {
 	same := func(s string) func(int) string { return func(int) string { return s } }
 	numbered := func(format string) func(int) string {
@@ -85,13 +85,13 @@ func hugePlans() map[string]string {
 	}
 }
 
-// TestPlanningLimits checks that parsing and planning observe the limits on time and memory, and report them like
-// execution.
+// TestPlanningLimits checks that parsing and planning obey the time and memory limits, and report them as execution
+// does.
 func TestPlanningLimits(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory distorts the measurement; run go test without -race")
 	}
-	limit := 50 * time.Millisecond // PLANNING_LIMIT: with more time, plans become larger
+	limit := 50 * time.Millisecond // PLANNING_LIMIT overrides this: with more time, plans get larger
 	if s := os.Getenv("PLANNING_LIMIT"); s != "" {
 		var err error
 		if limit, err = time.ParseDuration(s); err != nil {
@@ -99,7 +99,7 @@ func TestPlanningLimits(t *testing.T) {
 		}
 	}
 	g := denseGraph(t, 5, Options{Timeout: limit})
-	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure what queries hold, not when the collector runs
+	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure the live memory of queries, not the collector's timing
 	for name, q := range hugePlans() {
 		t.Run(name, func(t *testing.T) {
 			if len(q) > 1<<20 {
@@ -127,7 +127,7 @@ func TestPlanningLimits(t *testing.T) {
 	}
 }
 
-// lookedAt is a context that counts how often its state is checked.
+// lookedAt is a context that counts how often it is checked.
 type lookedAt struct {
 	context.Context
 	times int
@@ -138,8 +138,8 @@ func (c *lookedAt) Err() error {
 	return c.Context.Err()
 }
 
-// A query with thousands of expressions per solution checks its time limit for expressions, not only for solutions,
-// since a thousand solutions may take a second.
+// A query with thousands of expressions per solution checks its time limit during expressions too, not only between
+// solutions, since a thousand solutions may take a second.
 func TestTimeLimitOfLongSolutions(t *testing.T) {
 	numbered := func(format string) string {
 		return repeat(5000, " ", func(i int) string { return strings.ReplaceAll(format, "#", fmt.Sprint(i)) })

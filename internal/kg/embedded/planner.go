@@ -15,17 +15,17 @@ func (s *seqOp) build(ex *exec, next runner) runner {
 // progress is the state of planning a group from left to right.
 type progress struct {
 	bound varSet // variables that are certainly bound
-	maybe varSet // variables that this group binds in some rows
+	maybe varSet // variables that this group binds in at least some rows
 	rows  float64
 	cost  float64
 	steps []op
 
-	// The positions for which filters wait, by slot: certain is the number of steps after which the variable is bound in
-	// all rows, and final the number after which no step binds it.
+	// The positions that filters wait for, by slot: certain is the number of steps after which the variable is bound in
+	// all rows; final is the number of steps after which no step binds it.
 	certain, final map[int]int
 }
 
-// add appends a step that binds the places of cert in all rows and those of binds in some.
+// add appends a step that binds the slots in cert in all rows and those in binds in some.
 func (p *progress) add(o op, cert, binds varSet) {
 	p.steps = append(p.steps, o)
 	for _, slot := range cert.minus(p.bound).slots() {
@@ -37,8 +37,8 @@ func (p *progress) add(o op, cert, binds varSet) {
 	p.bound, p.maybe = p.bound.union(cert), p.maybe.union(binds)
 }
 
-// settled returns the number of steps after which a place has its final value: it is certainly bound, or no later step
-// may bind it.
+// settled returns the number of steps after which a slot has its final value, because it is certainly bound or no later
+// step may bind it.
 func (p *progress) settled(slot int) int {
 	if n, ok := p.certain[slot]; ok {
 		return min(n, p.final[slot])
@@ -46,7 +46,7 @@ func (p *progress) settled(slot int) int {
 	return p.final[slot]
 }
 
-// plan orders the joins of the group and puts each filter right after the step that binds the last of its variables.
+// plan orders the group's joins and puts each filter right after the step that binds the last of its variables.
 func (g *groupNode) plan(c *compiler, bound varSet, rows float64) op {
 	return g.planWith(c, bound, rows, nil)
 }
@@ -74,7 +74,7 @@ func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []fi
 	return placeFilters(p, bound, filters)
 }
 
-// bindsAfter returns the variables that the barrier of a segment and everything after it bind.
+// bindsAfter returns the variables bound by a segment's barrier and by everything after it.
 func (c *compiler) bindsAfter(g *groupNode, i int) varSet {
 	var v varSet
 	for n, s := range g.segs[i:] {
@@ -104,7 +104,7 @@ func without(filters []filterPart, marked []bool) []filterPart {
 	return out
 }
 
-// placeFilters inserts the filters between the steps, each as soon as all its variables have their final values.
+// placeFilters inserts the filters between the steps, each as soon as all of its variables have their final values.
 func placeFilters(p *progress, given varSet, filters []filterPart) op {
 	at := make([][]op, len(p.steps)+1)
 	for _, f := range filters {
@@ -127,8 +127,8 @@ func placeFilters(p *progress, given varSet, filters []filterPart) op {
 	return &seqOp{steps}
 }
 
-// joinStep adds a join. It is evaluated with each row's bindings if that is correct and cheap, and otherwise evaluated
-// once and looked up.
+// joinStep adds a join. The join is evaluated with each row's bindings if that is correct and cheap; otherwise, it is
+// evaluated once into a table.
 func (c *compiler) joinStep(p *progress, n node) {
 	in := n.info()
 	est := n.estimate(c, p.bound)
@@ -154,7 +154,7 @@ func (c *compiler) joinStep(p *progress, n node) {
 	p.add(o, in.cert, in.vars)
 }
 
-// composite reports whether a part is more than a lookup in the store, so that evaluating it only once may pay off.
+// composite reports whether a part is more than a store lookup, so that evaluating it only once may pay off.
 func composite(n node) bool {
 	switch n.(type) {
 	case *groupNode, *unionNode, *selectNode:
@@ -205,7 +205,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	shared := in.vars.intersect(b.shared)
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, varSet{})
-	// Testing each row separately is correct only if the row and the inner solution certainly share a variable.
+	// Testing each row separately is correct only if the row and the inner solution are certain to share a variable.
 	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) &&
 		p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
@@ -213,7 +213,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	return &minusOp{table: c.table(b.inner), shared: shared}
 }
 
-// estimate estimates the cost of a group, with its joins in the order in which they would run.
+// estimate estimates the cost of a group whose joins run in the order that the planner would choose.
 func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
 	if !c.tick() {
 		return estimate{1, 1}
@@ -253,9 +253,9 @@ func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
 	return e
 }
 
-// order arranges joins greedily, starting with the best first step: the next join is always the one that leaves the
-// fewest rows, and joins that share a bound variable come before those that do not. If there are few joins, every first
-// step is tried.
+// order orders joins greedily, starting with the best first step: the next join is always the one that leaves the
+// fewest rows, and joins that share a bound variable come before those that do not. If there are few joins, it tries
+// every first step.
 func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 	if len(joins) < 2 {
 		return joins
@@ -279,10 +279,10 @@ func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 	return best
 }
 
-// needs is implemented by joins that are useful only after other joins have bound something.
+// needs is implemented by joins that are useful only after other joins have bound certain variables.
 type needs interface{ needs() varSet }
 
-// ready reports whether the variables that a join needs are bound, or will not be bound by any other join.
+// ready reports whether each variable that a join needs is bound, or is not bound by any other join.
 func ready(n node, all []node, bound varSet) bool {
 	x, ok := n.(needs)
 	if !ok {
@@ -300,7 +300,8 @@ func ready(n node, all []node, bound varSet) bool {
 	return true
 }
 
-// greedyFrom arranges joins, beginning with the one at index first (any if -1) and returns the work of that order.
+// greedyFrom orders joins greedily, starting with the one at index first (or any, if first is -1), and returns the
+// order and its cost.
 func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float64) ([]node, float64) {
 	if !c.book(32 * len(joins)) {
 		return joins, 0

@@ -10,24 +10,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Sink receives a result as it is found. An error from any method ends the query.
+// Sink receives a result as it is found. An error from any method stops the query.
 type Sink interface {
-	// Head is called once, before all rows, with the column names. If ask is true, the result is a truth value, passed to
-	// Boolean.
+	// Head is called once, before all rows, with the column names. If ask is true, the result is a boolean, which is
+	// passed to Boolean.
 	Head(vars []string, ask bool) error
-	// Row is called for each solution; a zero Term means an unbound variable. The slice is reused.
+	// Row is called for each solution. A zero Term stands for an unbound variable. The slice is reused.
 	Row(row []rdf.Term) error
 	Boolean(b bool) error
 }
 
-// TripleSink is a Sink that is told if its rows are the triples of CONSTRUCT or DESCRIBE.
+// TripleSink is a Sink that is notified if its rows are the triples of a CONSTRUCT or DESCRIBE query.
 type TripleSink interface {
 	Sink
 	// Triples is called before Head for such a query.
 	Triples()
 }
 
-// parse parses a query. It converts a syntax error to a *kg.Error of kind SyntaxError with its position.
+// parse parses a query. It converts a syntax error to a *kg.Error of kind SyntaxError that includes the position.
 func (g *Graph) parse(query string) (*sparql.Query, error) {
 	q, err := sparql.Parse(query)
 	if err == nil {
@@ -46,7 +46,7 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 }
 
 // Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy,
-// TooLarge, QueryFailed. If the caller canceled, the error is the context's.
+// TooLarge, QueryFailed. If the caller canceled ctx, the error is the context's.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
 	c := &collector{max: g.opts.MaxRows}
@@ -88,14 +88,14 @@ func (c *collector) Row(row []rdf.Term) error {
 	return nil
 }
 
-// Boolean stores the truth value.
+// Boolean stores the result.
 func (c *collector) Boolean(b bool) error {
 	c.table.Boolean = b
 	return nil
 }
 
-// Stream runs a query and passes its result to the sink row by row. The result of CONSTRUCT and DESCRIBE has the
-// columns subject, predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may have been
+// Stream runs a query and passes its result to the sink row by row. The result of a CONSTRUCT or DESCRIBE query has the
+// columns subject, predicate and object. Errors are those of [Graph.Query] and those of the sink; rows may have been
 // passed to the sink before an error.
 func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
@@ -114,7 +114,7 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	return ex.run(sink)
 }
 
-// treeSize is the approximate size of a query's tree, in bytes per byte of the query's text.
+// treeSize is the approximate size of a query's syntax tree, in bytes per byte of query text.
 const treeSize = 100
 
 // compile parses a query and plans it.
@@ -176,7 +176,7 @@ func (ex *exec) run(sink Sink) error {
 	return nil
 }
 
-// start runs a runner that was built, unless building it reached a limit.
+// start starts a runner unless building it reached a limit.
 func (ex *exec) start(run runner) error {
 	if ex.Err == nil {
 		if err := run(); err != nil {

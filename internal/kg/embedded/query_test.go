@@ -31,8 +31,8 @@ func graphOf(t testing.TB, turtle string) *Graph {
 		Random: func() uint64 { n += 0x9E3779B97F4A7C15; return n }, Timeout: 5 * time.Second})
 }
 
-// cell writes a term in a short form: :x for names of example.org, wd:Q1 and similar names, "text"@en, bare numbers and
-// truth values, and other literals with a short type.
+// cell formats a term in a short form: :x for names in example.org, wd:Q1 and similar names, "text"@en, bare numbers
+// and booleans, and other literals with a short type.
 func cell(t rdf.Term) string {
 	switch {
 	case !t.Bound():
@@ -57,7 +57,7 @@ func cell(t rdf.Term) string {
 	}
 }
 
-// rowsOf returns the rows as strings, sorted unless the query has an order.
+// rowsOf returns the rows as a string, sorted if sorted is true.
 func rowsOf(tab *kg.Table, sorted bool) string {
 	if tab.Ask {
 		if tab.Boolean {
@@ -79,7 +79,7 @@ func rowsOf(tab *kg.Table, sorted bool) string {
 	return strings.Join(out, " | ")
 }
 
-// queryCase is a query with its result: rows separated by " | ", cells by spaces, in sorted order unless the query
+// queryCase is a query and its result: rows separated by " | ", cells by spaces, in sorted order unless the query
 // specifies an order.
 type queryCase struct{ name, query, want string }
 
@@ -104,7 +104,7 @@ const peopleData = `
 :dan :age 3.5 ; :boss :bob ; :knows [ :name "x" ; :age 5 ] .
 `
 
-// TestPatterns checks joins, scopes, and the mistakes that simple evaluators make. (Each case names one.)
+// TestPatterns checks joins, scopes, and mistakes that simple evaluators make; each case names one.
 func TestPatterns(t *testing.T) {
 	runCases(t, graphOf(t, peopleData), []queryCase{
 		{"a variable twice in one pattern", "SELECT ?x { ?x :self ?x }", ":ann"},
@@ -188,7 +188,7 @@ func TestPaths(t *testing.T) {
 	})
 }
 
-// TestAggregates checks grouping and aggregates, also inside other expressions.
+// TestAggregates checks grouping and aggregates, including aggregates inside other expressions.
 func TestAggregates(t *testing.T) {
 	g := graphOf(t, `:a :v 1, 2, 3 ; :t "x" . :b :v 10, 2.5 ; :t "y" . :c :v "no", 4 . :d :t "x" . :e :w 1e0, 2 .`)
 	runCases(t, g, []queryCase{
@@ -221,7 +221,7 @@ func TestAggregates(t *testing.T) {
 	})
 }
 
-// TestModifiers checks order, slices and distinctness.
+// TestModifiers checks ORDER BY, LIMIT, OFFSET and DISTINCT.
 func TestModifiers(t *testing.T) {
 	g := graphOf(t, `:a :v 1 . :b :v 10 . :c :v 2.5 . :d :v "text" . :e :v :iri . :f :v [] . :g :v "2000-01-01T00:00:00Z"^^xsd:dateTime . :h :w 1 . :a :u "x" . :b :u "x" . :c :u "y" .`)
 	runCases(t, g, []queryCase{

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// expr evaluates the few kinds of expression that the generator produces.
+// expr evaluates the few kinds of expressions that the generator produces.
 func (s *slow) expr(e *sparql.Expr, a solution) value.Value {
 	arg := func(i int) value.Value { return s.expr(e.Args[i], a) }
 	truth := func(t value.Truth) value.Value {

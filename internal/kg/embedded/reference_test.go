@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// This file contains the plain, slow evaluator with which the fast one is compared. It evaluates SPARQL's algebra from
-// the inside out on lists of maps, as section 18 of the recommendation defines it, without indexes, join ordering or
-// pushing of bindings. It compares values with the same functions as the fast one; these have their own tests.
+// This file contains the simple, slow evaluator that the fast one is compared with. It evaluates the SPARQL algebra
+// bottom-up on lists of maps, as section 18 of the recommendation defines it, without indexes, join ordering or passing
+// bindings down. It compares values with the same functions as the fast one; these have their own tests.
 
-// solution maps names to terms. The names of the query's blank nodes begin with "_:".
+// solution maps names to terms. The names of the query's blank nodes start with "_:".
 type solution map[string]rdf.Term
 
-// slow evaluates queries over a list of triples.
+// slow evaluates queries on a list of triples.
 type slow struct {
 	triples [][3]rdf.Term
 	given   solution // inside EXISTS, the values substituted for variables
@@ -164,7 +164,7 @@ func slowValues(v *sparql.Values) []solution {
 	return out
 }
 
-// sub evaluates a sub-select without its order and slice.
+// sub evaluates a subquery without its order and slice.
 func (s *slow) sub(q *sparql.SelectQuery) []solution {
 	inner := &slow{triples: s.triples, given: solution{}}
 	for _, c := range q.Columns() {
@@ -211,7 +211,7 @@ func (a solution) key(cols []string) string {
 	return b.String()
 }
 
-// aggregate supports plain variables as keys, and COUNT, SUM, MIN and MAX of a variable.
+// aggregate supports only plain variables as keys, and COUNT, SUM, MIN and MAX of a variable.
 func (s *slow) aggregate(q *sparql.SelectQuery, sols []solution) []solution {
 	var keys []string
 	if q.GroupBy != nil {
@@ -320,7 +320,7 @@ func (s *slow) triple(subject *sparql.Term, p *sparql.Path, object *sparql.Term)
 	return s.step(subject, p, object)
 }
 
-// step returns the solutions of a pattern that does not consist of other patterns.
+// step returns the solutions of an elementary pattern.
 func (s *slow) step(subject *sparql.Term, p *sparql.Path, object *sparql.Term) []solution {
 	sName, sTerm := s.end(subject)
 	oName, oTerm := s.end(object)
@@ -362,7 +362,7 @@ func (s *slow) step(subject *sparql.Term, p *sparql.Path, object *sparql.Term) [
 	return out
 }
 
-// nodes returns the subjects and objects of the graph and, for paths of zero steps, the constant ends.
+// nodes returns the graph's subjects and objects and, for zero-length paths, the constant ends.
 func (s *slow) nodes(ends []rdf.Term) map[rdf.Term]bool {
 	out := map[rdf.Term]bool{}
 	for _, t := range s.triples {
@@ -376,7 +376,7 @@ func (s *slow) nodes(ends []rdf.Term) map[rdf.Term]bool {
 	return out
 }
 
-// path returns all pairs of nodes that a path connects, with the duplicates of the algebra.
+// path returns all pairs of nodes that a path connects, with the duplicates that the algebra defines.
 func (s *slow) path(p *sparql.Path, ends []rdf.Term) [][2]rdf.Term {
 	var out [][2]rdf.Term
 	switch p.Kind {
@@ -437,7 +437,7 @@ func (s *slow) negated(p *sparql.Path) (out [][2]rdf.Term) {
 	return out
 }
 
-// closure returns the set of pairs that are connected by lo to hi steps.
+// closure returns the set of pairs connected by lo to hi steps.
 func (s *slow) closure(step [][2]rdf.Term, lo, hi int, nodes map[rdf.Term]bool) [][2]rdf.Term {
 	set := map[[2]rdf.Term]bool{}
 	if lo == 0 {

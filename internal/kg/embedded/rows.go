@@ -7,23 +7,23 @@ const (
 )
 
 // rows is a list of rows of equal width. It grows by pages, so that once the first page is full, nothing is copied and
-// no garbage is created. It counts exactly the memory that it uses.
+// no garbage is created. It accounts for exactly the memory that it uses.
 type rows[T any] struct {
 	width int
-	unit  int // bytes of a cell
+	unit  int // size of a cell in bytes
 	n     int
 	pages [][]T
 	used  int // number of bytes counted
 }
 
-// at returns row i, which does not move until reset or free.
+// at returns row i, which may move when a row is added and is invalid after reset or free.
 func (r *rows[T]) at(i int) []T {
 	o := (i & (rowsPerPage - 1)) * r.width
 	return r.pages[i>>pageShift][o : o+r.width : o+r.width]
 }
 
-// add appends a row of zero cells and returns it. Rows that were returned before are no longer valid, because the first
-// page moves as it grows.
+// add appends a row of zero cells and returns it. Rows returned earlier are no longer valid, because the first page
+// moves as it grows.
 func (r *rows[T]) add(ex *exec) ([]T, error) {
 	page := r.n >> pageShift
 	if page == len(r.pages) || page == 0 && (r.n+1)*r.width > cap(r.pages[0]) {
@@ -41,8 +41,8 @@ func (r *rows[T]) add(ex *exec) ([]T, error) {
 	return row, nil
 }
 
-// grow makes room for a row on a page. It allocates a whole page, except for the first one, which many lists never
-// fill. The first page grows by doubling.
+// grow makes room for a row on a page. It allocates whole pages, except for the first one, which many lists never fill
+// and which grows by doubling.
 func (r *rows[T]) grow(ex *exec, page int) error {
 	if page > 0 {
 		if err := r.count(ex, rowsPerPage*r.width*r.unit+48); err != nil {
@@ -84,13 +84,13 @@ func (r *rows[T]) truncate(n int) {
 	}
 }
 
-// reset empties the list and keeps at most its first page.
+// reset empties the list but keeps its first page.
 func (r *rows[T]) reset(ex *exec) {
 	r.n = 0
 	if len(r.pages) == 0 {
 		return
 	}
-	clear(r.pages[0]) // the memory to which its cells point is no longer counted
+	clear(r.pages[0]) // the memory that its cells point to is no longer counted
 	first := r.pages[0][:0]
 	clear(r.pages[1:])
 	r.pages = append(r.pages[:0], first)

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// selectOp runs a query or sub-select.
+// selectOp runs a query or subquery.
 type selectOp struct {
 	sel   *selectNode
 	where op
@@ -62,7 +62,7 @@ func (o *selectOp) build(ex *exec, next runner) runner {
 	})
 }
 
-// buildAny builds an ASK, which yields at most one solution.
+// buildAny builds an ASK query, which yields at most one solution.
 func (o *selectOp) buildAny(ex *exec, next runner) runner {
 	stop := &stopError{}
 	found := false
@@ -84,7 +84,7 @@ func (o *selectOp) buildAny(ex *exec, next runner) runner {
 	}
 }
 
-// limited counts rows for OFFSET and LIMIT. After the last row, it stops the query below it.
+// limited counts rows for OFFSET and LIMIT. After the last row, it stops the query that feeds it.
 func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) runner) {
 	stop := &stopError{}
 	var seen int64
@@ -120,7 +120,7 @@ func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) r
 	return counted, run
 }
 
-// distinctOp passes on each combination of projected values only once.
+// distinctOp passes on each combination of projected values once.
 func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 	set := newRowSet(ex, len(o.sel.project))
 	cells := make([]value.ID, len(o.sel.project))
@@ -137,7 +137,7 @@ func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 	}
 }
 
-// sorter collects rows with their keys. If the number of rows needed is bounded, it keeps no more than twice that many.
+// sorter collects rows with their sort keys. If the number of rows needed is bounded, it keeps at most twice that many.
 type sorter struct {
 	ex    *exec
 	sel   *selectNode
@@ -145,16 +145,16 @@ type sorter struct {
 	cells rows[value.ID]
 	keys  rows[value.Value]
 	order []int32 // created for sorting
-	texts int     // number of bytes in the keys' strings
+	texts int     // total bytes in the keys' strings
 	spare struct {
 		cells rows[value.ID]
 		keys  rows[value.Value]
 	}
 	now []value.Value // keys of the current row
-	cut int32         // last row needed so far, or -1 before there are enough
+	cut int32         // last row needed so far, or -1 until there are enough
 }
 
-// abort is a panic that carries an error out of a sort.
+// abort is a panic value that carries an error out of a sort.
 type abort struct{ err error }
 
 func (o *selectOp) sortOp(ex *exec, next runner, begins *[]func()) (runner, func() error) {
@@ -220,7 +220,7 @@ func (st *sorter) add() error {
 	return ex.Tick()
 }
 
-// compareKeys orders the keys of two rows.
+// compareKeys compares the keys of two rows.
 func (st *sorter) compareKeys(a, b []value.Value) int {
 	for i := range st.sel.keys {
 		c := value.SortCompare(a[i], b[i])
@@ -234,7 +234,7 @@ func (st *sorter) compareKeys(a, b []value.Value) int {
 	return 0
 }
 
-// sort sorts the numbers of the rows. If all keys are equal, the earlier row comes first.
+// sort sorts the row indexes. Rows with equal keys stay in their original order.
 func (st *sorter) sort() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -300,7 +300,7 @@ func (st *sorter) shrink() error {
 	return nil
 }
 
-// emit sorts the rows and passes them on with only the projected places.
+// emit sorts the rows and passes them on with only the projected slots.
 func (st *sorter) emit(next runner) error {
 	if err := st.sort(); err != nil {
 		return err
@@ -331,19 +331,19 @@ func (st *sorter) emit(next runner) error {
 	return nil
 }
 
-// rowSet numbers distinct rows in the order in which they arrive.
+// rowSet numbers distinct rows in order of arrival.
 type rowSet struct {
 	rows[value.ID]
 	ex    *exec
-	heads []int32 // number plus one, by hash, open addressing
+	heads []int32 // row index plus one, by hash; open addressing
 	cols  []int
 }
 
 // rowSetSize is the size of an empty rowSet in bytes.
 const rowSetSize = 280
 
-// newRowSet returns an empty set of rows of the given width. A caller that creates many of them must count rowSetSize
-// for each.
+// newRowSet returns an empty set of rows of the given width. A caller that creates many sets must count rowSetSize for
+// each.
 func newRowSet(ex *exec, width int) *rowSet {
 	r := &rowSet{rows: rows[value.ID]{width: width, unit: 4}, ex: ex, heads: make([]int32, 16), cols: make([]int, width)}
 	for i := range width {
@@ -369,7 +369,7 @@ func (r *rowSet) drop() {
 	r.heads = nil
 }
 
-// add returns the number of a row and whether it is new.
+// add returns the number of a row and reports whether the row is new.
 func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 	mask := uint64(len(r.heads) - 1)
 	at := hashCells(cells, r.cols) & mask
@@ -394,7 +394,7 @@ func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 
 func (r *rowSet) grow() error {
 	old := 4 * len(r.heads)
-	if err := r.ex.Alloc(2 * old); err != nil { // both tables exist during growth
+	if err := r.ex.Alloc(2 * old); err != nil { // both tables exist while growing
 		return err
 	}
 	r.heads = make([]int32, 2*len(r.heads))

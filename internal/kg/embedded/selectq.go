@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// selectNode is a query or sub-select: its pattern, grouping, expressions, order, projection and slice (SPARQL 1.1,
-// section 18.2.4 and 18.2.5).
+// selectNode is a query or subquery: its pattern, grouping, expressions, order, projection and slice (SPARQL 1.1,
+// sections 18.2.4 and 18.2.5).
 type selectNode struct {
 	where    *groupNode
 	agg      *aggregation // nil if there is no grouping
@@ -18,7 +18,7 @@ type selectNode struct {
 	extends  []extend
 	keys     []orderKey
 	distinct bool
-	limit    int64 // none if -1
+	limit    int64 // no limit if -1
 	offset   int64
 	names    []string
 	project  []int
@@ -27,7 +27,7 @@ type selectNode struct {
 	any      bool // ASK: one solution is enough
 }
 
-// orderKey is one sort key of ORDER BY.
+// orderKey is an ORDER BY key.
 type orderKey struct {
 	fn   evalFn
 	desc bool
@@ -35,7 +35,7 @@ type orderKey struct {
 
 func (s *selectNode) info() *info { return &s.inf }
 
-// subSelect compiles a sub-select. Only the variables that it projects are visible outside.
+// subSelect compiles a subquery. Only the variables that it projects are visible outside.
 func (c *compiler) subSelect(q *sparql.SelectQuery, sc *scope) node {
 	c.nested++
 	defer func() { c.nested-- }()
@@ -53,7 +53,7 @@ func (c *compiler) subSelect(q *sparql.SelectQuery, sc *scope) node {
 	return c.selectIn(q, sc, shared)
 }
 
-// includedNames adds the columns of the named subqueries that a group includes.
+// includedNames adds to into the columns of the named subqueries that a group includes.
 func (c *compiler) includedNames(g *sparql.Group, into map[string]bool) {
 	sparql.Inspect(g, func(n sparql.Node) bool {
 		switch x := n.(type) {
@@ -90,7 +90,7 @@ func (c *compiler) selectIn(q *sparql.SelectQuery, sc *scope, shared map[string]
 	return c.selectQuery(q, in, sparql.Select)
 }
 
-// selectQuery compiles a query's body in its own scope.
+// selectQuery compiles the body of a query in the given scope.
 func (c *compiler) selectQuery(q *sparql.SelectQuery, sc *scope, form sparql.Form) *selectNode {
 	s := &selectNode{limit: -1, distinct: q.Distinct, any: form == sparql.Ask}
 	sc.labels = nil
@@ -159,7 +159,7 @@ func containsAggregate(e *sparql.Expr) bool {
 	return false
 }
 
-// grouping compiles GROUP BY and HAVING and returns the variables that are visible after them.
+// grouping compiles GROUP BY and HAVING, and returns the variables visible after them.
 func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) varSet {
 	s.agg = &aggregation{sc: sc, inner: s.where.inf.vars}
 	var visible varSet
@@ -192,8 +192,8 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 	return visible
 }
 
-// inlineAliases replaces a name that SELECT defines with its expression, for HAVING, which comes before SELECT in the
-// algebra.
+// inlineAliases replaces names that SELECT defines with their expressions, for use in HAVING, which precedes SELECT in
+// the algebra.
 func (c *compiler) inlineAliases(e *sparql.Expr, q *sparql.SelectQuery) *sparql.Expr {
 	if !c.tick() || !c.book(exprSize) {
 		return e
@@ -266,7 +266,7 @@ func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, f
 	}
 }
 
-// starOrder sorts the columns of SELECT * in the order of the text.
+// starOrder sorts the columns of SELECT * in source order.
 func (c *compiler) starOrder(s *selectNode, q *sparql.SelectQuery, sc *scope) {
 	var names []string
 	var slots []int
@@ -280,7 +280,8 @@ func (c *compiler) starOrder(s *selectNode, q *sparql.SelectQuery, sc *scope) {
 	s.names, s.project = names, slots
 }
 
-// summarize determines the variables that the query binds, and whether it may receive bindings from outside.
+// summarize determines the variables that the query binds, and those for which it must not receive bindings from
+// outside.
 func (s *selectNode) summarize(implicitGroup bool) {
 	w := &s.where.inf
 	var out varSet
@@ -302,7 +303,7 @@ func (s *selectNode) summarize(implicitGroup bool) {
 		s.inf.unsafe = w.unsafe.intersect(out).union(out.minus(s.agg.certainKeys(w.cert)))
 	default:
 		s.inf.unsafe = w.unsafe.intersect(out)
-		if s.distinct { // two distinct rows would become one if the missing cell of one of them were filled
+		if s.distinct { // two distinct rows would become one if an unbound cell in one of them were bound
 			s.inf.unsafe = s.inf.unsafe.union(out.minus(w.cert))
 		}
 		for _, e := range s.extends {
@@ -329,7 +330,7 @@ func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
 	return estimate{e.rows, cost}
 }
 
-// plan returns the operator. It may receive those bindings of bound that are projected and not unsafe.
+// plan returns the operator. It may receive those bindings in bound that are projected and not unsafe.
 func (s *selectNode) plan(c *compiler, bound varSet, rows float64) op {
 	given := bound.intersect(s.inf.vars).minus(s.inf.unsafe)
 	o := &selectOp{sel: s, where: s.where.plan(c, given, rows)}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// sharedDir returns the folder of reference data next to the repository (SPINACHBOT_SHARED overrides). It skips the
-// test if the folder does not exist.
+// sharedDir returns the reference data folder, which is next to the repository unless SPINACHBOT_SHARED is set. It
+// skips the test if the folder does not exist.
 func sharedDir(t testing.TB, parts ...string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")

@@ -18,9 +18,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestSlice loads the reference slice of Wikidata within limits of time and memory and runs the gold queries of its
-// questions: in standard SPARQL they must return the rows that Virtuoso and Oxigraph returned, and in the query
-// service's dialect the same rows.
+// TestSlice loads the reference slice of Wikidata within time and memory limits and runs the gold queries of its
+// questions. Both in standard SPARQL and in the query service's dialect, they must return the rows that Virtuoso and
+// Oxigraph returned.
 func TestSlice(t *testing.T) {
 	path := sharedDir(t, "data", "slice", "wikidata-slice.nt.gz")
 	start := time.Now()
@@ -78,7 +78,7 @@ func checkGold(t *testing.T, g *Graph, line []byte) {
 		t.Errorf("%s in the dialect: %v", q.ID, err)
 		return
 	}
-	for _, r := range own.Rows { // without a label, the service returns the ID, and the standard form nothing
+	for _, r := range own.Rows { // without a label, the service returns the ID, and the standard form returns nothing
 		for i, c := range r {
 			if c.IsLiteral() && rdf.ValidID(c.Value) {
 				r[i] = rdf.Term{}
@@ -92,7 +92,7 @@ func checkGold(t *testing.T, g *Graph, line []byte) {
 	}
 }
 
-// goldTable reads a stored result: a truth value, or bindings.
+// goldTable reads a stored result: a boolean or bindings.
 func goldTable(t *testing.T, result json.RawMessage, vars []string) *kg.Table {
 	t.Helper()
 	switch {
@@ -112,7 +112,8 @@ func goldTable(t *testing.T, result json.RawMessage, vars []string) *kg.Table {
 	return &tab
 }
 
-// byValue returns the rows as sorted strings, with columns by name, numbers by value, and without languages.
+// byValue returns the rows as sorted strings, with columns in name order, numbers rounded to nine digits, and language
+// tags dropped.
 func byValue(tab *kg.Table) []string {
 	if tab.Ask {
 		return []string{fmt.Sprint(tab.Boolean)}

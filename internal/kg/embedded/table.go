@@ -8,14 +8,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// table contains the rows of a part that was evaluated separately. A cell with 0 is unbound. tableindex.go contains the
-// code that finds rows.
+// table contains the rows of a part that was evaluated separately. A cell is 0 if unbound. The code that looks up rows
+// is in tableindex.go.
 type table struct {
 	rows[value.ID]
 	classes []*tableClass // created when the table is first searched
-	lists   int           // number of bytes of the classes' lists
+	lists   int           // size of the classes' lists in bytes
 	once    bool          // the table is rebuilt for each row, so an index rarely pays off
-	loose   bool          // the cells of the last column, the key of equalities, are not reliable
+	loose   bool          // the cells in the last column, the key of the equalities, are unreliable
 }
 
 func newTable(width int) *table { return &table{rows: rows[value.ID]{width: width, unit: 4}} }
@@ -32,7 +32,7 @@ func (t *table) drop(ex *exec) {
 	t.classes, t.lists = nil, 0
 }
 
-// tableOp joins the row with the rows of a table that is built once per query: from a part evaluated separately, from
+// tableOp joins the row with the rows of a table that is built once per query from a separately evaluated part, from
 // VALUES, or from a named subquery.
 type tableOp struct {
 	inner   op              // a part; or
@@ -40,14 +40,14 @@ type tableOp struct {
 	named   *namedPlan      // a named subquery, by
 	name    string          // its name
 	make    func(ex *exec) ([][]value.Value, error)
-	slots   []int // places of the columns
+	slots   []int // slots of the columns
 	equal   []equality
 	ambient []ambientPlace // inside EXISTS
-	again   bool           // the part depends on them: build the table for each row
+	again   bool           // if the part depends on them, the table is built for each row
 }
 
-// ambientPlace consists of a place that gets its value from outside, and the place that contains that value. They
-// differ if the group itself may have bound the first place since then.
+// ambientPlace is a pair of slots: one that gets its value from outside, and the one that contains that value. They
+// differ if the group itself may have bound the first slot since then.
 type ambientPlace struct{ to, from int }
 
 // table wraps a part that is evaluated separately.
@@ -131,7 +131,7 @@ func (t *tableOp) get(ex *exec) (*table, error) {
 	return tab, nil
 }
 
-// inline builds the table of inline data.
+// inline builds a table from inline data.
 func (t *tableOp) inline(ex *exec) (*table, error) {
 	rows := t.values
 	if t.make != nil {
@@ -156,8 +156,8 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 	return tab, ex.Err
 }
 
-// collect evaluates a part separately, with a row that is empty except for the ambient places. If there are equalities,
-// an additional last column contains their key, and rows for which they cannot be true are left out.
+// collect evaluates a part separately, with a row that is empty except for the ambient slots. If there are equalities,
+// an additional last column contains their key, and rows for which they cannot be true are omitted.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
 	before := ex.Mem
 	save := ex.savedRow()
@@ -196,7 +196,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 		}
 		return nil
 	})
-	built := ex.Mem - before // becomes garbage once the table is built
+	built := ex.Mem - before // memory that becomes garbage once the table is built
 	err := ex.Err
 	if err == nil {
 		err = run()
@@ -206,7 +206,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 	return tab, err
 }
 
-// namedTable evaluates a named subquery once. Its INCLUDEs share the rows but not the index.
+// namedTable evaluates a named subquery once. Its INCLUDEs share the rows but not the indexes.
 func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	if t := ex.named[name]; t != nil {
 		return t.shared(), nil
@@ -219,7 +219,7 @@ func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	return t.shared(), nil
 }
 
-// shared returns a table with the same rows, for other indexes. The memory of the rows is counted only for the original
+// shared returns a table with the same rows and its own indexes. The rows' memory is counted only for the original
 // table.
 func (t *table) shared() *table {
 	own := newTable(t.width)
@@ -280,8 +280,8 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// removes reports whether a row of the table removes the current row: they have a bound variable in common and agree on
-// all such variables.
+// removes finds out whether a row in the table removes the current row, that is, whether they have a bound variable in
+// common and agree on all such variables.
 func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID, found *bool) error {
 	*found = false
 	stop := &stopError{}
@@ -314,7 +314,7 @@ func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID,
 	return err
 }
 
-// tableNode is a VALUES, an INCLUDE or other data in the form of rows.
+// tableNode is a VALUES, an INCLUDE or other tabular data.
 type tableNode struct {
 	op   tableOp
 	inf  info
@@ -378,7 +378,7 @@ func (c *compiler) values(v *sparql.Values, sc *scope) *tableNode {
 	return t
 }
 
-// include compiles INCLUDE of a named subquery.
+// include compiles the INCLUDE of a named subquery.
 func (c *compiler) include(x *sparql.Include, sc *scope) *tableNode {
 	np := c.named[x.Name]
 	if np == nil {

@@ -2,30 +2,30 @@ package embedded
 
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 
-// A table is searched by the bound cells of the current row. Cells may be unbound on both sides (because of OPTIONAL,
+// A table is searched by the bound cells in the current row. Cells may be unbound on both sides (because of OPTIONAL,
 // UNION and UNDEF), and an unbound cell is compatible with everything, so a single index cannot serve all searches. The
-// rows are therefore sorted into classes according to which of their cells are bound. For each class, and each set of
-// columns that is bound both there and in the current row, an index is built on first use. Both numbers are small,
-// since queries have few optional parts.
+// rows are therefore divided into classes by which of their cells are bound. For each class, and each set of columns
+// bound both there and in the current row, an index is built on first use. There are few classes and few sets, since
+// queries have few optional parts.
 
-// tableClass contains the rows of a table that have the same bound columns.
+// tableClass contains the rows of a table that have the same columns bound.
 type tableClass struct {
-	mask    uint64  // bit i means that column i is bound; columns from maskBits on are not included
-	rows    []int32 // nil for all rows of the table
+	mask    uint64  // bit i is set if column i is bound; columns from maskBits on are not included
+	rows    []int32 // nil means all rows of the table
 	indexes []*tableIndex
 }
 
 const (
 	maskBits   = 64
-	maxClasses = 64 // additional classes are merged into one that cannot be searched by columns
+	maxClasses = 64 // further classes are merged into one that cannot be searched by column
 	maxIndexes = 16 // indexes per class
 )
 
-// tableIndex finds rows of a class by the cells of some columns.
+// tableIndex finds rows in a class by the cells in certain columns.
 type tableIndex struct {
 	mask  uint64
 	cols  []int
-	heads []int32 // index in the class plus one, by hash
+	heads []int32 // row index in the class plus one, by hash
 	next  []int32
 }
 
@@ -56,7 +56,7 @@ func maskOf(cells []value.ID) uint64 {
 	return m
 }
 
-// len returns the number of rows of a class.
+// len returns the number of rows in a class.
 func (k *tableClass) len(t *table) int {
 	if k.rows == nil {
 		return t.n
@@ -71,7 +71,7 @@ func (k *tableClass) at(t *table, i int32) []value.ID {
 	return t.at(int(i))
 }
 
-// classify sorts the rows into classes.
+// classify divides the rows into classes.
 func (t *table) classify(ex *exec) error {
 	first := &tableClass{}
 	t.classes = []*tableClass{first}
@@ -89,7 +89,7 @@ func (t *table) classify(ex *exec) error {
 	if same == t.n {
 		return nil
 	}
-	if err := ex.Alloc(8 * t.n); err != nil { // the lists of the classes, which grow to at most twice their length
+	if err := ex.Alloc(8 * t.n); err != nil { // the classes' lists, whose capacity is at most twice their length
 		return err
 	}
 	t.lists = 8 * t.n
@@ -114,7 +114,7 @@ func (t *table) classify(ex *exec) error {
 	return nil
 }
 
-// index returns the index of a class for some columns, or nil if the class already has too many indexes.
+// index returns the class's index for the columns in mask, or nil if the class already has too many indexes.
 func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error) {
 	for _, x := range k.indexes {
 		if x.mask == mask {
@@ -156,9 +156,8 @@ func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error)
 	return x, nil
 }
 
-// search visits the rows that may agree with cells, which are the current row's values for the table's columns. It
-// visits all rows that do agree, and a few others. If common is set, only rows that share a bound column with cells
-// matter.
+// search visits the rows that may agree with cells, the current row's values for the table's columns. It visits all
+// rows that do agree, and a few others. If common is true, only rows that share a bound column with cells matter.
 func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]value.ID) error) error {
 	few := ex.g.tune.scan
 	if t.once {
@@ -203,7 +202,7 @@ func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]val
 	return ex.Tick()
 }
 
-// scan visits the rows of a class, or all rows.
+// scan visits the rows of class k, or all rows if k has no list of rows.
 func (t *table) scan(ex *exec, k *tableClass, visit func([]value.ID) error) error {
 	n := t.n
 	if k != nil {

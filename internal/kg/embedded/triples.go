@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// tripleNode is a triple pattern and also its own operator: it looks up triples in the permutation whose first
-// positions are bound.
+// tripleNode is both a triple pattern and its operator: it looks up triples in the permutation whose first positions
+// are bound.
 type tripleNode struct {
 	s, p, o place
 	inf     info
@@ -62,7 +62,7 @@ func (t *tripleNode) estimate(c *compiler, bound varSet) estimate {
 	return estimate{rows, 1 + rows}
 }
 
-// get returns the term of a place in the current row, or 0 if it is free.
+// get returns the term at a place in the current row, or 0 if the place is unbound.
 func (p place) get(row []value.ID) value.ID {
 	if p.slot < 0 {
 		return p.term
@@ -123,7 +123,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// each writes the pairs of a run to the row, one after another.
+// each writes the pairs in a run to the row, one after another.
 func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	var err error
 	for _, q := range run {
@@ -145,7 +145,7 @@ func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	return err
 }
 
-// eachBetween iterates over the predicates between a subject and an object, on the shorter side.
+// eachBetween iterates over the predicates between a subject and an object, using the shorter of their runs.
 func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 	run, want := ex.st.SPO.Run(s), o
 	if back := ex.st.OPS.Run(o); len(back) < len(run) {
@@ -173,7 +173,7 @@ func (t *tripleNode) repeated() bool {
 	return t.s.isVar() && (t.s.slot == t.p.slot || t.s.slot == t.o.slot) || t.p.isVar() && t.p.slot == t.o.slot
 }
 
-// buildRepeated handles a variable that occurs in two positions: the first one is bound before the second one is
+// buildRepeated handles a variable that occurs in two positions: the first occurrence is bound before the second is
 // compared.
 func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 	st := ex.st

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// TestTypedValues checks that a value read when the graph was built equals the one parsed from its text.
+// TestTypedValues checks that a value parsed when the graph was built equals the value parsed from its text.
 func TestTypedValues(t *testing.T) {
 	g := graphOf(t, `:a :p 1, -7, 007, 99999999999999999999999, 1.50, -0.0, 1e3, "NaN"^^xsd:double, "INF"^^xsd:float, "1.1"^^xsd:float, true, "0"^^xsd:boolean, "maybe"^^xsd:boolean,
 		"2020-02-29T24:00:00+01:00"^^xsd:dateTime, "-0044-03-15"^^xsd:date, "12:00:00.25Z"^^xsd:time, "1999"^^xsd:gYear, "1999-12"^^xsd:gYearMonth, "P1Y2M"^^xsd:duration,
@@ -34,8 +34,7 @@ func TestTypedValues(t *testing.T) {
 	}
 }
 
-// TestDecimalAsDouble checks the fast conversion from a decimal to a double against the one that uses the decimal's
-// text.
+// TestDecimalAsDouble compares the fast decimal-to-double conversion with the conversion of the decimal's text.
 func TestDecimalAsDouble(t *testing.T) {
 	for text, want := range map[string]float64{"0.1": 0.1, "-2.675": -2.675, "123456789.000000001": 123456789.000000001,
 		"0.30000000000000004": 0.30000000000000004,

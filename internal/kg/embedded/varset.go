@@ -2,14 +2,14 @@ package embedded
 
 import "math/bits"
 
-// varSet is a set of row places. Sets never change once they are shared; the methods return new sets. A varSet is a bit
-// set without its leading empty words, so the sets of most parts are small, no matter how many variables the query has.
+// varSet is a set of row slots. Sets never change once they are shared; methods return new sets. A varSet is a bit set
+// without leading empty words, so most parts have small sets, no matter how many variables the query has.
 type varSet struct {
-	low   int // number of the first word
+	low   int // index of the first word
 	words []uint64
 }
 
-// setOf returns the set of some places.
+// setOf returns the set of the given slots.
 func setOf(slots ...int) varSet {
 	var s varSet
 	for _, n := range slots {
@@ -18,10 +18,10 @@ func setOf(slots ...int) varSet {
 	return s
 }
 
-// high returns the number of the word after the last one.
+// high returns the index after that of the last word.
 func (s varSet) high() int { return s.low + len(s.words) }
 
-// word returns the word with the given number.
+// word returns the word at index i.
 func (s varSet) word(i int) uint64 {
 	if i < s.low || i >= s.high() {
 		return 0
@@ -32,7 +32,7 @@ func (s varSet) word(i int) uint64 {
 // size returns the memory that a set uses, in bytes.
 func (s varSet) size() int { return 8 * cap(s.words) }
 
-// grow makes room for the words from low to high.
+// grow makes room for words from low to high.
 func (s *varSet) grow(low, high int) {
 	if len(s.words) == 0 {
 		s.low = low
@@ -46,13 +46,13 @@ func (s *varSet) grow(low, high int) {
 	}
 }
 
-// add adds a place to a set that is not shared yet.
+// add adds a slot to a set that is not shared yet.
 func (s *varSet) add(n int) {
 	s.grow(n/64, n/64+1)
 	s.words[n/64-s.low] |= 1 << (n % 64)
 }
 
-// addAll adds the places of t to a set that is not shared yet.
+// addAll adds the slots in t to a set that is not shared yet.
 func (s *varSet) addAll(t varSet) {
 	if t.empty() {
 		return
@@ -63,7 +63,7 @@ func (s *varSet) addAll(t varSet) {
 	}
 }
 
-// has reports whether a place is in the set.
+// has reports whether a slot is in the set.
 func (s varSet) has(n int) bool { return s.word(n/64)&(1<<(n%64)) != 0 }
 
 func (s varSet) empty() bool {
@@ -123,7 +123,7 @@ func (s varSet) intersects(t varSet) bool {
 	return false
 }
 
-// within reports whether every place of s is in t.
+// within reports whether every slot in s is in t.
 func (s varSet) within(t varSet) bool {
 	for i, w := range s.words {
 		if w&^t.word(s.low+i) != 0 {
@@ -133,7 +133,7 @@ func (s varSet) within(t varSet) bool {
 	return true
 }
 
-// slots lists the places in ascending order.
+// slots returns the slots in ascending order.
 func (s varSet) slots() []int {
 	var out []int
 	for i, w := range s.words {
@@ -144,8 +144,8 @@ func (s varSet) slots() []int {
 	return out
 }
 
-// key returns a string that is the same for equal sets: the number of the first nonempty word, and the words from it to
-// the last nonempty one.
+// key returns a string that is the same for equal sets: the index of the first nonempty word and the words from there
+// to the last nonempty word.
 func (s varSet) key() string {
 	for len(s.words) > 0 && s.words[len(s.words)-1] == 0 {
 		s.words = s.words[:len(s.words)-1]

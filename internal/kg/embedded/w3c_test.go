@@ -20,8 +20,8 @@ import (
 	"github.com/tggo/goRDFlib/rdfxml"
 )
 
-// skippedW3C lists the tests of the W3C's suites that do not apply, by folder/name, with the reason. A folder without a
-// name means all tests in it.
+// skippedW3C lists the tests in the W3C suites that do not apply, by folder/name, with the reason. A folder without a
+// name means all tests in that folder.
 var skippedW3C = map[string]string{
 	"sparql10/dataset": "named graphs: FROM and GRAPH are refused",
 	"sparql10/graph":   "named graphs: FROM and GRAPH are refused",
@@ -35,7 +35,7 @@ const (
 	rsNS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 )
 
-// w3cTest is one query evaluation test.
+// w3cTest is a query evaluation test.
 type w3cTest struct {
 	name, query, result string
 	data                []string
@@ -67,7 +67,7 @@ func loadTurtle(t *testing.T, paths ...string) *Graph {
 		Random: func() uint64 { n++; return uint64(n) * 0x9E3779B97F4A7C15 }})
 }
 
-// one returns the object of the triple with the given subject and predicate.
+// one returns the object of the first triple with the given subject and predicate.
 func one(g *Graph, s rdf.Term, p string) rdf.Term {
 	for _, q := range g.store.Objects(g.store.Lookup(s), g.store.Lookup(rdf.IRI(p))) {
 		return g.store.Term(q.B)
@@ -233,7 +233,7 @@ func readSRX(t *testing.T, path string) *kg.Table {
 	return tab
 }
 
-// readResultGraph reads a result set written as RDF, or the graph of a CONSTRUCT.
+// readResultGraph reads a result set written as RDF, or the resulting graph of a CONSTRUCT query.
 func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 	g := loadTurtle(t, path)
 	sets := g.store.OPS.Sub(g.store.Lookup(rdf.IRI(rsNS+"ResultSet")), g.store.Lookup(rdf.IRI(rdf.RDFType)))
@@ -270,8 +270,8 @@ func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 	return tab, len(sols) > 0 && one(g, sols[0], rsNS+"index").Bound()
 }
 
-// compareTables returns "" if the tables contain the same rows up to the names of blank nodes. Numbers are compared by
-// value.
+// compareTables describes how the tables differ, or returns "" if they contain the same rows up to blank node names.
+// Numbers are compared by value.
 func compareTables(got, want *kg.Table, ordered bool) string {
 	if got.Ask != want.Ask || got.Boolean != want.Boolean {
 		return fmt.Sprintf("got ask=%v %v, want ask=%v %v", got.Ask, got.Boolean, want.Ask, want.Boolean)
@@ -321,7 +321,7 @@ func show(t *kg.Table) string {
 	return b.String()
 }
 
-// matchRows matches want[i:] with unused rows, backtracking over the names of blank nodes.
+// matchRows matches want[i:] with unused rows, backtracking over blank node names.
 func matchRows(rows, want [][]rdf.Term, used []bool, fwd, bwd map[string]string, i int, ordered bool,
 	budget *int) bool {
 	if i == len(want) {

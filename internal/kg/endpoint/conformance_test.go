@@ -19,7 +19,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// wikibase describes a copy of Wikidata's data behind a plain SPARQL service.
+// wikibase describes a copy of Wikidata behind a plain SPARQL service.
 var wikibase = kg.Description{Name: "copy", Dialect: "standard", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
 	Labels: []string{"rdfs:label"}, Aliases: []string{"skos:altLabel"}, Descriptions: []string{"schema:description"},
 	Types: []string{"wdt:P31"}}
@@ -42,8 +42,8 @@ func served(t *testing.T, g *embedded.Graph) endpoint.Query {
 	return s.Query
 }
 
-// TestConformance checks that a copy of Wikidata's data on a plain SPARQL service, without Wikibase's API and label
-// service, gives the agent the same results as Wikidata.
+// TestConformance checks that a copy of Wikidata on a plain SPARQL service, without Wikibase's API and label service,
+// returns the same results to the agent as Wikidata.
 func TestConformance(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(kgtest.Data)); err != nil {

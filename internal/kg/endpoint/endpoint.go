@@ -3,14 +3,14 @@
 // service through a function, such as the Query method of remote.Service or of the embedded graph.
 //
 //	endpoint.go  queries, rewritten in the service's dialect
-//	labels.go    labels of IRIs
-//	page.go      entity pages and examples of graphs that are not a Wikibase
-//	wikibase.go  the same for a Wikibase: its triples are fetched, then read as the embedded graph reads its own
-//	search.go    searches by words, in an index or in the graph's labels
-//	names.go     searching the graph's labels with queries
+//	labels.go    labels for IRIs
+//	page.go      entity pages and examples for graphs that are not Wikibases
+//	wikibase.go  the same for a Wikibase: its triples are fetched, then read as in the embedded graph
+//	search.go    word search, in an index or in the graph's labels
+//	names.go     label search with queries
 //
 // The package's own queries are bounded: each has a LIMIT, and IRIs are requested in batches. They contain outside text
-// only as escaped literals, and IRIs only if they do not need to be escaped.
+// only as escaped literals, and IRIs only if they need no escaping.
 package endpoint
 
 import (
@@ -34,18 +34,18 @@ import (
 // Query runs a query. Failures are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Options are the parts of a [Graph]. Graph and Query are required.
+// Options contains the parts of a [Graph]. Graph and Query are required.
 type Options struct {
 	Log      *slog.Logger
 	Graph    kg.Description
 	Query    Query
-	Index    lookup.Searcher  // names of entities and properties; if nil, the graph is searched with queries
-	Embed    lookup.Embedder  // for searches by meaning among candidates; if nil, they use stems
+	Index    lookup.Searcher  // index of entity and property names; if nil, the graph is searched with queries
+	Embed    lookup.Embedder  // for semantic search among candidates; if nil, such searches compare stems
 	Now      func() time.Time // if nil, cached values do not expire
-	Federate []string         // endpoint URLs that a query may use in SERVICE
+	Federate []string         // endpoint URLs that queries may use in SERVICE
 }
 
-// Sizes of the caches, and the time for which they keep values.
+// Cache sizes, and how long caches keep values.
 const (
 	keep        = time.Hour
 	keptLabels  = 50_000
@@ -53,8 +53,8 @@ const (
 	keptEntries = 20_000
 )
 
-// Graph is a graph behind a query service. It implements the agent's Graph, Labeler and Finder, and is safe for
-// concurrent use if its parts are.
+// Graph is a graph behind a query service. It implements the agent's Graph, Labeler and Finder interfaces, and is safe
+// for concurrent use if its parts are.
 type Graph struct {
 	o      Options
 	labels *cache.Cache[labelKey, string]
@@ -66,7 +66,7 @@ type Graph struct {
 // New returns a graph.
 func New(o Options) (*Graph, error) {
 	if o.Query == nil {
-		return nil, errors.New("endpoint: there is no function that runs queries")
+		return nil, errors.New("endpoint: no query function")
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -95,9 +95,9 @@ func (g *Graph) Description() kg.Description { return g.o.Graph }
 
 // Query runs a query, which may use the graph's prefixes without declaring them. For services other than Wikidata's,
 // the query is rewritten: prefixes are declared, and features of Wikidata's service (the label service, named
-// subqueries, hints) are replaced. [AUTO_LANGUAGE] must already be replaced. Besides the failures of the service, the
-// error may be a SyntaxError with its position, or Refused for an update, for a SERVICE that is not allowed, and for
-// features that cannot be rewritten.
+// subqueries, hints) are replaced. [AUTO_LANGUAGE] must already be replaced. Besides errors from the service, the error
+// may be a SyntaxError with its position, or Refused for an update, a SERVICE that is not allowed, or a feature that
+// cannot be rewritten.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	}
 	t, err := g.o.Query(ctx, res.Text)
 	var ke *kg.Error
-	if errors.As(err, &ke) && ke.Line > 0 { // the position is in text that the asker has not seen
+	if errors.As(err, &ke) && ke.Line > 0 { // the position is in rewritten text that the asker has not seen
 		moved := *ke
 		moved.Line, moved.Column = 0, 0
 		return nil, &moved
@@ -130,7 +130,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// syntaxError adds kind and position to the dialect's errors.
+// syntaxError adds the kind and position to errors from the dialect.
 func syntaxError(err error) error {
 	out := &kg.Error{Kind: kg.SyntaxError, Message: err.Error(), Err: err}
 	var all sparql.Errors
@@ -144,7 +144,7 @@ func syntaxError(err error) error {
 	return out
 }
 
-// rows runs one of our own queries, which are standard SPARQL, and returns its rows as maps.
+// rows runs one of the package's own queries, which are standard SPARQL, and returns its rows as maps.
 func (g *Graph) rows(ctx context.Context, query string) ([]map[string]rdf.Term, error) {
 	t, err := g.o.Query(ctx, query)
 	if err != nil {
@@ -162,7 +162,7 @@ func (g *Graph) rows(ctx context.Context, query string) ([]map[string]rdf.Term, 
 	return out, nil
 }
 
-// properties returns the IRIs for names in the description, without names that cannot be expanded.
+// properties returns the IRIs for names in the description. It omits names that cannot be expanded.
 func (g *Graph) properties(names []string) []string {
 	var out []string
 	for _, n := range names {
@@ -173,7 +173,7 @@ func (g *Graph) properties(names []string) []string {
 	return out
 }
 
-// expand returns the IRI of a name in the graph. Wikidata's prefixes apply if the graph does not define them.
+// expand returns the IRI for a prefixed name in the graph. Wikidata's prefixes apply if the graph does not define them.
 func (g *Graph) expand(name string) (string, bool) {
 	iri, ok := g.o.Graph.Expand(name)
 	if !ok {
@@ -191,7 +191,7 @@ func (g *Graph) expand(name string) (string, bool) {
 	return iri, true
 }
 
-// plainIRI reports whether an IRI can be used in a query without escapes.
+// plainIRI reports whether an IRI can be used in a query without escaping.
 func plainIRI(iri string) bool {
 	return strings.Contains(iri, ":") && !strings.ContainsFunc(iri, func(r rune) bool {
 		return r <= ' ' ||
@@ -199,11 +199,11 @@ func plainIRI(iri string) bool {
 	})
 }
 
-// list writes IRIs for VALUES.
+// list formats IRIs for VALUES.
 func list(iris []string) string { return "<" + strings.Join(iris, "> <") + ">" }
 
-// chain returns the order in which labels are searched: the language, the language of which it is a variant, mul on a
-// Wikibase, English, the graph's own languages, no language.
+// chain returns the languages in which labels are searched, in order: the language, its base language if it is a
+// variant, mul on a Wikibase, English, the graph's own languages, no language.
 func (g *Graph) chain(lang string) []string {
 	var out []string
 	add := func(l string) {
@@ -230,7 +230,7 @@ func (g *Graph) chain(lang string) []string {
 	return out
 }
 
-// quoted writes strings as literals.
+// quoted formats strings as literals.
 func quoted(texts []string) string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
@@ -239,5 +239,5 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// sortedKeys returns the keys of a set in order.
+// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

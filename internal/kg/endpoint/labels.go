@@ -9,17 +9,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// labelBatch is the maximum number of IRIs in a query.
+// labelBatch is the maximum number of IRIs per query.
 const labelBatch = 100
 
-// mostTexts is the maximum number of names in a batch.
+// mostTexts is the maximum number of names per batch.
 const mostTexts = 20_000
 
 type labelKey struct{ iri, languages string }
 
-// Labels returns the labels of entities and properties, each in the first of the languages in which it has one. On a
-// graph that is not a Wikibase, a label without a language is used as a last resort. IDs are those of [kg.Hit], or
-// IRIs. IDs without a label, and invalid IDs, are absent.
+// Labels returns the labels of entities and properties, each in the first of the given languages that has one. On a
+// graph that is not a Wikibase, a label without a language is used as a last resort. IDs are as in [kg.Hit], or IRIs.
+// Invalid IDs and IDs without a label are absent from the result.
 func (g *Graph) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (g *Graph) labelsOf(ctx context.Context, iris, langs []string) (map[string]
 	return out, nil
 }
 
-// texts returns the literals that are values of the properties for the IRIs, in one of the languages (any if nil),
-// sorted by the order of the languages and then of the properties.
+// texts returns, by IRI, the literal values of the properties in the given languages (any language if langs is nil),
+// sorted by language and then by property, in the order of the arguments.
 func (g *Graph) texts(ctx context.Context, iris, properties, langs []string) (map[string][]rdf.Term, error) {
 	out := map[string][]rdf.Term{}
 	if len(iris) == 0 || len(properties) == 0 {

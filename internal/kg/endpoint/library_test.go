@@ -16,11 +16,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// books is the number of books in the library, which result in more than 200,000 triples.
+// books is the number of books in the library, which yield more than 200,000 triples.
 const books = 21_500
 
-// libraryGraph is a graph that is not Wikidata, both in memory and as an endpoint whose description was obtained by
-// queries.
+// libraryGraph is a non-Wikidata graph, both in memory and as an endpoint whose description was obtained by queries.
 func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpoint.Graph) {
 	t.Helper()
 	l := kgtest.NewLibrary(7, n)
@@ -49,8 +48,8 @@ func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpo
 	return l, e, g
 }
 
-// TestQuestions checks that forty rewritten queries over 200,000 triples with a separate vocabulary return over HTTP
-// what the graph in memory returns.
+// TestQuestions checks that forty rewritten queries on 200,000 triples with their own vocabulary return the same over
+// HTTP as on the in-memory graph.
 func TestQuestions(t *testing.T) {
 	l, e, g := libraryGraph(t, books)
 	if n := e.Len(); n < 200_000 {
@@ -81,7 +80,7 @@ func TestQuestions(t *testing.T) {
 	if found < 38 {
 		t.Errorf("only %d questions return rows", found)
 	}
-	// The expected values come from the generator: all books that a house has published.
+	// The expected values come from the generator: all books published by a house.
 	count, days := 0, 0
 	for _, b := range l.Books {
 		if b.House == 3 {
@@ -206,7 +205,7 @@ func TestPagesOfALibrary(t *testing.T) {
 			t.Errorf("Entity(%q): %+v, %v; want %s", id, e, err, kind)
 		}
 	}
-	// A class that is only mentioned has a page. For a house with very many values, the values are counted.
+	// A class that is only mentioned has a page. If a house has a large number of values, they are counted.
 	if e, err := g.Entity(t.Context(), "v:Work", "en"); err != nil || len(e.Claims) != 0 {
 		t.Errorf("a class that is only mentioned: %+v, %v", e, err)
 	}
@@ -225,7 +224,7 @@ func TestPagesOfALibrary(t *testing.T) {
 	}
 }
 
-// TestManyValues checks that only some of many values are shown, but all are counted.
+// TestManyValues checks that if there are many values, only some are shown, but all are counted.
 func TestManyValues(t *testing.T) {
 	var nt strings.Builder
 	for i := range 700 {
@@ -247,7 +246,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestQueryIsGuarded checks which queries are never run, and where an error is reported.
+// TestQueryIsGuarded checks which queries are never run, and at which position an error is reported.
 func TestQueryIsGuarded(t *testing.T) {
 	var asked []string
 	g, err := endpoint.New(endpoint.Options{Graph: kg.Description{Name: "x", Dialect: "qlever",

@@ -16,25 +16,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Limits of searches without an index.
+// Limits on searches without an index.
 const (
-	mostFound      = 200    // entities that a query finds, before they are ranked
+	mostFound      = 200    // entities that a query finds, before ranking
 	mostProperties = 5000   // properties that are searched
 	mostAmong      = 10_000 // candidates
 	mostNames      = 60     // entities whose uses are counted
 )
 
 // names searches the graph's labels with queries: first for names that equal the text, then for names that contain all
-// its words, then for entities without a label whose IRIs contain them. The results are ranked as in an index.
-// Properties are listed once and searched in memory. Without an index, typos in the names of entities are not
-// tolerated, and a search in a large graph may run out of time.
+// its words, then for entities without a label whose IRIs contain the words. The results are ranked as in an index.
+// Properties are listed once and searched in memory. Without an index, typos in entity names are not tolerated, and a
+// search of a large graph may time out.
 type names struct {
 	g       *Graph
-	entries *cache.Cache[string, []lookup.Entry] // entries by IRI; empty if the IRI is not in the graph
+	entries *cache.Cache[string, []lookup.Entry] // entries by IRI; empty for an IRI that is not in the graph
 
 	mu         sync.Mutex
 	properties []lookup.Entry
-	byName     *lookup.Memory // searcher over properties; nil if not listed yet
+	byName     *lookup.Memory // property index; nil until the properties are listed
 	listed     time.Time      // when they were listed
 }
 
@@ -96,7 +96,7 @@ func (n *names) GetMany(ctx context.Context, iris []string, language string) (ma
 	return out, n.weigh(ctx, out)
 }
 
-// weigh counts the uses of Wikidata's properties if there are few of them. If there are many, their order matters less.
+// weigh counts the uses of Wikidata properties if there are few of them. If there are many, their order matters less.
 func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) error {
 	var ids []string
 	for iri, e := range entries {
@@ -119,7 +119,7 @@ func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) erro
 	return nil
 }
 
-// words returns the words of a string in a form that a query can search for.
+// words returns the words in a string in a form that a query can search for.
 func words(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) &&
@@ -127,7 +127,7 @@ func words(text string) []string {
 	})
 }
 
-// candidates returns the IRIs of the entities whose names equal the text or contain its words.
+// candidates returns the IRIs of entities whose names equal the text or contain its words.
 func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	d := n.g.o.Graph
 	text = strings.Join(strings.Fields(text), " ")
@@ -179,10 +179,10 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	return out, nil
 }
 
-// fetch returns entries for those IRIs that are in the graph, one entry for each language of their names.
+// fetch returns entries for the IRIs that are in the graph, one entry for each language in which an IRI has a name.
 func (n *names) fetch(ctx context.Context, iris []string) ([]lookup.Entry, error) {
 	if len(iris) > mostAmong {
-		return nil, fmt.Errorf("%w: at most %d candidates can be searched without an index, and there are %d; narrow the query, or make an index",
+		return nil, fmt.Errorf("%w: at most %d candidates can be searched without an index, and there are %d; narrow the query, or build an index",
 			lookup.ErrQuery, mostAmong, len(iris))
 	}
 	var out []lookup.Entry
@@ -256,7 +256,7 @@ func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.E
 				e.Uses, e.Score = u, float64(u)
 			}
 			if id := rdf.EntityID(iri); d.IsWikibase() && strings.HasPrefix(id, "P") {
-				e.Type, e.Uses = lookup.Property, -1 // the entity's own uses are not informative
+				e.Type, e.Uses = lookup.Property, -1 // how often the entity itself is used is not informative
 			}
 			for _, t := range parts[2][iri] {
 				if t.Lang == lang || t.Lang == "" || len(order) == 1 {
@@ -271,7 +271,7 @@ func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.E
 	return out, nil
 }
 
-// classes returns the names of the entities' classes, and the set of IRIs about which the graph contains data.
+// classes returns the names of the entities' classes, and the set of IRIs that the graph contains data about.
 func (n *names) classes(ctx context.Context, iris []string) (names map[string][]string, known map[string]bool,
 	err error) {
 	known, names = map[string]bool{}, map[string][]string{}
@@ -362,9 +362,9 @@ func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error
 	return n.properties, n.byName, nil
 }
 
-// predicates returns the graph's properties with the number of their uses, or -1 if it is unknown. On a Wikibase, it
-// returns the entities of the properties, and reports which of them contain external identifiers. If a graph is too
-// large for counting, only declared properties are requested.
+// predicates returns the graph's properties with their number of uses, or -1 if unknown. On a Wikibase, it returns the
+// property entities, and reports which of them contain external identifiers. If the graph is too large to count uses,
+// it requests only declared properties.
 func (n *names) predicates(ctx context.Context) (uses map[string]int64, external map[string]bool, err error) {
 	uses, external = map[string]int64{}, map[string]bool{}
 	queries := []string{

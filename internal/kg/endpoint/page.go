@@ -11,22 +11,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Limits of a page.
+// Limits on a page.
 const (
 	mostPredicates = 300
-	mostValues     = 50   // values shown of a predicate; the others are only counted
-	mostWhole      = 2000 // triples of an entity requested at once
-	mostFields     = 30   // maximum number of fields of a node without a name
+	mostValues     = 50   // values shown per predicate; the others are only counted
+	mostWhole      = 2000 // triples of an entity that are requested at once
+	mostFields     = 30   // maximum number of fields of an unnamed node
 	mostExamples   = 5
 )
 
 type pageKey struct{ iri, language string }
 
 // Entity returns an entity's page with labels in lang, then English, then the graph's languages. On a Wikibase, the ID
-// is a number; elsewhere, it is a prefixed name, <IRI> or a URL. More than 50 values of a property are counted but not
-// shown (PropertyStatements.Total). If a value is a node without a name, its own properties become qualifiers. The page
-// is shared with later callers and must not be changed. The errors are BadID, NotFound, and the failures of the
-// service.
+// is a Q or P number; elsewhere, it is a prefixed name, an <IRI> or a URL. Values of a property beyond the first 50 are
+// counted but not shown (PropertyStatements.Total). If a value is an unnamed node, its own properties become
+// qualifiers. The page is shared with later callers and must not be changed. The errors are BadID, NotFound, and those
+// of the service.
 func (g *Graph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (g *Graph) page(ctx context.Context, iri, lang string) (*kg.Entity, error) 
 	}
 	e := &kg.Entity{ID: g.o.Graph.Compact(iri), Type: kg.Item}
 	p := plainPage{g: g, e: e, iri: iri, langs: g.chain(lang)}
-	// some engines return one row for a group without a key
+	// if there are no groups, some engines return one row without a key
 	if len(counts) == 0 || len(counts) == 1 && number(counts[0]["n"]) == 0 {
 		if err := p.used(ctx); err != nil {
 			return nil, err
@@ -87,7 +87,7 @@ type plainPage struct {
 	langs []string
 }
 
-// used returns an error unless an IRI without triples of its own occurs elsewhere in the graph.
+// used returns an error unless the IRI, which has no triples of its own, occurs elsewhere in the graph.
 func (p *plainPage) used(ctx context.Context) error {
 	for _, where := range []string{"?s ?p <%s>", "?s <%s> ?o"} {
 		t, err := p.g.o.Query(ctx, "ASK { "+fmt.Sprintf(where, p.iri)+" }")
@@ -128,7 +128,7 @@ func (p *plainPage) head(ctx context.Context) error {
 	return nil
 }
 
-// values requests the values of the predicates, given the number of values of each.
+// values requests the values of the predicates, given the number of values that each has.
 func (p *plainPage) values(ctx context.Context, counts []map[string]rdf.Term) error {
 	d := p.g.o.Graph
 	named := p.g.properties(slices.Concat(d.Labels, d.Descriptions, d.Aliases))
@@ -177,7 +177,7 @@ func (p *plainPage) values(ctx context.Context, counts []map[string]rdf.Term) er
 	return nil
 }
 
-// claim adds the statements of a predicate.
+// claim adds the statements for a predicate.
 func (p *plainPage) claim(iri string, values []rdf.Term, total int64,
 	fields map[string][]kg.Statement) kg.PropertyStatements {
 	slices.SortStableFunc(values, func(a, b rdf.Term) int {
@@ -207,8 +207,8 @@ func (p *plainPage) value(t rdf.Term) kg.Value {
 	return v
 }
 
-// fields requests the properties of the values that are nodes without a name: blank nodes and, on a graph with compound
-// values, nodes without a label. It returns the properties as qualifiers of statements, by predicate.
+// fields requests the properties of values that are unnamed nodes: blank nodes and, on a graph with compound values,
+// nodes without a label. It returns the properties as qualifiers of statements, by predicate.
 func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (map[string][]kg.Statement, error) {
 	blank := false
 	for _, ts := range values {
@@ -255,7 +255,7 @@ func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (m
 	return out, nil
 }
 
-// node returns the value that is shown for a node without a name.
+// node returns the value shown for an unnamed node.
 func (p *plainPage) node(t rdf.Term) kg.Value {
 	if t.IsIRI() {
 		return p.value(t)
@@ -302,8 +302,8 @@ func (p *plainPage) visit(f func(iri string, label *string)) {
 	}
 }
 
-// Examples returns examples of a property: on a Wikibase, those that the property itself names (P1855), and elsewhere
-// some of its triples. The errors are those of [Graph.Entity]. For a property that is not used, the error is NotFound.
+// Examples returns examples of a property: on a Wikibase, the ones that the property itself lists (P1855); elsewhere,
+// some of its triples. The errors are those of [Graph.Entity]. If a property is not used, the error is NotFound.
 func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Search finds entities by name. On a Wikibase, the name must begin with the text, as for wbsearchentities; elsewhere,
-// the words may be anywhere in it. An exact ID finds its entity.
+// Search finds entities by name. On a Wikibase, the name must start with the text, as with wbsearchentities; elsewhere,
+// the words may be anywhere in the name. An exact ID finds its entity.
 func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -31,9 +31,8 @@ func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult,
 	return g.Find(ctx, kg.FindQuery{Text: q.Text, Type: q.Type, Language: q.Language, Limit: limit})
 }
 
-// Find finds entities and properties by words anywhere in their names, in the index if there is one, and otherwise in
-// the graph's labels (see [names]). It returns the service's errors, and Refused if
-// finder.Finder refuses the request.
+// Find finds entities and properties by words anywhere in their names, using the index if there is one and the graph's
+// labels otherwise (see [names]). It returns the service's errors, and Refused if finder.Finder rejects the request.
 func (g *Graph) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	return g.find.Find(ctx, q)
 }

@@ -15,24 +15,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Limits on the data fetched for one Wikibase entity.
+// Limits on the data fetched for a Wikibase entity.
 const (
 	mostTriples    = 20_000
 	mostCandidates = 300 // entities fetched for a search
 )
 
-// fetched collects triples of a Wikibase. They are read in the same way as the embedded graph's own triples.
+// fetched collects triples from a Wikibase. They are read in the same way as the embedded graph's triples.
 type fetched struct {
 	g     *Graph
 	b     *store.Builder
-	nodes map[string]bool // items and properties whose names were fetched
+	nodes map[string]bool // items and properties whose names are fetched
 }
 
 func (g *Graph) fetch() *fetched {
 	return &fetched{g: g, b: store.NewBuilder(), nodes: map[string]bool{}}
 }
 
-// reader returns a reader of the fetched triples.
+// reader returns a reader for the fetched triples.
 func (f *fetched) reader() *entity.Reader {
 	return entity.NewReader(f.b.Build(), "graph "+f.g.o.Graph.Name)
 }
@@ -77,7 +77,7 @@ func (f *fetched) entity(ctx context.Context, iri string, langs []string) error 
 	return nil
 }
 
-// names fetches the labels, aliases and descriptions of entities, and the other text that a hit shows.
+// names fetches the labels, aliases and descriptions of entities, and any other text shown in a hit.
 func (f *fetched) names(ctx context.Context, iris []string, predicates []string, langs []string) error {
 	for part := range slices.Chunk(iris, labelBatch) {
 		q := fmt.Sprintf("SELECT ?s ?p ?o WHERE { VALUES ?s { %s } VALUES ?p { %s } ?s ?p ?o . FILTER(!isLiteral(?o) || LANG(?o) IN (\"\", %s)) } LIMIT %d",
@@ -115,15 +115,15 @@ func (g *Graph) wikibasePage(ctx context.Context, id, lang string) (*entity.Read
 	if err := f.entity(ctx, iri, langs); err != nil {
 		return nil, err
 	}
-	delete(f.nodes, iri) // its names have been fetched
+	delete(f.nodes, iri) // its names have already been fetched
 	if err := f.names(ctx, sortedKeys(f.nodes), labelPredicates, langs); err != nil {
 		return nil, err
 	}
 	return f.reader(), nil
 }
 
-// wikibaseSearch finds entities by the beginning of a name: it fetches entities whose names begin with the text, or
-// that the index finds, and searches them in the same way as the embedded graph.
+// wikibaseSearch finds entities by name prefix: it fetches entities whose names start with the text, or that the index
+// finds, and searches them in the same way as the embedded graph.
 func (g *Graph) wikibaseSearch(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	text := strings.ToLower(strings.Join(strings.Fields(q.Text), " "))
 	if text == "" {
@@ -164,7 +164,7 @@ func (g *Graph) wikibaseSearch(ctx context.Context, q kg.SearchQuery) (*kg.Searc
 	return f.reader().Search(ctx, q)
 }
 
-// facts returns the graph's data about Wikidata's properties: their datatypes and how they are used.
+// facts returns the graph's data about Wikidata properties: their datatypes and how they are used.
 func (g *Graph) facts(ctx context.Context, ids []string) (map[string]finder.Facts, error) {
 	out := map[string]finder.Facts{}
 	f := g.fetch()

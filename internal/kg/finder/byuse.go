@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// byUse answers a query without text: it returns the candidates that are in the index, with the most used first and
-// identifiers of other databases last.
+// byUse answers a query without text: it returns the candidates that are in the index, with the most used ones first
+// and external identifiers last.
 func (f *Finder) byUse(ctx context.Context, q kg.FindQuery, limit, offset int) (*kg.SearchResult, error) {
 	c, err := f.candidates(ctx, q)
 	if err != nil {

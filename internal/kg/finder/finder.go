@@ -1,8 +1,8 @@
-// Package finder searches a graph's label index for the agent: it converts a kg.FindQuery to a search of
-// internal/index/lookup and its hits into those of kg. Candidates of the query that are not in the index (literals,
-// entities without an entry) are searched in an index that is built for that query.
+// Package finder searches a graph's label index for the agent: it converts a kg.FindQuery to a query for
+// internal/index/lookup and the resulting hits to kg hits. If the query names candidates that are not in the index
+// (literals, entities without an entry), they are searched in an index built for that query.
 //
-// The embedded graph and every endpoint with an index use it.
+// The embedded graph and every endpoint with an index use this package.
 package finder
 
 import (
@@ -23,32 +23,32 @@ import (
 type Finder struct {
 	Index lookup.Searcher
 	Graph *kg.Description
-	// Properties returns the facts about Wikidata's properties, by ID; nil if nothing is known.
+	// Properties returns facts about Wikidata properties, by ID; nil if nothing is known.
 	Properties func(ctx context.Context, ids []string) (map[string]Facts, error)
-	// Embed ranks candidates that are not in the index by meaning; if nil, by stems.
+	// Embed ranks candidates that are not in the index by meaning. If nil, they are ranked by stems.
 	Embed lookup.Embedder
 }
 
-// Facts are a Wikibase graph's data about a property.
+// Facts is what a Wikibase graph knows about a property.
 type Facts struct {
-	Datatype string   // in the API's notation: wikibase-item, time …
-	Variants []string // prefixes with which it is a predicate: wdt, p, ps …
+	Datatype string   // in API notation: wikibase-item, time …
+	Variants []string // prefixes with which it is used as a predicate: wdt, p, ps …
 	Uses     int64    // number of triples with the most used variant; -1 if unknown
 }
 
 // Many is implemented by indexes that are slow to query one IRI at a time.
 type Many interface {
-	// GetMany returns the entries of those IRIs that have one, each in the given language if possible.
+	// GetMany returns the entries for the IRIs that have one, each in the given language if possible.
 	GetMany(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error)
 }
 
-// MostHits is the maximum number of hits through which a caller can page.
+// MostHits is the maximum number of hits that a caller can page through.
 const MostHits = lookup.MaxHits
 
 // maxInfos is the maximum number of additional facts in a hit.
 const maxInfos = 4
 
-// Find returns a page of hits, best first. Without text, the page is empty or, with Among, contains the most used
+// Find returns a page of hits, best first. Without text, the page is empty or, if Among is set, contains the most used
 // candidates. The errors are Refused for a page beyond [MostHits], and those of the index and ctx.
 func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
@@ -92,11 +92,11 @@ type candidates struct {
 	entries  map[string]lookup.Entry
 	other    []lookup.Entry      // entries created for terms that are not in the index; the IRI is the term in N-Triples
 	terms    map[string]rdf.Term // terms by the IRI of an entry in other
-	variants map[string][]string // variants of Wikidata's properties, by ID
+	variants map[string][]string // variants of Wikidata properties, by ID
 	typ      kg.Type             // the type that the query requests
 }
 
-// among searches the candidates: those in the index with that index, and the others with a separate index.
+// among searches the candidates: those in the index using that index, and the others using a separate index.
 func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*kg.SearchResult, error) {
 	c, err := f.candidates(ctx, q)
 	if err != nil {
@@ -106,7 +106,7 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	lq.Limit, lq.Offset = min(limit+offset+1, MostHits), 0
 	var hits []lookup.Hit
 	if len(c.indexed) > 0 {
-		lq.Among, lq.External = c.indexed, true // a caller who names candidates wants them
+		lq.Among, lq.External = c.indexed, true // a caller that names candidates wants them
 		page, err := f.Index.Search(ctx, lq)
 		if err != nil {
 			return nil, failure(err)
@@ -130,12 +130,12 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	return f.result(ctx, hits, more, c)
 }
 
-// quality ranks the ways of matching.
+// quality returns the rank of a kind of match.
 func quality(m lookup.Match) int {
 	return slices.Index([]lookup.Match{lookup.Exact, lookup.Full, lookup.Typo, lookup.Some}, m)
 }
 
-// candidates classifies a query's terms. Blank nodes are left out, since a query cannot refer to them.
+// candidates classifies a query's terms. It omits blank nodes, since a query cannot refer to them.
 func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, error) {
 	c := &candidates{terms: map[string]rdf.Term{}, variants: map[string][]string{}, typ: q.Type}
 	seen := map[string]bool{}
@@ -175,7 +175,7 @@ func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, e
 	return c, nil
 }
 
-// entries returns the index's entries for IRIs.
+// entries returns the index entries for IRIs.
 func (f *Finder) entries(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error) {
 	if many, ok := f.Index.(Many); ok {
 		return many.GetMany(ctx, iris, language)
@@ -196,8 +196,8 @@ func (f *Finder) entries(ctx context.Context, iris []string, language string) (m
 	return out, nil
 }
 
-// entityIRI returns the IRI of a node in the index. For one of Wikidata's predicates, it is the IRI of the property's
-// entity, and the namespace is recorded.
+// entityIRI returns the IRI under which a node is indexed. For a Wikidata predicate, this is the IRI of the property
+// entity, and entityIRI records the namespace.
 func (f *Finder) entityIRI(iri string, c *candidates) string {
 	if !f.Graph.IsWikibase() {
 		return iri
@@ -212,13 +212,13 @@ func (f *Finder) entityIRI(iri string, c *candidates) string {
 	return rdf.Entity + id
 }
 
-// variants are the prefixes with which Wikidata uses a property as a predicate, the most useful first.
+// variants lists the prefixes with which Wikidata uses a property as a predicate, most useful first.
 var variants = []string{"wdt", "p", "ps", "pq", "psv", "pqv", "psn", "pqn", "wdtn", "pr", "prv", "prn"}
 
-// Variants returns the prefixes with which Wikidata uses a property as a predicate, the most useful first.
+// Variants returns the prefixes with which Wikidata uses a property as a predicate, most useful first.
 func Variants() []string { return slices.Clone(variants) }
 
-// Variant returns the prefix of one of Wikidata's predicates: "wdt" for wdt:P31, and "" for anything else.
+// Variant returns the prefix of a Wikidata predicate, such as "wdt" for wdt:P31, and "" for any other IRI.
 func Variant(iri string) string {
 	id := rdf.EntityID(iri)
 	if id == "" {
@@ -233,7 +233,7 @@ func Variant(iri string) string {
 	return ""
 }
 
-// result returns the hits in the form that the agent uses.
+// result converts the hits to the form that the agent uses.
 func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *candidates) (*kg.SearchResult, error) {
 	res := &kg.SearchResult{More: more}
 	var properties []string
@@ -266,7 +266,7 @@ func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *ca
 		if h.Uses < 0 {
 			h.Uses = p.Uses
 		}
-		if c != nil && len(c.variants[h.ID]) > 0 { // only the variants of the candidates
+		if c != nil && len(c.variants[h.ID]) > 0 { // show only the candidates' variants
 			h.Variants = slices.Clone(c.variants[h.ID])
 			slices.SortFunc(h.Variants, func(a, b string) int {
 				return cmp.Compare(slices.Index(variants, a), slices.Index(variants, b))
@@ -276,7 +276,7 @@ func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *ca
 	return res, nil
 }
 
-// hit describes an entry of the index.
+// hit converts an index entry to a hit.
 func (f *Finder) hit(h lookup.Hit) kg.Hit {
 	term := rdf.IRI(h.IRI)
 	out := kg.Hit{ID: f.Graph.Compact(h.IRI), Type: kg.Item, Label: h.Label, Aliases: h.Aliases, Term: &term, Uses: h.Uses,
@@ -299,7 +299,7 @@ func (f *Finder) hit(h lookup.Hit) kg.Hit {
 	return out
 }
 
-// other describes a candidate that is not in the index. typ is the requested type.
+// other converts a candidate that is not in the index to a hit. typ is the requested type.
 func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
 	out := kg.Hit{ID: t.String(), Type: kg.Literal, Label: t.Value, Term: &t, Uses: -1, MatchType: "label",
 		MatchText:     t.Value,
@@ -316,8 +316,8 @@ func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
 	return out
 }
 
-// NameOf returns a name for an IRI without a label: the text after its last "/", "#" or ":", with escapes decoded. "_",
-// "-" and "." become spaces, and a space is inserted between a lower-case and an upper-case letter.
+// NameOf returns a name for an IRI without a label: the text after its last "/", "#" or ":", percent-decoded. "_", "-"
+// and "." become spaces, and a space is inserted between a lower-case and an upper-case letter.
 func NameOf(iri string) string {
 	iri = strings.TrimRight(iri, "/#")
 	name := iri[strings.LastIndexAny(iri, "/#:")+1:]
@@ -341,7 +341,7 @@ func NameOf(iri string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// failure adds a kind to a failure of the index.
+// failure adds a kind to an error from the index.
 func failure(err error) error {
 	var ke *kg.Error
 	switch {

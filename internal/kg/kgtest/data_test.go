@@ -19,7 +19,7 @@ func TestDataIsTurtle(t *testing.T) {
 	if n := g.Len(); n < 200 {
 		t.Errorf("%d triples", n)
 	}
-	// The data declares the prefixes that the query service predefines, with the same namespaces.
+	// The prefixes declared in the data have the same namespaces as in the query service, which predefines them.
 	for _, m := range regexp.MustCompile(`@prefix (\w+): <([^>]+)>`).FindAllStringSubmatch(Data, -1) {
 		if rdf.Prefixes[m[1]] != m[2] {
 			t.Errorf("prefix %s: %s, the query service has %s", m[1], m[2], rdf.Prefixes[m[1]])

@@ -11,12 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Finder is the interface that [RunFind] tests. Its method is that of agent/tool's Finder.
+// Finder is the interface that [RunFind] tests. It has the method of agent/tool's Finder.
 type Finder interface {
 	Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 }
 
-// RunFind runs the suite of searches by words anywhere and among candidates. open returns a finder over [Data].
+// RunFind runs the test suite for searches by words anywhere in names and for searches among candidates. open returns a
+// finder for [Data].
 func RunFind(t *testing.T, open func(t *testing.T) Finder) {
 	t.Run("Words", func(t *testing.T) { testFindWords(t, open(t)) })
 	t.Run("Among", func(t *testing.T) { testFindAmong(t, open(t)) })
@@ -32,7 +33,7 @@ func RunFind(t *testing.T, open func(t *testing.T) Finder) {
 	})
 }
 
-// found runs a query and returns the IDs of its hits, joined by a space.
+// found runs a query and returns the IDs of its hits, joined by spaces.
 func found(t *testing.T, g Finder, q kg.FindQuery) string {
 	t.Helper()
 	res, err := g.Find(t.Context(), q)
@@ -94,9 +95,9 @@ func testFindAmong(t *testing.T, g Finder) {
 	}
 	if _, err := g.Find(t.Context(), kg.FindQuery{Text: "Bonn", Type: kg.Literal,
 		Limit: 1}); kg.KindOf(err) != kg.Refused {
-		t.Errorf("literals without candidates: %v, want a refusal", err)
+		t.Errorf("literals without candidates: %v, want Refused", err)
 	}
-	// Predicates among the candidates are found as their properties, with the candidates' variants.
+	// Predicates among the candidates are found as properties, with the candidates' variants.
 	q := kg.FindQuery{Text: "capital", Type: kg.Property, Limit: 10, Among: []rdf.Term{rdf.IRI(rdf.Prefixes["ps"] + "P36"),
 		rdf.IRI(rdf.Direct + "P36"), rdf.IRI(rdf.Direct + "P31"), rdf.IRI(rdf.RDFSLabel)}}
 	res, err := g.Find(t.Context(), q)
@@ -106,8 +107,8 @@ func testFindAmong(t *testing.T, g Finder) {
 	}
 }
 
-// testFindByUse checks that, without text, the candidates are sorted by use, and those that are not in the index are
-// left out.
+// testFindByUse checks that a search without text sorts the candidates by use and omits those that are not in the
+// index.
 func testFindByUse(t *testing.T, g Finder) {
 	among := []rdf.Term{rdf.IRI(rdf.Prefixes["ps"] + "P36"), rdf.IRI(rdf.RDFSLabel), rdf.IRI(rdf.Direct + "P31"),
 		rdf.String("a text"), rdf.Blank("b"), rdf.IRI(rdf.Entity + "Q586"), rdf.IRI(rdf.Entity + "Q64")}
@@ -144,7 +145,7 @@ func testFindPages(t *testing.T, g Finder) {
 	}
 	q.Offset = 1 << 20
 	if _, err := g.Find(t.Context(), q); kg.KindOf(err) != kg.Refused {
-		t.Errorf("far beyond: %v, want a refusal", err)
+		t.Errorf("far beyond: %v, want Refused", err)
 	}
 }
 

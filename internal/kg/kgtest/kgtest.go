@@ -1,8 +1,8 @@
-// Package kgtest is the conformance suite for knowledge graphs. It tests what the agent may rely on with any graph. The
-// tests of each implementation call [Run] with a graph of the facts in [Data]: internal/kg/embedded with the graph
-// itself, and internal/kg/wikidata over HTTP.
+// Package kgtest is the conformance suite for knowledge graphs. It tests what the agent may rely on with any graph.
+// Each implementation's tests call [Run] with a graph that contains the facts in [Data]: internal/kg/embedded with the
+// graph itself, and internal/kg/wikidata over HTTP.
 //
-// It is the only package apart from tests that imports testing.
+// It is the only non-test package that imports testing.
 package kgtest
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Data is a Turtle document with a few facts in Wikidata's RDF model: statements with ranks and qualifiers, labels in
 // English, German, French and mul, an unknown value, a novalue, an external identifier, a quantity with a unit, and a
-// date BCE.
+// BC date.
 //
 //go:embed data.ttl
 var Data string
@@ -32,7 +32,7 @@ type Graph interface {
 	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
 }
 
-// Run runs the suite. open returns a graph that contains exactly the triples of [Data].
+// Run runs the suite. open returns a graph that contains exactly the triples in [Data].
 func Run(t *testing.T, open func(t *testing.T) Graph) {
 	t.Run("Search", func(t *testing.T) { testSearch(t, open(t)) })
 	t.Run("SearchLimit", func(t *testing.T) { testSearchLimit(t, open(t)) })
@@ -51,7 +51,7 @@ func testSearch(t *testing.T, g Graph) {
 	for _, tt := range []struct {
 		name, text, lang string
 		typ              kg.Type
-		// the ID "" means that nothing is found; the first hit's ID, Label, Datatype and MatchType are compared
+		// if the ID is "", nothing must be found; otherwise, the first hit's ID, Label, Datatype and MatchType are compared
 		want kg.Hit
 	}{
 		{"label", "Douglas Adams", "en", kg.Item, kg.Hit{ID: "Q42", Label: "Douglas Adams", MatchType: "label"}},
@@ -101,7 +101,7 @@ func testSearchLimit(t *testing.T, g Graph) {
 	}
 	ids := hitIDs(all)
 	if slices.Sort(ids); !slices.Equal(ids, []string{"Q42", "Q463035"}) || all.More {
-		t.Errorf("items that begin with d: %v, more %v; want Q42 once (by label and alias) and Q463035", ids, all.More)
+		t.Errorf("items that start with d: %v, more %v; want Q42 once (by label and alias) and Q463035", ids, all.More)
 	}
 	one, err := g.Search(t.Context(), kg.SearchQuery{Text: "d", Language: "en", Type: kg.Item, Limit: 1})
 	if err != nil || len(one.Hits) != 1 || !one.More {
@@ -128,7 +128,7 @@ func testEntity(t *testing.T, g Graph) {
 		!slices.Equal(aliases, []string{"DNA", "Douglas Noel Adams"}) {
 		t.Errorf("head of the page: %+v", e)
 	}
-	// a server that is based on triples has the number of sitelinks but not their names, so its API returns none
+	// a server based on triples knows the number of sitelinks but not their names, so its API returns none
 	if e.Sitelinks != 120 && e.Sitelinks != 0 {
 		t.Errorf("%d sitelinks, want 120, or 0 if the source does not report them", e.Sitelinks)
 	}
@@ -138,7 +138,7 @@ func testEntity(t *testing.T, g Graph) {
 	}
 	want := []string{"P27 country of citizenship wikibase-item", "P31 instance of wikibase-item",
 		"P69 educated at wikibase-item",
-		"P569 date of birth time", "P735 given name wikibase-item"} // by number, P214 left out
+		"P569 date of birth time", "P735 given name wikibase-item"} // in numeric order, without P214
 	if !slices.Equal(props, want) {
 		t.Errorf("properties\n%q, want\n%q", props, want)
 	}

@@ -16,8 +16,8 @@ const (
 // LibraryPrefixes declares the prefixes of [LibraryQuestions], for graphs that do not define them.
 const LibraryPrefixes = "PREFIX v: <" + LibraryVocabulary + "> PREFIX thing: <" + LibraryThings + "> "
 
-// Library is a graph that differs greatly from Wikidata: it consists of books, authors, publishers and towns with a
-// separate vocabulary. Half of the entities have names in English and German, with v:called instead of rdfs:label.
+// Library is a graph that differs greatly from Wikidata: it consists of books, authors, publishers and towns, with its
+// own vocabulary. Half of the entities have names in English, German, or both, with v:called instead of rdfs:label.
 // Loans are blank nodes.
 type Library struct {
 	Books   []Book
@@ -26,13 +26,13 @@ type Library struct {
 	Towns   []Named
 }
 
-// Named is an entity with its number and its names, which may be "".
+// Named is an entity's number and names, which may be "".
 type Named struct {
 	N           int
 	Name, NameD string // English, German
 }
 
-// Book is a book with the numbers of its authors and publisher, and the days of each loan.
+// Book is a book with the numbers of its authors and publisher, and the length of each loan in days.
 type Book struct {
 	Named
 	Authors     []int
@@ -41,13 +41,13 @@ type Book struct {
 	Loans       []int
 }
 
-// Author is a person who was born in a town.
+// Author is a person born in a town.
 type Author struct {
 	Named
 	Town, Year int
 }
 
-// House is a publisher with its town.
+// House is a publisher and its town.
 type House struct {
 	Named
 	Town int
@@ -187,11 +187,11 @@ func (l *Library) Write(w io.Writer) error {
 	return err
 }
 
-// Question is a query over [Library] in the dialect that a model trained on Wikidata writes. The prefixes v and thing
-// are not declared. Every engine must return the same rows.
+// Question is a query on [Library] in the dialect that a model trained on Wikidata writes. It does not declare the
+// prefixes v and thing. Every engine must return the same rows.
 type Question struct{ Name, Query string }
 
-// LibraryQuestions are forty queries over [Library].
+// LibraryQuestions returns forty queries on [Library].
 func LibraryQuestions() []Question {
 	var out []Question
 	for i := range 2 {

@@ -79,7 +79,7 @@ func testQueryFailures(t *testing.T, g Graph) {
 	_, err := g.Query(t.Context(), "SELECT ?x WHERE {\n  ?x wdt:P31 \n}")
 	var e *kg.Error
 	if !errors.As(err, &e) || e.Kind != kg.SyntaxError || e.Line != 3 || e.Message == "" {
-		t.Errorf("a triple without object that ends in line 3: %+v", err)
+		t.Errorf("a triple without an object that ends on line 3: %+v", err)
 	} else if strings.Contains(e.Message, "SELECT ?x WHERE") || strings.Contains(e.Message, "\tat ") {
 		t.Errorf("the message echoes the query or a stack trace: %q", e.Message)
 	}
@@ -103,7 +103,7 @@ func testCanceled(t *testing.T, g Graph) {
 	cancel()
 	check := func(what string, err error) {
 		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s with a context that is done: %v, want its error", what, err)
+			t.Errorf("%s with a context that is done: %v, want the context's error", what, err)
 		}
 	}
 	_, err := g.Search(ctx, kg.SearchQuery{Text: "Berlin", Language: "en", Type: kg.Item, Limit: 1})
@@ -118,8 +118,7 @@ func testCanceled(t *testing.T, g Graph) {
 	check("Labels", err)
 }
 
-// RowTexts returns a table as strings that do not depend on the order of its rows. For an ASK, it returns the truth
-// value.
+// RowTexts returns a table as a string that does not depend on row order. For an ASK query, it returns the boolean.
 func RowTexts(t *kg.Table) string {
 	if t.Ask {
 		return fmt.Sprint(t.Boolean)

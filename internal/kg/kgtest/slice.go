@@ -1,6 +1,6 @@
 package kgtest
 
-// SliceQuestions are twenty queries over the built-in slice of Wikidata, in the dialect of its query service. Every
+// SliceQuestions returns twenty queries on the built-in slice of Wikidata, in the dialect of its query service. Every
 // engine must return the same rows.
 func SliceQuestions() []Question {
 	const labels = ` SERVICE wikibase:label { bd:serviceParam wikibase:language "en". } `

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/registry"
 )
 
-// library is a small graph that is not Wikidata.
+// library returns a small non-Wikidata graph.
 func library(t *testing.T, books int) *embedded.Graph {
 	t.Helper()
 	var nt bytes.Buffer
@@ -36,7 +36,7 @@ func graph(t *testing.T, name, text string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// TestAsk checks that a graph with its own vocabulary is understood from its data alone.
+// TestAsk checks that Ask understands a graph with its own vocabulary from the data alone.
 func TestAsk(t *testing.T) {
 	p, err := registry.Ask(t.Context(), library(t, 400).Query)
 	if err != nil {
@@ -66,8 +66,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskBadEndpoints checks that an endpoint that never answers is an error, and that one that answers only some
-// questions is understood as far as possible.
+// TestAskBadEndpoints checks that an endpoint that never responds causes an error, and that an endpoint that answers
+// only some questions is understood as far as possible.
 func TestAskBadEndpoints(t *testing.T) {
 	g := library(t, 100)
 	down := kg.Errorf(kg.Down, "the connection failed")
@@ -96,7 +96,7 @@ func TestAskBadEndpoints(t *testing.T) {
 	}
 }
 
-// TestAdd checks that the earlier content of the file is kept byte for byte, and that the new entry can be read.
+// TestAdd checks that the existing content of the file is kept byte for byte, and that the new entry can be read.
 func TestAdd(t *testing.T) {
 	p, err := registry.Ask(t.Context(), library(t, 100).Query)
 	if err != nil {
@@ -162,13 +162,13 @@ func TestNameFor(t *testing.T) {
 	}
 }
 
-// The figures were counted by hand in kgtest.Data; those of the library follow from its generator.
+// The figures for kgtest.Data were counted by hand; those for the library follow from its generator.
 func TestLacks(t *testing.T) {
 	d := kg.Description{Statements: kg.Wikibase, Labels: []string{"rdfs:label"},
 		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
 	got, err := registry.Lacks(t.Context(), graph(t, "data.ttl", kgtest.Data).Query, &d)
 	want := []string{
-		"Of 6 things looked at, 16 % have no description.", // Bonn, of Q42, Q183, Q64, Q1048, Q7207, Q586
+		"Of 6 things looked at, 16 % have no description.", // namely Bonn, among Q42, Q183, Q64, Q1048, Q7207, Q586
 		"Statements have no references.",
 		"There are no links to articles (schema:about).",
 	}
@@ -212,7 +212,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestWriteFile checks that a link remains a link, and that the mode does not change.
+// TestWriteFile checks that a symbolic link remains one, and that the mode does not change.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")

@@ -15,9 +15,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Add returns the content of a file with another graph at its end. Everything else is unchanged, including comments.
-// file is the file's name in messages, and note becomes a comment above the entry. It is an error if the name is
-// already in the file.
+// Add returns the content of a file with an entry for another graph appended. Everything else is unchanged, including
+// comments. file is the file name for messages, and note becomes a comment above the entry. Add returns an error if the
+// file already has a graph with that name.
 func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 	var before []*Entry
 	indent := 2
@@ -37,7 +37,7 @@ func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 		}
 		graphs := doc.Content[0].Content[1]
 		if doc.Content[0].Style&yaml.FlowStyle != 0 || graphs.Style&yaml.FlowStyle != 0 {
-			return nil, fmt.Errorf("%s: graphs is written in braces; write each graph on its own lines so that entries can be added", file)
+			return nil, fmt.Errorf("%s: graphs uses braces; write each graph on its own lines so that entries can be added", file)
 		}
 		indent = graphs.Column - 1
 	}
@@ -55,10 +55,10 @@ func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 	out = append(out, text...)
 	after, err := parse(file, out)
 	if err != nil {
-		return nil, fmt.Errorf("the entry does not fit in %s: %w", file, err)
+		return nil, fmt.Errorf("the entry does not fit into %s: %w", file, err)
 	}
 	if len(after) != len(before)+1 || len(before) > 0 && !reflect.DeepEqual(before, after[:len(before)]) {
-		return nil, fmt.Errorf("nothing can be added to the end of %s automatically; add the entry by hand:\n%s", file, text)
+		return nil, fmt.Errorf("nothing can be appended to %s automatically; add the entry by hand:\n%s", file, text)
 	}
 	return out, nil
 }
@@ -73,7 +73,7 @@ func onlyComments(data []byte) bool {
 	return true
 }
 
-// Text returns the entry in the form of KG_FILE.
+// Text returns the entry in the format of KG_FILE.
 func (e *Entry) Text() string {
 	text, err := entryText(e, "", 2)
 	if err != nil {
@@ -177,7 +177,8 @@ func entryText(e *Entry, note string, indent int) ([]byte, error) {
 
 var notName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// NameFor derives an unused name for a graph from its URL: the host without its common parts, or "local" and the port.
+// NameFor derives an unused name for a graph from its URL: the host name without its common parts, or "local" and the
+// port.
 func NameFor(address string, taken []string) string {
 	name := "graph"
 	if u, err := url.Parse(address); err == nil {
@@ -208,7 +209,7 @@ func NameFor(address string, taken []string) string {
 	return name
 }
 
-// EntryOf returns the entry for a profile. The error describes what is wrong with the name or the address.
+// EntryOf returns an entry for a profile. The error describes what is wrong with the name or address.
 func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	e := &Entry{Description: p.Description, Address: address}
 	e.Name, e.Title = name, name

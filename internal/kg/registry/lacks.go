@@ -15,18 +15,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Measurement is a list of a graph's gaps, with the time and the endpoint of the measurement.
+// Measurement is a list of a graph's gaps, with the time of the measurement and the endpoint measured.
 type Measurement struct {
 	Endpoint string    `json:"endpoint"` // the endpoint that was measured, without secrets
 	At       time.Time `json:"at"`
 	Lacks    []string  `json:"lacks"`
 }
 
-// MaxAge is the time after which a measurement is repeated.
+// MaxAge is how long a measurement is valid before it is repeated.
 const MaxAge = 30 * 24 * time.Hour
 
-// Lacks finds out with a few queries what a graph lacks, and returns one sentence for each gap. Gaps that could not be
-// measured are left out. The error is that of ctx or of a graph that does not answer any query.
+// Lacks runs a few queries to find out what a graph lacks, and returns one sentence for each gap. It omits gaps that
+// could not be measured. It returns an error only if ctx is done or the graph answers no query.
 func Lacks(ctx context.Context, query Query, d *kg.Description) ([]string, error) {
 	l := &lacking{ctx: ctx, query: query, d: WithPrefixes(*d)}
 	l.labels()
@@ -57,7 +57,7 @@ func (l *lacking) say(format string, args ...any) {
 	l.out = append(l.out, fmt.Sprintf(format, args...))
 }
 
-// ask runs a query. If the service did not answer the first query, ask does not run any more.
+// ask runs a query. If the service did not answer the first query, ask runs no further queries.
 func (l *lacking) ask(query string) (*kg.Table, bool) {
 	if l.answered == 0 && kg.KindOf(l.err) == kg.Down {
 		return nil, false
@@ -73,7 +73,7 @@ func (l *lacking) ask(query string) (*kg.Table, bool) {
 	return t, true
 }
 
-// iris returns the properties of the description in the notation of a query.
+// iris returns properties from the description in query syntax.
 func (l *lacking) iris(names []string) string {
 	var out []string
 	for _, n := range names {
@@ -84,7 +84,7 @@ func (l *lacking) iris(names []string) string {
 	return strings.Join(out, " ")
 }
 
-// column returns the values of a result's only column, written for a query; blank nodes are left out.
+// column returns the values in a result's only column in query syntax, without blank nodes.
 func column(t *kg.Table) (iris []string) {
 	for _, r := range t.Rows {
 		if r[0].IsIRI() && !strings.ContainsAny(r[0].Value, "<>\"{}|\\^` ") {
@@ -129,7 +129,7 @@ func (l *lacking) labels() {
 	}
 }
 
-// statements checks what the statements of a Wikibase contain besides their values.
+// statements checks what a Wikibase's statements contain besides values.
 func (l *lacking) statements() {
 	if t, ok := l.ask(fmt.Sprintf("SELECT ?s WHERE { ?x <%sP31> ?s } LIMIT %d", rdf.Prop, sampledThings)); ok {
 		if nodes := column(t); len(nodes) == 0 {
@@ -159,7 +159,7 @@ func (l *lacking) statements() {
 	}
 }
 
-// vocabulary checks for gaps that graphs other than a Wikibase may have.
+// vocabulary checks for gaps that graphs other than Wikibases may have.
 func (l *lacking) vocabulary() {
 	if l.iris(l.d.Types) == "" {
 		l.say("Things have no classes.")
@@ -180,10 +180,10 @@ func (l *lacking) vocabulary() {
 	}
 }
 
-// file returns the path of a graph's measurement in a data folder.
+// file returns the path of a graph's measurement file in a data folder.
 func file(dataDir, name string) string { return filepath.Join(dataDir, "kg", name+".json") }
 
-// Recall returns the measurement of a graph, if it is not too old and used the same endpoint.
+// Recall returns a graph's stored measurement if it is not too old and used the same endpoint.
 func Recall(dataDir string, e *Entry, now time.Time) (m Measurement, ok bool) {
 	data, err := os.ReadFile(file(dataDir, e.Name))
 	if err != nil || json.Unmarshal(data, &m) != nil || m.Endpoint != e.Endpoint || now.Sub(m.At) > MaxAge ||
@@ -206,7 +206,7 @@ func Keep(dataDir string, e *Entry, m Measurement) error {
 	return WriteFile(path, append(data, '\n'))
 }
 
-// WriteFile replaces a file atomically and keeps its mode. A reader sees either the old or the new content.
+// WriteFile replaces a file atomically and keeps its mode. Readers see either the old content or the new content.
 func WriteFile(path string, data []byte) (err error) {
 	mode := fs.FileMode(0o600)
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Mistake is an error in a file, with its line (1-based, 0 if unknown) and a key such as graphs.company.labels.
+// Mistake is an error in a file, with its line (1-based; 0 if unknown) and a key such as graphs.company.labels.
 type Mistake struct {
 	File    string
 	Line    int
@@ -25,7 +25,7 @@ type Mistake struct {
 	Message string
 }
 
-// Mistakes contains all mistakes in a file, in the order of their lines.
+// Mistakes contains all mistakes in a file, in line order.
 type Mistakes []Mistake
 
 // Error lists the mistakes, one per line.
@@ -44,10 +44,10 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// MaxFile is the maximum length of a file in bytes.
+// MaxFile is the maximum size of a file in bytes.
 const MaxFile = 4 << 20
 
-// reader reads one file and collects its mistakes.
+// reader reads a file and collects its mistakes.
 type reader struct {
 	file     string
 	mistakes Mistakes
@@ -61,7 +61,7 @@ func (r *reader) wrong(n *yaml.Node, key, format string, args ...any) {
 	r.mistakes = append(r.mistakes, Mistake{r.file, line, key, fmt.Sprintf(format, args...)})
 }
 
-// parse reads the graphs of a file. Aliases of YAML (*name) are refused: they can make a small file very large.
+// parse reads the graphs in a file. It rejects YAML aliases (*name), which can make a small file expand to a huge one.
 func parse(file string, data []byte) ([]*Entry, error) {
 	r := &reader{file: file}
 	var doc yaml.Node
@@ -84,7 +84,7 @@ func parse(file string, data []byte) ([]*Entry, error) {
 
 var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
 
-// syntax reports an error of the YAML library. The text of the error contains the line number.
+// syntax records an error from the YAML library, whose text contains the line number.
 func (r *reader) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0
@@ -95,7 +95,7 @@ func (r *reader) syntax(err error) {
 	r.mistakes = append(r.mistakes, Mistake{r.file, line, "", "not YAML: " + text})
 }
 
-// document reads the top of the file.
+// document reads the top level of the file.
 func (r *reader) document(n *yaml.Node) []*Entry {
 	var out []*Entry
 	r.mapping(n, "", func(key string, k, v *yaml.Node) {
@@ -167,7 +167,7 @@ func kindOf(n *yaml.Node) string {
 	return fmt.Sprintf("%.40q", n.Value)
 }
 
-// keys are the keys of an entry, with the functions that read them.
+// keys maps the keys of an entry to the functions that read them.
 var keys = map[string]func(r *reader, e *Entry, path string, v *yaml.Node){
 	"title":    func(r *reader, e *Entry, path string, v *yaml.Node) { e.Title = r.text(path, v) },
 	"about":    func(r *reader, e *Entry, path string, v *yaml.Node) { e.About = r.text(path, v) },
@@ -251,7 +251,7 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 	return e
 }
 
-// item returns the node of a key's i-th value.
+// item returns the node for a key's ith value.
 func item(n *yaml.Node, i int) *yaml.Node {
 	if n != nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
 		return n.Content[i]
@@ -268,7 +268,7 @@ func keyNames() []string {
 	return out
 }
 
-// text reads a value that consists of one line.
+// text reads a single-line value.
 func (r *reader) text(path string, v *yaml.Node) string {
 	s := strings.TrimSpace(v.Value)
 	switch {
@@ -338,7 +338,7 @@ func (r *reader) address(path string, v *yaml.Node) string {
 	return s
 }
 
-// path reads a path, which is relative to the file's folder.
+// path reads a path, which is relative to the folder that contains the file.
 func (r *reader) path(path string, v *yaml.Node) string {
 	s := r.text(path, v)
 	if s == "" || filepath.IsAbs(s) {
@@ -407,7 +407,7 @@ var known = map[string]string{
 	"http://www.w3.org/2006/time#": "time",
 }
 
-// prefixOf returns the usual prefix of a namespace, or "" if it has none.
+// prefixOf returns the usual prefix for a namespace, or "" if there is none.
 func prefixOf(ns string) string {
 	for _, p := range common {
 		if rdf.Prefixes[p] == ns {

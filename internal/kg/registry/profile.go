@@ -1,5 +1,5 @@
-// This file has over 500 lines: it builds one profile, question by question, and each question builds on the answers
-// before it.
+// This file has over 500 lines: it builds a profile question by question, and each question builds on the previous
+// answers.
 
 package registry
 
@@ -30,20 +30,20 @@ type Profile struct {
 	Notes       []string
 }
 
-// Count is a class with the number of its members, or a predicate with the number of its triples. The number is -1 if
-// they were not counted.
+// Count is a class and its number of members, or a predicate and its number of triples. The number is -1 if they were
+// not counted.
 type Count struct {
 	IRI string
 	N   int64
 }
 
-// Limits of the questions to an endpoint.
+// Limits on the questions asked of an endpoint.
 const (
 	mostClasses    = 50
 	mostPredicates = 500
 	mostTexts      = 40  // predicates whose values are examined
-	sampled        = 300 // values examined of each
-	sampledThings  = 300 // entities that are checked for labels
+	sampled        = 300 // values examined per predicate
+	sampledThings  = 300 // entities checked for labels
 	askTime        = 20 * time.Second
 )
 
@@ -84,8 +84,8 @@ func (a *asker) note(format string, args ...any) {
 	}
 }
 
-// Probe asks an endpoint whether its graph contains anything. It waits as long as for any other question. The error is
-// that of the endpoint or ctx.
+// Probe asks an endpoint whether its graph contains anything. The time limit is the same as for other questions. The
+// error is that of the endpoint or ctx.
 func Probe(ctx context.Context, query Query) (some bool, err error) {
 	tctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -100,7 +100,8 @@ func Probe(ctx context.Context, query Query) (some bool, err error) {
 }
 
 // Ask asks an endpoint for everything that its entry must contain: vocabulary, languages, prefixes and statement model.
-// Questions that the endpoint cannot answer in time are left out with a note. The error is that of the first question.
+// It skips questions that the endpoint cannot answer in time and adds a note about each. The error is that of the first
+// question.
 func Ask(ctx context.Context, query Query) (*Profile, error) {
 	p := &Profile{Triples: -1, Description: kg.Description{Dialect: "standard", Statements: kg.Plain}}
 	a := &asker{query: query, p: p, said: map[string]bool{}}
@@ -135,7 +136,7 @@ func integer(t rdf.Term) int64 {
 	return n
 }
 
-// counts reads rows of ?x and ?n, with the largest numbers first.
+// counts reads rows with ?x and ?n and sorts them, largest number first.
 func counts(rows []map[string]rdf.Term) []Count {
 	var out []Count
 	for _, r := range rows {
@@ -154,7 +155,7 @@ func counts(rows []map[string]rdf.Term) []Count {
 	return out
 }
 
-// predicates counts the uses of predicates, or those in a part of the graph.
+// predicates counts the uses of predicates, if necessary only in part of the graph.
 func (a *asker) predicates(ctx context.Context) {
 	for _, q := range []string{
 		"SELECT ?x (COUNT(*) AS ?n) WHERE { ?s ?x ?o } GROUP BY ?x ORDER BY DESC(?n)",
@@ -167,7 +168,7 @@ func (a *asker) predicates(ctx context.Context) {
 	}
 }
 
-// uses reports whether a predicate occurs.
+// uses reports whether the graph uses a predicate.
 func (a *asker) uses(iri string) bool {
 	return slices.ContainsFunc(a.p.Predicates, func(c Count) bool { return c.IRI == iri })
 }
@@ -179,7 +180,7 @@ func (a *asker) wikibase() {
 	}
 }
 
-// classes finds the properties that lead to classes, and the largest classes.
+// classes finds the properties that link items to classes, and the largest classes.
 func (a *asker) classes(ctx context.Context) {
 	d := &a.p.Description
 	for _, t := range []struct{ iri, name, sub string }{{rdf.Direct + "P31", "wdt:P31", rdf.Direct + "P279"},
@@ -193,7 +194,7 @@ func (a *asker) classes(ctx context.Context) {
 		}
 		d.Types = append(d.Types, t.name)
 		if d.IsWikibase() {
-			break // there, rdf:type is about statement nodes
+			break // on a Wikibase, rdf:type is about statement nodes
 		}
 	}
 	if len(d.Types) == 0 {
@@ -216,18 +217,18 @@ func (a *asker) classes(ctx context.Context) {
 	}
 }
 
-// text describes the values of a predicate.
+// text describes the text values of a predicate.
 type text struct {
 	iri       string
 	uses      int64
-	tagged    float64 // share of the values that have a language
+	tagged    float64 // share of the values that have a language tag
 	length    float64 // mean length in characters
 	different float64 // share of distinct values
 	each      float64 // number of values in one language per entity
 	local     string  // local name in lower case
 }
 
-// texts examines values of the predicates that may contain names and descriptions.
+// texts examines the values of predicates that may contain names and descriptions.
 func (a *asker) texts(ctx context.Context) []text {
 	var out []text
 	order := slices.Clone(a.p.Predicates)
@@ -283,8 +284,8 @@ func measureText(c Count, rows []map[string]rdf.Term) (t text, ok bool) {
 
 func localName(iri string) string { return iri[strings.LastIndexAny(iri, "/#:.")+1:] }
 
-// Properties for names, alternative names and descriptions in shared vocabularies, and the local names of such
-// properties in other vocabularies; the best first.
+// Properties for labels, aliases and descriptions in shared vocabularies, and local names of such properties in other
+// vocabularies, best first.
 var (
 	labelIRIs = []string{rdf.RDFSLabel, rdf.Prefixes["skos"] + "prefLabel", "http://rdf.freebase.com/ns/type.object.name",
 		rdf.Prefixes["schema"] + "name",
@@ -302,8 +303,8 @@ var (
 	descriptionWords = []string{"description", "comment", "abstract", "definition", "summary", "note"}
 )
 
-// wellKnown returns 0 for a predicate of a shared vocabulary that may contain text, 1 for one whose name suggests so,
-// and 2 for all others.
+// wellKnown returns 0 for a predicate from a shared vocabulary that may contain text, 1 for one whose name suggests
+// that it does, and 2 for all others.
 func wellKnown(iri string) int {
 	switch local := strings.ToLower(localName(iri)); {
 	case slices.Contains(labelIRIs, iri), slices.Contains(aliasIRIs, iri), slices.Contains(descriptionIRIs, iri):
@@ -314,14 +315,14 @@ func wellKnown(iri string) int {
 	return 2
 }
 
-// Limits on a name: longer strings are descriptions, and strings that are often repeated are values, not names.
+// Limits on a name: longer strings are descriptions, and frequently repeated strings are values, not names.
 const (
 	longestName  = 80.0
 	leastNames   = 0.3 // share of distinct values
-	mostOfAThing = 1.5 // names in one language
+	mostOfAThing = 1.5 // names per entity in one language
 )
 
-// vocabulary chooses the properties of names, alternative names and descriptions.
+// vocabulary chooses the properties for labels, aliases and descriptions.
 func (a *asker) vocabulary(texts []text) {
 	d := &a.p.Description
 	d.Labels = choose(texts, labelIRIs, labelWords, func(t text) bool {
@@ -348,8 +349,8 @@ func (a *asker) vocabulary(texts []text) {
 	}
 }
 
-// choose returns the predicates that fit: those of shared vocabularies, in their order; if there are none, those whose
-// local name fits; and if there are none of these and tagged is set, those with values in languages, the most used
+// choose returns up to three predicates that fit: those in iris, in that order; if there are none, those whose local
+// names are in words; and if there are still none and tagged is set, those whose values have language tags, most used
 // first.
 func choose(texts []text, iris, words []string, fits func(text) bool, tagged bool) []string {
 	pick := func(ok func(text) bool) []string {
@@ -388,7 +389,7 @@ func place(list []string, s string) int {
 	return len(list)
 }
 
-// languages counts the languages of the labels.
+// languages counts the label languages.
 func (a *asker) languages(ctx context.Context) {
 	n := map[string]int64{}
 	for _, l := range a.p.Description.Labels {
@@ -417,7 +418,7 @@ func (a *asker) languages(ctx context.Context) {
 	a.p.Description.Languages = all[:min(len(all), 10)]
 }
 
-// compound recognizes values that are nodes without a name and themselves have values.
+// compound recognizes values that are unnamed nodes and have values themselves.
 func (a *asker) compound(ctx context.Context) {
 	if a.p.Description.IsWikibase() {
 		return
@@ -435,7 +436,7 @@ func (a *asker) compound(ctx context.Context) {
 	}
 }
 
-// namespace cuts an IRI after its last # or /.
+// namespace returns an IRI up to and including its last # or /.
 func namespace(iri string) string {
 	i := strings.LastIndexAny(iri, "#/")
 	if i < 0 || i == len(iri)-1 || strings.HasSuffix(iri[:i+1], "://") {
@@ -453,7 +454,7 @@ func (a *asker) prefixes(ctx context.Context) {
 		}
 	}
 	d := &a.p.Description
-	if !d.IsWikibase() { // there, entities have numbers, and articles do not need a prefix
+	if !d.IsWikibase() { // on a Wikibase, entities have numbers, and articles need no prefix
 		rows, _ := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000")
 		for _, r := range rows {
 			uses[namespace(r["x"].Value)] += 10
@@ -486,11 +487,11 @@ func (a *asker) prefixes(ctx context.Context) {
 	}
 }
 
-// engines are parts of namespaces that an engine uses internally.
+// engines lists parts of namespaces that engines use internally.
 var engines = []string{"openlinksw.com/", "//localuriqaserver/", "/sparql-service-description#", "bigdata.com/",
 	"qlever.cs.uni-freiburg.de/builtin"}
 
-// isCommon reports whether every graph has a prefix for the namespace.
+// isCommon reports whether a namespace has a prefix on every graph.
 func isCommon(ns string, wikibase bool) bool {
 	for p, known := range rdf.Prefixes {
 		if known == ns && (wikibase || slices.Contains(common, p)) {
@@ -500,7 +501,7 @@ func isCommon(ns string, wikibase bool) bool {
 	return false
 }
 
-// madePrefix derives a prefix from a namespace: the last part that contains letters and is not a meaningless word.
+// madePrefix derives a prefix from a namespace: the last part that contains letters and is not a generic word.
 func madePrefix(ns string) string {
 	u, err := url.Parse(ns)
 	if err != nil {
@@ -523,7 +524,7 @@ func madePrefix(ns string) string {
 	return "ns"
 }
 
-// names writes the chosen properties as prefixed names.
+// names rewrites the chosen properties as prefixed names.
 func (a *asker) names() {
 	d := &a.p.Description
 	full := WithPrefixes(*d)

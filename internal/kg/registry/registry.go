@@ -1,6 +1,6 @@
-// Package registry finds graphs by name: those that come with the program (builtin.yaml) and those in the file named by
-// KG_FILE. It reports every mistake in the file with its line, determines the contents of an entry by asking its
-// endpoint (profile.go), and measures what a graph lacks (lacks.go).
+// Package registry finds graphs by name: the built-in ones (builtin.yaml) and those in the file named by KG_FILE. It
+// reports every mistake in the file with its line number, determines the contents of an entry by querying its endpoint
+// (profile.go), and measures what a graph lacks (lacks.go).
 //
 // The format is YAML:
 //
@@ -11,7 +11,7 @@
 //	    prefixes: {c: "http://example.org/c/"}
 //	    labels: [rdfs:label]
 //
-// parse.go lists all keys. An entry with the name of a built-in graph replaces it.
+// parse.go lists all keys. An entry with the name of a built-in graph replaces that graph.
 package registry
 
 import (
@@ -26,39 +26,39 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entry is one graph. Its description does not contain measurements; see [Recall].
+// Entry describes one graph. Its Description does not contain measurements; see [Recall].
 type Entry struct {
 	kg.Description
 	Address     string            // address of the query service; Description.Endpoint is the same without secrets
 	EntityAPI   string            // URL of a Wikibase's api.php; "" if there is none
 	Index       string            // folder or file of a label index; "" if there is none
-	OpenSearch  *OpenSearch       // index of the names, instead of Index; nil if not used
-	VoID        string            // URL or file of the graph's description of itself; "": the standard location
-	Timeout     time.Duration     // for one query; the program's default if 0
+	OpenSearch  *OpenSearch       // name index, instead of Index; nil if not used
+	VoID        string            // URL or file of the graph's own description; if "", the standard location
+	Timeout     time.Duration     // per query; the program's default if 0
 	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
 	Params      map[string]string // parameter to its value, or to "$NAME" for the value of an environment variable
-	Text2SPARQL []string          // names of the graph in the TEXT2SPARQL challenge
+	Text2SPARQL []string          // the graph's names in the TEXT2SPARQL challenge
 	Unconfirmed bool              // the address has not been checked
-	File        string            // file of the entry; "" for a built-in one
+	File        string            // file that contains the entry; "" if built in
 	Line        int
 }
 
-// OpenSearch is the location of a graph's names in OpenSearch.
+// OpenSearch is the location of a graph's name index in OpenSearch.
 type OpenSearch struct {
 	Address string
-	Index   string // the alias that is searched
+	Index   string // the alias to search
 	Login   string // "$NAME", the environment variable that holds user:password; "" if there is no login
 }
 
 // Indexed reports whether the graph's names are in an index.
 func (e *Entry) Indexed() bool { return e.Index != "" || e.OpenSearch != nil }
 
-// BuiltIn reports whether the entry comes with the program.
+// BuiltIn reports whether the entry is built in.
 func (e *Entry) BuiltIn() bool { return e.File == "" }
 
 // Registry is a set of graphs.
 type Registry struct {
-	entries []*Entry // in the order of the files, built-in ones first
+	entries []*Entry // in file order, built-in ones first
 }
 
 //go:embed builtin.yaml
@@ -68,13 +68,13 @@ var builtin []byte
 func New() *Registry {
 	entries, err := parse("", builtin)
 	if err != nil {
-		panic(err) // the file is part of the program, and a test reads it
+		panic(err) // cannot happen: the file is embedded in the program, and a test reads it
 	}
 	return &Registry{entries}
 }
 
-// Read returns the built-in graphs and those of a file. The file's name is used in messages, and to find the indexes
-// that the file names. The error is a [Mistakes] with all mistakes.
+// Read returns the built-in graphs and those in a file. The file name is used in messages and to resolve the paths of
+// indexes. The error is a [Mistakes] with all mistakes in the file.
 func Read(file string, data []byte) (*Registry, error) {
 	r := New()
 	entries, err := parse(file, data)
@@ -100,10 +100,10 @@ func (r *Registry) Names() []string {
 	return out
 }
 
-// embedded is the name of the graph that comes with the program. It has no entry.
+// embedded is the name of the built-in embedded graph. It has no entry.
 const embedded = "embedded"
 
-// Named returns the graph with the given name. The error lists the existing names.
+// Named returns the graph with the given name. The error lists the available names.
 func (r *Registry) Named(name string) (*Entry, error) {
 	for _, e := range r.entries {
 		if e.Name == name {
@@ -111,7 +111,7 @@ func (r *Registry) Named(name string) (*Entry, error) {
 		}
 	}
 	if name == embedded {
-		return nil, errors.New("the graph embedded comes with the program; it has no entry and no address")
+		return nil, errors.New("the graph embedded is built in; it has no entry and no address")
 	}
 	return nil, fmt.Errorf("there is no graph %q; the graphs are: %s, %s; KG_FILE can name more, and kg add URL writes an entry",
 		name, embedded, strings.Join(r.Names(), ", "))
@@ -136,5 +136,5 @@ func WithPrefixes(d kg.Description) kg.Description {
 	return d
 }
 
-// common are the prefixes of vocabularies that most graphs use.
+// common lists the prefixes of vocabularies that most graphs use.
 var common = []string{"rdf", "rdfs", "owl", "skos", "xsd", "schema", "geo", "geof", "dct", "prov"}

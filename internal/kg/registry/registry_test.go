@@ -86,7 +86,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestMistakes checks that all mistakes are reported at once, with file, line and key, and that no secret is repeated.
+// TestMistakes checks that all mistakes are reported at once, with file, line and key, and that no message reveals a
+// secret.
 func TestMistakes(t *testing.T) {
 	text := `graphs:
   Big Name:
@@ -173,7 +174,7 @@ graph: {}
 	}
 }
 
-// FuzzRead checks that any file is either read or rejected with mistakes that all have a message.
+// FuzzRead checks that any file is either accepted or rejected with mistakes that all have a message.
 func FuzzRead(f *testing.F) {
 	f.Add(design)
 	if data, err := os.ReadFile("builtin.yaml"); err == nil {
@@ -194,8 +195,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestWikibaseDefaults checks that the properties for classes on a Wikibase are those that Wikibases use, unless the
-// file specifies others.
+// TestWikibaseDefaults checks that a Wikibase gets the usual class properties unless the file specifies others.
 func TestWikibaseDefaults(t *testing.T) {
 	r, err := registry.Read("f", []byte(`graphs:
   a: {endpoint: "http://x/", statements: wikibase}

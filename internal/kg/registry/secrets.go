@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// opensearch reads the location of an OpenSearch.
+// opensearch reads the location of an OpenSearch index.
 func (r *reader) opensearch(e *Entry, path string, v *yaml.Node) {
 	o := &OpenSearch{}
 	r.mapping(v, path, func(key string, k, v *yaml.Node) {
@@ -45,13 +45,13 @@ func (r *reader) opensearch(e *Entry, path string, v *yaml.Node) {
 	e.OpenSearch = o
 }
 
-// said reports whether a mistake in a key has been reported.
+// said reports whether a mistake has been recorded for a key.
 func (r *reader) said(key string) bool {
 	return slices.ContainsFunc(r.mistakes, func(m Mistake) bool { return m.Key == key })
 }
 
-// headers reads the names of environment variables. The dollar sign is required: without it, a secret key of letters
-// and digits could be mistaken for a name and would be shown.
+// headers reads header names and the names of environment variables that contain their values. The dollar sign is
+// required. Otherwise, a secret key made of letters and digits could be mistaken for a name and shown.
 func (r *reader) headers(e *Entry, path string, v *yaml.Node) {
 	e.Headers = map[string]string{}
 	r.mapping(v, path, func(name string, k, v *yaml.Node) {
@@ -69,7 +69,7 @@ func (r *reader) headers(e *Entry, path string, v *yaml.Node) {
 	})
 }
 
-// params reads values, or names of environment variables after a dollar sign.
+// params reads values, or names of environment variables preceded by a dollar sign.
 func (r *reader) params(e *Entry, path string, v *yaml.Node) {
 	e.Params = map[string]string{}
 	r.mapping(v, path, func(name string, k, v *yaml.Node) {
@@ -89,8 +89,8 @@ func (r *reader) params(e *Entry, path string, v *yaml.Node) {
 	})
 }
 
-// Secrets returns the values of an entry's headers and parameters. lookup is the environment. The error names the
-// variables that are not set.
+// Secrets returns the values of an entry's headers and parameters. lookup looks up environment variables. The error
+// names the variables that are not set.
 func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, params map[string]string, err error) {
 	headers, params = map[string]string{}, map[string]string{}
 	var missing []error
@@ -114,8 +114,8 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 	return headers, params, errors.Join(missing...)
 }
 
-// SearchLogin returns the user and the password for the entry's OpenSearch, or "" if none are needed. lookup is the
-// environment.
+// SearchLogin returns the user name and password for the entry's OpenSearch server, or "" if none are needed. lookup
+// looks up environment variables.
 func (e *Entry) SearchLogin(lookup func(name string) (string, bool)) (user, password string, err error) {
 	name := strings.TrimPrefix(e.OpenSearch.Login, "$")
 	if name == "" {

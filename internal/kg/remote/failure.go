@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	longestMessage = 600            // maximum number of characters of a message
-	tailBytes      = 256 << 10      // number of bytes at the end of a broken result that are searched for a stack trace
+	longestMessage = 600            // maximum length of a message in characters
+	tailBytes      = 256 << 10      // how many bytes at the end of a broken result are searched for a stack trace
 	DefaultAfter   = time.Minute    // wait after a 429 that does not specify one
-	defaultBan     = 24 * time.Hour // a ban by the query service without an end time
+	defaultBan     = 24 * time.Hour // a ban by the query service with no end time
 	unknownBan     = time.Hour      // a 403 with neither a reason nor an end time
 )
 
-// queryFailure converts an error response (status 300 and above) to a query to a failure that may be shown.
+// queryFailure converts the error response to a query (status 300 and above) to a failure that may be shown to users.
 func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	switch a.Status {
 	case http.StatusTooManyRequests:
 		if text, ok := qleverText(a.Body); ok {
-			// QLever's way to report that its time limit was exceeded
+			// this is how QLever reports that its time limit was exceeded
 			return &kg.Error{Kind: kg.Timeout, Message: cmp.Or(Tidy(text), "the service's time limit passed")}
 		}
 		return Throttled(a, now)
@@ -64,7 +64,7 @@ func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	return &kg.Error{Kind: kg.QueryFailed, Message: msg}
 }
 
-// downResult returns the information that the retry policy needs about a failure of kind Down.
+// downResult returns what the retry policy needs to know about a failure of kind Down.
 func downResult(e *kg.Error) politehttp.Result {
 	r := politehttp.Result{Status: http.StatusServiceUnavailable, Header: http.Header{}}
 	if e.RetryAfter > 0 {
@@ -73,11 +73,11 @@ func downResult(e *kg.Error) politehttp.Result {
 	return r
 }
 
-// brokenResult explains a response with status 200 that is not a complete result, because it ends with a stack trace or
-// is cut off.
+// brokenResult explains why a response with status 200 is not a complete result: it ends with a stack trace or is cut
+// off.
 func brokenResult(query string, body []byte) *kg.Error {
 	tail := string(body[max(0, len(body)-tailBytes):])
-	// In JSON, a line cannot begin with a class name, so this search never matches data.
+	// In JSON, a line cannot start with a class name, so this search never matches data.
 	if i := max(strings.LastIndex(tail, "\njava.util.concurrent."), strings.LastIndex(tail, "\nSPARQL-QUERY: ")); i >= 0 {
 		if e := exceptionFailure(withoutEcho(tail[i+1:], query)); e != nil {
 			if e.Kind == kg.Timeout {
@@ -95,7 +95,7 @@ func brokenResult(query string, body []byte) *kg.Error {
 	return kg.Errorf(kg.Down, "the result broke off after %d bytes", len(body))
 }
 
-// Throttled reads a 429: "Too Many Requests - Please retry in N seconds." with Retry-After.
+// Throttled interprets a 429 response: "Too Many Requests - Please retry in N seconds." with Retry-After.
 func Throttled(a Answer, now time.Time) *kg.Error {
 	after, ok := politehttp.RetryAfter(a.Header, now)
 	if m := retryIn.FindSubmatch(a.Body); !ok && m != nil {
@@ -113,7 +113,8 @@ var (
 	bannedUntil = regexp.MustCompile(`banned until ([0-9T:.+-]+Z?)`)
 )
 
-// Forbidden reads a 403: a ban with its end, a missing User-Agent, or an unknown reason, which counts as a short ban.
+// Forbidden interprets a 403 response: a ban with its end time, a missing User-Agent, or an unknown reason, which
+// counts as a short ban.
 func Forbidden(a Answer, now time.Time) *kg.Error {
 	text := string(a.Body)
 	if strings.Contains(text, "identify your user agent") {
@@ -151,7 +152,7 @@ func withoutEcho(text, query string) string {
 	if after, ok := strings.CutPrefix(rest, strings.TrimSpace(query)); ok {
 		return strings.TrimLeft(after, "\n")
 	}
-	// The echo can differ from the query that we sent. The exception is the last line that begins with the outermost
+	// The echo can differ from the query that we sent. The exception is the last line that starts with the outermost
 	// class.
 	if j := strings.LastIndex(rest, "\njava.util.concurrent."); j >= 0 {
 		return rest[j+1:]
@@ -166,8 +167,9 @@ var (
 	frame      = regexp.MustCompile(`\n\s+at |\nCaused by: |\n\t\.\.\. `)
 )
 
-// exceptionFailure reads a Java exception's text (echo cut off): its kind, its innermost message before the first stack
-// frame, and the position in the message. It returns nil if the text is not an exception.
+// exceptionFailure parses the text of a Java exception, without the echo of the query: its kind, the innermost message
+// before the first stack frame, and the position that the message contains. It returns nil if the text is not an
+// exception.
 func exceptionFailure(text string) *kg.Error {
 	text = strings.TrimLeft(text, "\n ")
 	if !exception.MatchString(text) {
@@ -199,7 +201,7 @@ func exceptionFailure(text string) *kg.Error {
 	return e
 }
 
-// lastName returns the simple name of the innermost class.
+// lastName returns the unqualified name of the innermost class.
 func lastName(names string) string {
 	names = strings.TrimRight(names, ": \n")
 	return names[strings.LastIndexByte(names, '.')+1:]
@@ -236,7 +238,7 @@ func qleverFailure(body []byte) *kg.Error {
 	return e
 }
 
-// Tidy returns text as one line of printable characters of bounded length.
+// Tidy returns s as a single line of printable characters with bounded length.
 func Tidy(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {

@@ -11,53 +11,54 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// BudgetStore keeps an endpoint's budgets across restarts: small JSON values under keys of this package. internal/store
-// implements it; [MemoryStore] is for tests and single runs.
+// BudgetStore keeps an endpoint's budgets across restarts, as small JSON values under keys that this package chooses.
+// internal/store implements it; [MemoryStore] is for tests and single runs.
 type BudgetStore interface {
 	// Change replaces the value under key with the result of f. f receives nil if there is no value, and returns nil to
 	// keep the value. The replacement is atomic, and the change is durable when Change returns. f may be called more than
-	// once. If it fails, Change returns its error and changes nothing.
+	// once. If f fails, Change returns its error and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
-// Pace describes the budgets for query time and errors that an endpoint allows its users, as token buckets. The zero
-// Pace has no buckets.
+// Pace describes, as token buckets, the budgets for query time, errors and requests that an endpoint allows its users.
+// The zero Pace has no buckets.
 type Pace struct {
 	Time      time.Duration // capacity of the time bucket; each query uses up its running time
 	TimeRate  time.Duration // refill per minute
-	Errors    int           // capacity of the error bucket; each status of 400 or more, and each broken answer, takes one
+	Errors    int           // capacity of the error bucket; takes one per status >= 400 or broken response
 	ErrorRate int           // refill per minute
 	Calls     int           // capacity of the request bucket; each request takes one
-	CallRate  int           // refill per minute; a minute can have at most Calls and CallRate together
+	CallRate  int           // refill per minute; at most Calls+CallRate requests are possible in a minute
 }
 
-// DefaultPace is the query service's rule for one address and User-Agent: 120 s of query time and 60 errors, refilled
-// at 60 s and 30 per minute. Our refill is only 50 s and 25 errors per minute, so that our own limit is always the
+// DefaultPace returns the query service's rule per address and User-Agent: 120 s of query time and 60 errors, refilled
+// at 60 s and 30 errors per minute. It refills only 50 s and 25 errors per minute, so that our own limit is always the
 // stricter one. Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
 func DefaultPace() Pace {
 	return Pace{Time: 120 * time.Second, TimeRate: 50 * time.Second, Errors: 60, ErrorRate: 25}
 }
 
-// longestQuery is reserved for a query until it ends, so that processes that share an account do not spend the time
-// twice, and so that the time counts even if the process dies before the query ends.
+// longestQuery is the query time reserved until a query ends. The reservation keeps processes that share an account
+// from spending the same time twice, and counts even if the process dies before the query ends.
 const longestQuery = 60 * time.Second
 
-// gate guards one endpoint: it admits one request at a time, if the endpoint's budgets allow it and there is no ban.
+// gate guards an endpoint: it admits one request at a time, provided that the endpoint's budgets allow it and there is
+// no ban.
 type gate struct {
 	endpoint string
 	pace     Pace
 	store    BudgetStore
 	clock    politehttp.Clock
-	turn     chan struct{} // contains one token; its holder may send
-	st       account       // owned by the holder of the turn
+	turn     chan struct{} // contains one token; whoever holds it may send
+	st       account       // owned by the token holder
 }
 
-// account is the state of a gate that is kept in the store.
+// account is the part of a gate's state that is kept in the store.
 type account struct {
 	TimeLeft    float64   `json:"time_left"` // seconds
 	ErrorsLeft  float64   `json:"errors_left"`
 	CallsLeft   float64   `json:"calls_left"`
-	At          time.Time `json:"at"`           // time at which the buckets had these contents
+	At          time.Time `json:"at"`           // time at which the buckets had these levels
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
 	Running     bool      `json:"running"`      // from earlier versions: a query ran without reserved time
@@ -69,12 +70,12 @@ func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clo
 	return g
 }
 
-// key returns the key of the account. It does not contain the values of the address's parameters, since it is written
-// to the store and one of them may be a secret.
+// key returns the key of the account. It does not contain the values of URL parameters in the address, since the key is
+// written to the store and a value may be a secret.
 func (g *gate) key() string { return "endpoint " + politehttp.ShownURL(g.endpoint) }
 
-// enter waits for its turn and for the budgets. On success the caller must call leave. The errors are Banned and
-// RateLimited with RetryAfter, and that of ctx.
+// enter waits for its turn and for enough budget. On success, the caller must call leave. The errors are Banned and
+// RateLimited, with RetryAfter set, and the error of ctx.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -124,7 +125,7 @@ func (g *gate) admit(ctx context.Context) error {
 	}
 }
 
-// change reads the account, which other processes may have changed, and writes it back if f changes it, all atomically.
+// change reads the account, which other processes may have changed, and writes it back if f changes it. This is atomic.
 func (g *gate) change(ctx context.Context, f func(now time.Time) (changed bool, err error)) error {
 	var own error
 	err := g.store.Change(ctx, g.key(), func(data []byte) ([]byte, error) {
@@ -151,7 +152,7 @@ func (g *gate) load(data []byte, now time.Time) {
 	}
 	g.st = account{}
 	if json.Unmarshal(data, &g.st) != nil {
-		g.st = fresh // an unreadable account is replaced by a new one; the endpoint keeps an account, too
+		g.st = fresh // replace an unreadable account with a new one; the endpoint also keeps an account
 		return
 	}
 	g.refill(now)
@@ -161,7 +162,7 @@ func (g *gate) load(data []byte, now time.Time) {
 	}
 }
 
-// refill adds what the buckets have gained since the last update of the account.
+// refill adds what the buckets have gained since the account was last updated.
 func (g *gate) refill(now time.Time) {
 	minutes := max(now.Sub(g.st.At).Minutes(), 0)
 	g.st.TimeLeft = min(g.st.TimeLeft+minutes*g.pace.TimeRate.Seconds(), g.pace.Time.Seconds())
@@ -185,8 +186,8 @@ func (g *gate) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// leave records the cost of a request and the endpoint's instructions for later requests, and passes on the turn. An
-// error means that the account was not saved; the request itself is complete.
+// leave records the cost of a request and the endpoint's instructions for later requests, and releases the token. An
+// error means that the account was not saved, although the request itself is complete.
 func (g *gate) leave(ctx context.Context, took time.Duration, failure *kg.Error) error {
 	defer func() { g.turn <- struct{}{} }()
 	limited := failure != nil && (failure.Kind == kg.Banned || failure.Kind == kg.RateLimited)
@@ -210,7 +211,7 @@ func (g *gate) leave(ctx context.Context, took time.Duration, failure *kg.Error)
 	})
 }
 
-// MemoryStore is a [BudgetStore] in memory.
+// MemoryStore is an in-memory [BudgetStore].
 type MemoryStore struct {
 	mu     sync.Mutex
 	values map[string][]byte

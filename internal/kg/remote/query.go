@@ -17,13 +17,13 @@ import (
 )
 
 // longestGET is the maximum length of a query in the URL; longer queries are sent by POST. Wikidata's service caches
-// only answers to GET (for 5 minutes).
+// only responses to GET requests (for 5 minutes).
 const longestGET = 1500
 
 // Query runs a query using the SPARQL 1.1 protocol. A temporary failure (connection, 5xx, 429 with an acceptable
-// Retry-After) is retried. Table.Source is the endpoint's URL, without the values of its parameters. QLever's integers,
-// which arrive as xsd:int, are returned as xsd:integer. If QLever's answer is too large, the error contains the number
-// of rows.
+// Retry-After) is retried. Table.Source is the endpoint's URL without its parameter values. QLever's integers, which
+// arrive as xsd:int, are returned as xsd:integer. If QLever's response is too large, the error contains the number of
+// rows.
 func (s *Service) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := s.query(ctx, query, nil)
 	if s.cfg.QLever && kg.KindOf(err) == kg.TooLarge && ctx.Err() == nil {
@@ -32,7 +32,7 @@ func (s *Service) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// withTotal adds the number of rows to the failure of a query whose answer is too large. QLever reports that number
+// withTotal adds the number of rows to the failure of a query whose result is too large. QLever reports that number
 // even if only a single row is requested.
 func (s *Service) withTotal(ctx context.Context, query string, failure error) error {
 	t, err := s.query(ctx, query, url.Values{"send": {"1"}})
@@ -91,10 +91,10 @@ func (s *Service) queryRequest(ctx context.Context, query string, more url.Value
 	return req, nil
 }
 
-// resultsJSON is the type of results: SPARQL 1.1 Query Results JSON Format (W3C), section 6.
+// resultsJSON is the media type of results: SPARQL 1.1 Query Results JSON Format (W3C), section 6.
 const resultsJSON = "application/sparql-results+json"
 
-// readTable returns the answer as a table, or the failure.
+// readTable returns the response as a table, or the failure.
 func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	var ke *kg.Error
 	switch {
@@ -124,8 +124,8 @@ func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	return &t, nil
 }
 
-// foreign returns the content type of an answer if it rules out JSON. An answer with the type of plain text, or without
-// a type, may be JSON.
+// foreign returns the content type of a response if it rules out JSON. A response of type text/plain, or with no type,
+// may be JSON.
 func foreign(h http.Header) (string, bool) {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || kind == "text/plain" || strings.Contains(kind, "json") || strings.Contains(kind, "javascript") {
@@ -134,7 +134,7 @@ func foreign(h http.Header) (string, bool) {
 	return kind, true
 }
 
-// dropContext removes the column with the named graph that Blazegraph adds to the triples of CONSTRUCT and DESCRIBE.
+// dropContext removes the named graph column that Blazegraph adds to the triples of CONSTRUCT and DESCRIBE.
 func dropContext(t *kg.Table) {
 	if !slices.Equal(t.Vars, []string{"subject", "predicate", "object", "context"}) {
 		return
@@ -145,15 +145,15 @@ func dropContext(t *kg.Table) {
 	}
 }
 
-// virtuosoASK converts the table that some releases of Virtuoso return for ASK to a truth value.
+// virtuosoASK converts the table that some Virtuoso releases return for an ASK query to a boolean.
 func virtuosoASK(t *kg.Table) {
 	if slices.Equal(t.Vars, []string{"__ASK_RETVAL"}) {
 		*t = kg.Table{Ask: true, Boolean: len(t.Rows) == 1 && t.Rows[0][0].Value == "1"}
 	}
 }
 
-// virtuosoValues restores the standard form of values that Virtuoso returns in another form: years before year 1 get
-// four digits (XML Schema, dateTime), and points become geo:wktLiteral.
+// virtuosoValues restores the standard form of values that Virtuoso returns in a nonstandard form: years before year 1
+// get four digits (XML Schema, dateTime), and points become geo:wktLiteral.
 func virtuosoValues(t *kg.Table) {
 	for _, row := range t.Rows {
 		for i := range row {
@@ -173,7 +173,7 @@ func virtuosoValues(t *kg.Table) {
 	}
 }
 
-// standardIntegers changes the type of QLever's integers to the standard's.
+// standardIntegers changes the type of QLever's integers to the standard type.
 func standardIntegers(t *kg.Table) {
 	for _, row := range t.Rows {
 		for i := range row {

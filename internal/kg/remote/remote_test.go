@@ -23,11 +23,11 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 const oneRow = `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://www.wikidata.org/entity/Q42"}}]}}`
 
-// serve starts an imitation of an endpoint, and returns a service that queries it, with its clock.
+// serve starts a fake endpoint, and returns a service that queries it, along with the service's clock.
 func serve(t *testing.T, h http.HandlerFunc, change func(*Config)) (*Service, *politehttp.ManualClock) {
 	t.Helper()
 	srv := httptest.NewServer(h)
-	srv.Config.SetKeepAlivesEnabled(false) // otherwise, net/http itself repeats a GET if a kept connection breaks
+	srv.Config.SetKeepAlivesEnabled(false) // otherwise, net/http itself retries a GET if a kept-alive connection breaks
 	t.Cleanup(srv.Close)
 	rt, err := politehttp.NewTransport(politehttp.Options{Hosts: []string{srv.URL}})
 	if err != nil {
@@ -53,7 +53,7 @@ func answering(kind, body string) http.HandlerFunc {
 	}
 }
 
-// TestBadEndpoints checks that whatever an endpoint answers, the failure has a kind and a sentence that describes the
+// TestBadEndpoints checks that whatever an endpoint responds, the failure has a kind and a sentence that describes the
 // problem.
 func TestBadEndpoints(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -110,8 +110,7 @@ func TestBadEndpoints(t *testing.T) {
 	}
 }
 
-// TestNobody checks that an address at which no server answers is reported at once, because retrying would take
-// seconds.
+// TestNobody checks that an address where no server responds is reported at once, because retrying would take seconds.
 func TestNobody(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
@@ -149,7 +148,7 @@ func stalls(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// TestGoodAnswers checks that results whose types and forms deviate from the standard but are unambiguous are accepted.
+// TestGoodAnswers checks that results with nonstandard types and forms are accepted if they are unambiguous.
 func TestGoodAnswers(t *testing.T) {
 	for name, tt := range map[string]struct{ kind, body, want string }{
 		"the standard's":      {resultsJSON + ";charset=utf-8", oneRow, "[[<http://www.wikidata.org/entity/Q42>]]"},
@@ -177,8 +176,8 @@ func TestGoodAnswers(t *testing.T) {
 	}
 }
 
-// TestQLever checks that QLever's integers get the standard's type, and that QLever is asked for the number of rows if
-// an answer is too large.
+// TestQLever checks that QLever's integers get the standard type, and that QLever is asked for the number of rows if a
+// response is too large.
 func TestQLever(t *testing.T) {
 	integer := `{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#int","value":"7"}}]},"meta":{"query-time-ms":3,"result-size-total":123456}}`
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -228,9 +227,9 @@ func TestSecretsAreSentAndHidden(t *testing.T) {
 	}
 }
 
-// A running query gets back part of its cost, since the clock advances meanwhile. Therefore, the test empties the
-// account directly: 150 s are taken from the initial 120 s, which leaves -30 s. 1 s is needed, and 60 s per minute come
-// back, so the wait is 31 s.
+// A running query regains part of its cost, since the clock advances meanwhile. Therefore, the test empties the account
+// directly: it takes 150 s from the initial 120 s, which leaves -30 s. 1 s is needed, and 60 s are refilled per minute,
+// so the wait is 31 s.
 func TestTimeBudget(t *testing.T) {
 	s, clock := serve(t, answering(resultsJSON, oneRow), func(c *Config) {
 		c.Pace = Pace{Time: 120 * time.Second, TimeRate: 60 * time.Second, Errors: 60, ErrorRate: 30}
@@ -271,8 +270,8 @@ func TestAccountOutlastsCrash(t *testing.T) {
 	}
 }
 
-// Processes that share an account share its time: while two queries run that may use up all remaining time, a third one
-// waits. After they end early, almost all of the time is available again.
+// Processes that share an account share its time: while two queries that may use up all remaining time are running, a
+// third one waits. After they end early, almost all of the time is available again.
 func TestSharedAccount(t *testing.T) {
 	store, clock := NewMemoryStore(), politehttp.NewManualClock(noon)
 	var gates []*gate
@@ -292,7 +291,7 @@ func TestSharedAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Of 120 s, two queries used 1 s each, 60 s are reserved for the third, and 1 s came back while it waited.
+	// Of 120 s, two queries used 1 s each, 60 s are reserved for the third, and 1 s was refilled while it waited.
 	if got := gates[1].st.TimeLeft; math.Abs(got-59) > 0.01 {
 		t.Errorf("%v s left", got)
 	}
@@ -333,7 +332,7 @@ func FuzzFailureTexts(f *testing.F) {
 	})
 }
 
-// panicking is a transport and a store that panic.
+// panicking is a transport and a store that panics.
 type panicking struct{ BudgetStore }
 
 func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic("a fault") }
@@ -341,8 +340,8 @@ func (panicking) Change(context.Context, string, func([]byte) ([]byte, error)) e
 	panic("a fault")
 }
 
-// TestPanic checks that a panic that ends one question leaves the gate open for the next one, and that the maximum cost
-// of the query stays reserved.
+// TestPanic checks that after a panic that ends one question, the gate is open for the next question, and the query's
+// maximum cost stays reserved.
 func TestPanic(t *testing.T) {
 	s, _ := serve(t, answering(resultsJSON, oneRow), func(c *Config) { c.Pace = DefaultPace() })
 	faulty := func(change func()) {

@@ -1,20 +1,19 @@
-// Package remote sends requests to the HTTP services of knowledge graphs, politely, and without trusting what they
-// return. [Service] is one service at one address: [Service.Query] uses the SPARQL 1.1 protocol; [Service.Do] sends any
-// other request. Every failure is a *kg.Error with its kind, or the context's error.
+// Package remote sends requests to the HTTP services of knowledge graphs, politely and without trusting what they
+// return. A [Service] is a service at one address: [Service.Query] uses the SPARQL 1.1 protocol; [Service.Do] sends any
+// other request. Every failure is a *kg.Error with a kind, or the context's error.
 //
 // # Manners
 //
 // Requests to one address are sent one at a time, with a User-Agent that contains the operator's contact. For a query
-// service the client keeps its own account of the two budgets of Wikidata's service (time and errors, see [Pace]) and
-// waits before it would be throttled. It obeys Retry-After; after a ban (403) it sends nothing until the ban is over.
-// The account and the ban are kept in a [BudgetStore], so they survive a restart (gate.go).
+// service, the client keeps its own account of the two budgets that Wikidata's service has (time and errors; see
+// [Pace]), and waits rather than be throttled. It obeys Retry-After. After a ban (403), it sends nothing until the ban
+// is over. The account and the ban are kept in a [BudgetStore], so they survive a restart (gate.go).
 //
 // # Truth
 //
 // A response with status 200 is a result only if its type is JSON and the whole body is JSON, because services report a
-// timeout in mid-stream by appending a stack trace to a partial result. Responses that exceed the size limit are cut
-// off while streaming. The stack trace, the echo of the query and all secrets are removed from error messages
-// (failure.go).
+// midstream timeout by appending a stack trace to a partial result. Responses that exceed the size limit are cut off
+// while streaming. Stack traces, echoes of the query and all secrets are removed from error messages (failure.go).
 //
 // Sources: SPARQL 1.1 Protocol (W3C); RDF repository of Wikidata's query service (ThrottlingFilterConfig); QLever's
 // server.
@@ -40,23 +39,23 @@ import (
 const (
 	DefaultTimeout  = 70 * time.Second // Wikidata's own deadline is 60 s
 	DefaultMaxBytes = 10 << 20
-	maxWait         = 2 * time.Minute // longest wait for a budget; after that, the call fails as rate limited
+	maxWait         = 2 * time.Minute // longest wait for a budget; beyond that, a call fails as rate limited
 )
 
 // Config configures a [Service]. All fields except Address and UserAgent have defaults.
 type Config struct {
 	Address   string      // address of the service; its parameters may contain a key, which is never shown
-	UserAgent string      // with a contact, see politehttp.UserAgent
+	UserAgent string      // with a contact; see politehttp.UserAgent
 	Header    http.Header // sent with every request; the values are never shown
 	Params    url.Values  // sent with every query; the values are never shown
 	Timeout   time.Duration
 	MaxBytes  int64 // size limit of a response
-	Pace      Pace  // zero: no budgets
+	Pace      Pace  // no budgets if zero
 	Retry     politehttp.Policy
-	QLever    bool // the service is QLever: see [Service.Query]
+	QLever    bool // whether the service is QLever; see [Service.Query]
 }
 
-// Service is one HTTP service. It is safe for concurrent use.
+// Service is an HTTP service. It is safe for concurrent use.
 type Service struct {
 	lg    *slog.Logger
 	cfg   Config
@@ -64,11 +63,11 @@ type Service struct {
 	clock politehttp.Clock
 	rnd   func() float64
 	gate  *gate
-	scrub *politehttp.Scrubber // removes the keys in the address, the header and the parameters from text
+	scrub *politehttp.Scrubber // removes the secrets in the address, the headers and the parameters from text
 }
 
 // New returns a service. rt sends requests to its host (see politehttp.NewTransport); rnd returns random numbers in
-// [0,1) for the waits between attempts; store keeps budgets and bans across restarts.
+// [0,1) for the delays between attempts; store keeps budgets and bans across restarts.
 func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
 	store BudgetStore) (*Service, error) {
 	if len(cfg.UserAgent) < 5 {
@@ -97,11 +96,11 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 		gate: newGate(cfg.Address, cfg.Pace, store, clock)}, nil
 }
 
-// Host returns the service's host, with its port if the address has one.
+// Host returns the service's host, including the port if the address has one.
 func (s *Service) Host() string {
 	u, err := url.Parse(s.cfg.Address)
 	if err != nil {
-		return "" // not possible, since New refuses such an address
+		return "" // not possible, since New rejects such an address
 	}
 	return u.Host
 }
@@ -109,7 +108,7 @@ func (s *Service) Host() string {
 // Shown returns the service's address without its secrets.
 func (s *Service) Shown() string { return politehttp.ShownURL(s.cfg.Address) }
 
-// Answer is the result of one HTTP exchange: the status with the part of the body that arrived, or the error that ended
+// Answer is the result of an HTTP exchange: the status and the part of the body that arrived, or the error that ended
 // the exchange.
 type Answer struct {
 	Status int
@@ -119,9 +118,8 @@ type Answer struct {
 	Took   time.Duration
 }
 
-// Do waits for its turn, sends the request that build returns, and passes the answer to read, which returns the
-// failure, or nil if there is none. Temporary failures are retried, except for a refused connection or a host that does
-// not exist.
+// Do waits for its turn, sends the request that build returns, and passes the response to read, which returns the
+// failure, or nil if there is none. It retries temporary failures, but not a refused connection or a nonexistent host.
 func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer,
 	time.Time) *kg.Error) error {
 	for attempt := 1; ; attempt++ {
@@ -139,7 +137,7 @@ func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http
 	}
 }
 
-// once sends one request through the gate.
+// once sends a single request through the gate.
 func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer,
 	time.Time) *kg.Error) error {
 	req, err := build(ctx)
@@ -161,8 +159,8 @@ func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*ht
 	return failure
 }
 
-// admitted sends a request that the gate has admitted, and always leaves the gate. Otherwise, after a panic that ends
-// only one question, no other request would ever get a turn.
+// admitted sends a request that the gate has admitted, and leaves the gate even after a panic. Otherwise, a panic that
+// ends a single question would block all later requests.
 func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Answer,
 	time.Time) *kg.Error) (failure *kg.Error) {
 	start := s.clock.Now()
@@ -173,11 +171,11 @@ func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Ans
 		}
 	}()
 	a := s.exchange(ctx, req)
-	took = func() time.Duration { return a.Took } // does not include the time for reading the answer here
+	took = func() time.Duration { return a.Took } // does not include the time to process the response here
 	return s.shown(s.judge(a, read))
 }
 
-// judge passes an answer to read; a redirect is always a failure.
+// judge passes a response to read. A redirect is always a failure.
 func (s *Service) judge(a Answer, read func(Answer, time.Time) *kg.Error) *kg.Error {
 	if a.Status >= 300 && a.Status < 400 {
 		return kg.Errorf(kg.Down, "the endpoint redirects to another address (status %d); correct its address", a.Status)
@@ -185,8 +183,8 @@ func (s *Service) judge(a Answer, read func(Answer, time.Time) *kg.Error) *kg.Er
 	return read(a, s.clock.Now())
 }
 
-// again decides whether a failed call is repeated, and waits before that. For a rate limit, the wait is in the gate,
-// when the next attempt enters.
+// again reports whether a failed call should be retried, and waits before it returns. For a rate limit, the wait
+// happens in the gate, when the next attempt enters.
 func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
 	if attempt >= s.cfg.Retry.Attempts {
 		return false
@@ -201,7 +199,7 @@ func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
 	return false
 }
 
-// exchange sends req once and reads the answer, up to the size limit and within the time limit.
+// exchange sends req once and reads the response, up to the size limit and within the time limit.
 func (s *Service) exchange(ctx context.Context, req *http.Request) Answer {
 	start := s.clock.Now()
 	tctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
@@ -228,7 +226,7 @@ func (s *Service) exchange(ctx context.Context, req *http.Request) Answer {
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Err: err, Took: s.clock.Now().Sub(start)}
 }
 
-// shown returns a failure without secrets. Failures from an answer with status 200 may still contain them.
+// shown returns a failure without secrets. Errors from a 200 response may still contain them.
 func (s *Service) shown(e *kg.Error) *kg.Error {
 	if e == nil {
 		return nil
@@ -238,7 +236,7 @@ func (s *Service) shown(e *kg.Error) *kg.Error {
 	return &clean
 }
 
-// netError sets the kind of a failed exchange's error. It does not change the caller's own context error.
+// netError assigns a kind to the error of a failed exchange. It does not change the caller's own context error.
 func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	var large *politehttp.TooLargeError
 	var refused *politehttp.RefusedError
@@ -257,8 +255,8 @@ func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	return &kg.Error{Kind: kg.Down, Message: cmp.Or(nobody(err), "the connection failed or broke off"), Err: err}
 }
 
-// nobody returns a message if no server answers at an address, so that retrying within seconds does not help.
-// Otherwise, or if that is unknown, it returns "".
+// nobody returns a message if no server responds at an address, in which case retrying within seconds does not help.
+// Otherwise, or if it cannot tell, it returns "".
 func nobody(err error) string {
 	var name *net.DNSError
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Store keeps shapes across restarts, as JSON values under keys of this package.
+// Store keeps shapes across restarts, as JSON values under keys that this package chooses.
 type Store interface {
 	// Get returns the value under key, or false if there is none.
 	Get(ctx context.Context, key string) ([]byte, bool, error)
@@ -22,10 +22,10 @@ type Store interface {
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// maxKnown is the maximum number of shapes in memory. If there are more, all except those in use are dropped.
+// maxKnown is the maximum number of shapes in memory. When there are more, all except those in use are dropped.
 const maxKnown = 2000
 
-// entry is a class in memory. The holder of turn may read and set shape.
+// entry is a class in memory. Whoever holds turn may read and set shape.
 type entry struct {
 	turn  chan struct{}
 	shape *kg.Shape
@@ -55,29 +55,29 @@ func (m *Maker) fresh(s *kg.Shape) bool {
 	return m.o.Now == nil || m.o.Now().Sub(s.At) < m.o.MaxAge
 }
 
-// keyVersion is part of every key, so that shapes that an earlier version of the program stored in another form are not
-// found.
+// keyVersion is part of every key, so that shapes stored in a different format by an earlier version of the program are
+// not found.
 const keyVersion = "shape 1"
 
 func (m *Maker) key(iri, lang string) string {
 	return keyVersion + " " + m.o.Graph.Endpoint + " " + m.o.Graph.Name + " " + iri + " " + lang
 }
 
-// stored returns a stored shape, or nil if there is none. If the store fails, the only cost is time.
+// stored returns a stored shape, or nil if there is none. A store failure only costs time.
 func (m *Maker) stored(ctx context.Context, iri, lang string) *kg.Shape {
 	if m.o.Store == nil {
 		return nil
 	}
 	data, ok, err := m.o.Store.Get(ctx, m.key(iri, lang))
 	if err != nil {
-		m.o.Log.Warn("shape: a stored shape cannot be read", "class", iri, "err", err)
+		m.o.Log.Warn("shape: cannot read a stored shape", "class", iri, "err", err)
 	}
 	if !ok || err != nil {
 		return nil
 	}
 	var s kg.Shape
 	if err := json.Unmarshal(data, &s); err != nil || s.Class.ID == "" {
-		m.o.Log.Warn("shape: a stored shape is broken and is measured again", "class", iri)
+		m.o.Log.Warn("shape: a stored shape is corrupt and will be measured again", "class", iri)
 		return nil
 	}
 	return &s
@@ -92,11 +92,11 @@ func (m *Maker) store(ctx context.Context, iri, lang string, s *kg.Shape) {
 		err = m.o.Store.Put(ctx, m.key(iri, lang), data)
 	}
 	if err != nil {
-		m.o.Log.Warn("shape: a shape was not stored", "class", iri, "err", err)
+		m.o.Log.Warn("shape: cannot store a shape", "class", iri, "err", err)
 	}
 }
 
-// Folder is a [Store] that stores each value in a file in a folder. The folder is created when needed.
+// Folder is a [Store] that stores each value in a file in the folder, which it creates when needed.
 type Folder string
 
 func (f Folder) file(key string) string {
@@ -113,10 +113,10 @@ func (f Folder) Get(_ context.Context, key string) ([]byte, bool, error) {
 	return data, err == nil, err
 }
 
-// Put stores value under key. A reader sees the old value or the new one, never a partial one.
+// Put stores value under key. Readers see either the old value or the new value, never a partial one.
 func (f Folder) Put(_ context.Context, key string, value []byte) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
-		return fmt.Errorf("the folder of the shapes cannot be created: %w", err)
+		return fmt.Errorf("the folder for shapes cannot be created: %w", err)
 	}
 	tmp, err := os.CreateTemp(string(f), ".shape-*")
 	if err != nil {

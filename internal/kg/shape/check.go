@@ -11,56 +11,56 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Limits of [Check].
+// Limits on [Check].
 const (
-	maxChecked   = 12  // shapes that one check requests
-	inferredFrom = 0.8 // share of a predicate's values that its known classes must cover for an inference
+	maxChecked   = 12  // shapes requested per check
+	inferredFrom = 0.8 // share of a predicate's values that its known classes must cover to infer them
 )
 
 // HintKind is the kind of a hint.
 type HintKind string
 
-// The kinds of hint.
+// The kinds of hints.
 const (
 	UnknownClass HintKind = "unknown_class" // the class has no members in this graph
 	NotOnClass   HintKind = "not_on_class"  // no member of the subject's class has the predicate
 )
 
-// Hint is something in a query that does not fit the graph's data. It may still be right, because shapes of large
-// classes are samples.
+// Hint describes something in a query that does not fit the graph's data. The query may still be right, because the
+// shapes of large classes are based on samples.
 type Hint struct {
 	Kind      HintKind
-	Subject   string           // as in the query, such as ?city; "" for a node without a name, such as a step of a path
+	Subject   string           // as in the query, such as ?city; "" for an unnamed node, such as a step in a path
 	Classes   []kg.PropertyRef // classes of the subject; for UnknownClass, the class that is unknown
-	Inferred  bool             // the classes are not in the query, but are inferred from From
-	From      string           // for an inferred class, ID of the predicate that leads to the subject
+	Inferred  bool             // the classes are not in the query but inferred from From
+	From      string           // for an inferred class, the ID of the predicate that leads to the subject
 	Predicate string           // ID of the predicate
-	Wide      bool             // the query also includes members of narrower classes, which were not examined
-	Looked    int64            // number of members of all classes that were examined; -1 if unknown
-	Sampled   bool             // the members are a sample
-	Points    bool             // the predicate does lead to members, so it is used in the wrong direction
+	Wide      bool             // the query also includes members of subclasses, which were not examined
+	Looked    int64            // number of members examined, in all classes; -1 if unknown
+	Sampled   bool             // the members examined are a sample
+	Points    bool             // the predicate points to members, so the query uses it in the wrong direction
 	Frequent  []kg.ShapePredicate
-	Known     []kg.PropertyRef // for UnknownClass, classes that are in the graph
+	Known     []kg.PropertyRef // for UnknownClass, classes that do exist in the graph
 }
 
-// Schema is a graph with its shapes, against which a query is checked.
+// Schema is a graph's shapes, against which a query is checked.
 type Schema struct {
 	Graph *kg.Description
-	// Shape returns the shape of a class by ID or IRI. A class without members is kg.NotFound; any other error means that
-	// nothing is known about the class.
+	// Shape returns the shape of a class by ID or IRI. For a class without members, the error is kg.NotFound; any other
+	// error means that nothing is known about the class.
 	Shape func(class string) (*kg.Shape, error)
-	// Classes suggests classes of the graph for a class that is not in the graph. It may be nil.
+	// Classes suggests classes in the graph for a class that is not in it. It may be nil.
 	Classes func(class string) []kg.PropertyRef
 }
 
 // Check compares a query with the shapes of the classes that it names. main is the graph that runs the query. service
-// returns the schema for the address of a SERVICE, or nil if there is none; service may itself be nil.
+// returns the schema for the address in a SERVICE clause, or nil if there is none; service may itself be nil.
 //
-// A subject is judged if its class is written in the query (with one of the graph's type properties, with or without a
-// path to wider classes, or in VALUES), or if it is the value of a predicate whose values have known classes. Paths are
-// split: helper nodes are inserted into a sequence, alternatives become separate triples, and *, + and ? are dropped.
-// Predicates that are variables, negated paths, and Wikidata's own services are not judged. A class has a predicate if
-// any member has it, and a subject with several classes has it if any of the classes does.
+// A subject is judged if the query states its class (with one of the graph's type properties, with or without a path to
+// superclasses, or in VALUES), or if it is the value of a predicate whose values have known classes. Paths are split:
+// helper nodes are inserted into a sequence, alternatives become separate triples, and *, + and ? are dropped.
+// Variable predicates, negated paths, and Wikidata's own services are not judged. A class has a predicate if any member
+// has it, and a subject with several classes has a predicate if any of the classes does.
 func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hint {
 	c := &checker{schema: main, service: service}
 	c.group(q.Body.Where)
@@ -78,7 +78,7 @@ func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hin
 // edge is a triple whose predicate is an IRI.
 type edge struct{ subject, predicate, object string }
 
-// typing is a class of a subject. wide means that it includes narrower classes.
+// typing is a class of a subject. wide is true if it includes subclasses.
 type typing struct {
 	class string
 	wide  bool
@@ -124,8 +124,8 @@ func (c *checker) group(g *sparql.Group) {
 	}
 }
 
-// remote checks a SERVICE against its own graph. Wikidata's own services contain settings, but the patterns of around
-// and box are checked against the main graph.
+// remote checks a SERVICE clause against the service's graph. Wikidata's own services contain parameters rather than
+// patterns, but the patterns in around and box are checked against the main graph.
 func (c *checker) remote(x *sparql.Service) {
 	if x.Kind() != sparql.Federation {
 		return
@@ -173,7 +173,7 @@ func node(t *sparql.Term) string {
 	return ""
 }
 
-// shownNode returns a node's key as it is written in a query, or "" for a blank node.
+// shownNode returns a node's key in query syntax, or "" for a blank node.
 func shownNode(key string) string {
 	if strings.HasPrefix(key, "_:") {
 		return ""
@@ -200,7 +200,7 @@ func (c *checker) path(subject string, p *sparql.Path, object string) {
 			next := object
 			if i < len(p.Args)-1 {
 				c.helpers++
-				next = "_: step " + strconv.Itoa(c.helpers) // labels of a query's blank nodes never contain a space
+				next = "_: step " + strconv.Itoa(c.helpers) // blank node labels in a query never contain a space
 			}
 			c.path(subject, a, next)
 			subject = next
@@ -220,7 +220,7 @@ func (c *checker) see(subject string) {
 	}
 }
 
-// typed records a class of a subject: an IRI, or a variable that VALUES may explain.
+// typed records a class of a subject: an IRI, or a variable that VALUES may bind.
 func (c *checker) typed(subject, class string, wide bool) {
 	c.see(subject)
 	if c.types == nil {
@@ -233,7 +233,7 @@ func (c *checker) typed(subject, class string, wide bool) {
 	}
 }
 
-// typePath reports whether a path leads from a resource to its class. wide means that it includes narrower classes.
+// typePath reports whether a path leads from a resource to its class. wide is true if this includes subclasses.
 func (c *checker) typePath(p *sparql.Path) (wide, ok bool) {
 	steps := []*sparql.Path{p}
 	if p.Kind == sparql.PathSeq {
@@ -270,7 +270,7 @@ func (c *checker) isType(iri string) bool {
 	return false
 }
 
-// isStatementType reports whether two steps are p:P31/ps:P31 of a Wikibase whose type property is wdt:P31.
+// isStatementType reports whether two steps are p:P31/ps:P31 on a Wikibase whose type property is wdt:P31.
 func (c *checker) isStatementType(first, second string) bool {
 	id := rdf.EntityID(first)
 	return c.schema.Graph.IsWikibase() && id != "" && first == rdf.Prop+id && second == rdf.Prop+"statement/"+id &&
@@ -319,8 +319,8 @@ func (c *checker) explicit(subject string) bool {
 	return len(c.types[subject]) > 0 || len(c.byVar[subject]) > 0
 }
 
-// classes returns the shapes of a subject's written classes. If one of them is unknown for any reason other than having
-// no members, it returns none, because the subject cannot be judged.
+// classes returns the shapes of the classes that the query states for a subject. If a class is unknown for any reason
+// other than having no members, it returns none, because the subject cannot be judged.
 func (c *checker) classes(subject string) (shapes []*kg.Shape, hints []Hint) {
 	types := slices.Clone(c.types[subject])
 	for _, v := range c.byVar[subject] {
@@ -355,8 +355,8 @@ func (c *checker) classes(subject string) (shapes []*kg.Shape, hints []Hint) {
 
 func (c *checker) class(iri string) string { return ID(c.schema.Graph, iri) }
 
-// shape returns the shape of a class. If the graph does not answer, or if too many shapes were requested, known is
-// false.
+// shape returns the shape of a class. known is false if the graph does not respond or if too many shapes were
+// requested.
 func (c *checker) shape(class string) (s *kg.Shape, known bool) {
 	if s, ok := c.shapes[class]; ok {
 		return s, true
@@ -378,11 +378,11 @@ func (c *checker) shape(class string) (s *kg.Shape, known bool) {
 		c.shapes[class] = nil
 		return nil, true
 	}
-	c.asked = maxChecked // a graph that does not answer is not asked again
+	c.asked = maxChecked // a graph that does not respond is not asked again
 	return nil, false
 }
 
-// infer returns the shapes of the classes that the values of a predicate have, or none if not enough of them are known.
+// infer returns the shapes of the classes of a predicate's values, or none if too few of the classes are known.
 func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 	var out []*kg.Shape
 	for _, s := range from {
@@ -407,7 +407,7 @@ func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 	return out
 }
 
-// predicates adds hints about the predicates of a subject that no member of its classes has.
+// predicates adds hints about predicates of a subject that no member of its classes has.
 func (c *checker) predicates(subject string, shapes []*kg.Shape, from string) []Hint {
 	if len(shapes) == 0 {
 		return nil
@@ -446,8 +446,8 @@ func looked(sum int64, s *kg.Shape) int64 {
 	return sum + n
 }
 
-// judged reports whether shapes contain a predicate: on a Wikibase, they contain the properties; elsewhere, all
-// predicates except the type properties.
+// judged reports whether shapes cover a predicate. On a Wikibase, they cover properties; elsewhere, all predicates
+// except type properties.
 func (c *checker) judged(iri string) bool {
 	if c.schema.Graph.IsWikibase() {
 		id := rdf.EntityID(iri)
@@ -466,7 +466,7 @@ const (
 	Yes
 )
 
-// Has reports whether any of the members from which a shape was measured has a predicate.
+// Has reports whether any of the members that a shape was measured on has a predicate.
 func Has(s *kg.Shape, id string) Answer {
 	switch {
 	case s.Predicate(id) != nil, slices.Contains(s.Rest, id):

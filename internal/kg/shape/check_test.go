@@ -22,7 +22,7 @@ func pred(id string, coverage float64, targets ...string) kg.ShapePredicate {
 	return p
 }
 
-// schema contains cities with a country, countries with a capital, and a class about which the graph does not answer.
+// schema contains cities with a country, countries with a capital, and a class for which the graph does not respond.
 func schema() Schema {
 	shapes := map[string]*kg.Shape{
 		"Q515": {Class: kg.PropertyRef{ID: "Q515", Label: "city"}, Members: 9000, Sample: 2000,
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckPlain checks queries in another graph's own vocabulary.
+// TestCheckPlain checks queries in the vocabulary of a graph other than Wikidata.
 func TestCheckPlain(t *testing.T) {
 	d := &kg.Description{Statements: kg.Plain, Prefixes: map[string]string{"c": "http://example.org/c/"},
 		Types: []string{"rdf:type"}}

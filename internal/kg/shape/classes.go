@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// classList contains the largest classes of a graph, with their labels by language.
+// classList contains a graph's largest classes, with their labels by language.
 type classList struct {
 	mu     sync.Mutex
 	at     time.Time
@@ -25,10 +25,11 @@ type classList struct {
 // candidates is the maximum number of entities for which FindClasses checks whether they are classes.
 const candidates = 50
 
-// FindClasses finds classes with direct members by name or meaning, with labels in lang: first the largest classes
-// whose label equals the text, then the results of the graph's own search, then other labels with its words. Uses is
-// the number of direct members, or -1 if they were not counted. Errors are those of the graph. If a graph cannot count
-// its classes in time, only its own search is used.
+// FindClasses finds classes that have direct members by name or meaning, with labels in lang. Results are in this
+// order: the largest classes whose label equals the text, the results of the graph's own search, other large classes
+// whose label contains the words of the text. Uses is the number of direct members, or -1 if they were not counted.
+// Errors are those of the graph. If a graph cannot count its classes in time, FindClasses uses only the graph's own
+// search.
 func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	limit = max(limit, 1)
 	list, err := m.largest(ctx, lang)
@@ -56,7 +57,7 @@ func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (
 	if err != nil {
 		return nil, err
 	}
-	if !exact { // the graph's search also finds other names of classes, and meanings
+	if !exact { // the graph's search also matches aliases and meanings
 		out.Hits, more = more, out.Hits
 	}
 	for _, h := range more {
@@ -69,7 +70,7 @@ func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (
 	return out, nil
 }
 
-// others returns the entities that the graph's search finds and that have members.
+// others returns the entities with members that the graph's search finds.
 func (m *Maker) others(ctx context.Context, text, lang string) ([]kg.Hit, error) {
 	res, err := m.o.Find(ctx, kg.FindQuery{Text: text, Type: kg.Item, Language: lang, Limit: candidates, Meaning: true})
 	if err != nil {
@@ -104,7 +105,7 @@ func (m *Maker) others(ctx context.Context, text, lang string) ([]kg.Hit, error)
 	return out, nil
 }
 
-// largest returns the largest classes, or nil if they are not requested from the graph.
+// largest returns the largest classes, or nil if the limits say not to request them.
 func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error) {
 	if m.o.Limits.Classes < 0 {
 		return nil, nil
@@ -121,7 +122,7 @@ func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error
 			" ?class } GROUP BY ?class ORDER BY DESC(?n) LIMIT "+strconv.Itoa(m.o.Limits.Classes))
 		if slow(err) {
 			m.o.Log.Info("shape: the graph cannot count its classes in time", "graph", m.o.Graph.Name)
-			t, err = &kg.Table{}, nil // and they are not requested again
+			t, err = &kg.Table{}, nil // do not request them again
 		}
 		if err != nil {
 			return nil, err
@@ -146,7 +147,7 @@ func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error
 	return c.byLang[lang], nil
 }
 
-// classEntries returns the classes with their labels. For a class without a label, the end of its IRI is used.
+// classEntries returns the classes with their labels. For a class without a label, it uses the end of the IRI.
 func (m *Maker) classEntries(ctx context.Context, counts map[string]int64, lang string) ([]lookup.Entry, error) {
 	s := &kg.Shape{}
 	iris := slices.Sorted(maps.Keys(counts))
@@ -157,7 +158,7 @@ func (m *Maker) classEntries(ctx context.Context, counts map[string]int64, lang 
 		if ctx.Err() != nil || !errors.As(err, new(*kg.Error)) {
 			return nil, err
 		}
-		m.o.Log.Warn("shape: no labels of classes", "graph", m.o.Graph.Name, "err", err)
+		m.o.Log.Warn("shape: no class labels", "graph", m.o.Graph.Name, "err", err)
 	}
 	out := make([]lookup.Entry, len(iris))
 	for i, iri := range iris {

@@ -6,43 +6,43 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// View is a shape in the JSON form that the program prints. Unknown figures are null.
+// View is a shape in the JSON format that the program prints. Unknown figures are null.
 type View struct {
 	Class    Ref         `json:"class"`
 	Members  *int64      `json:"members"`
-	Sample   int64       `json:"sample"` // number of members that were examined; all if 0
+	Sample   int64       `json:"sample"` // number of members examined; all if 0
 	Source   string      `json:"source"` // void, endpoint or sample
 	At       *time.Time  `json:"at"`
 	Out      []Predicate `json:"out"`
 	In       []Predicate `json:"in"`
-	MoreOut  int         `json:"more_out"` // number of predicates left out
+	MoreOut  int         `json:"more_out"` // number of predicates omitted
 	MoreIn   int         `json:"more_in"`
 	Declared []Ref       `json:"declared,omitempty"`
 	Notes    []string    `json:"notes,omitempty"`
 }
 
-// Ref is an entity with its label.
+// Ref is an entity and its label.
 type Ref struct {
 	ID    string `json:"id"`
 	Label string `json:"label,omitempty"`
 }
 
-// Predicate is a predicate of a [View].
+// Predicate is a predicate in a [View].
 type Predicate struct {
 	Ref
 	Variants    []string  `json:"variants,omitempty"` // wdt, p
-	Coverage    *float64  `json:"coverage"`           // share of the members, 0 to 1
-	Mean        *float64  `json:"mean"`               // mean number of values of the members that have any
+	Coverage    *float64  `json:"coverage"`           // share of members that have it, 0 to 1
+	Mean        *float64  `json:"mean"`               // mean number of values per member that has any
 	Cardinality string    `json:"cardinality"`        // "", ?, + or *
 	Targets     []Target  `json:"targets"`
-	More        int       `json:"more"` // number of targets left out
+	More        int       `json:"more"` // number of targets omitted
 	Allowed     []Ref     `json:"allowed,omitempty"`
 	Example     *exampled `json:"example,omitempty"`
 }
 
 // Target is a class or datatype of a predicate's values.
 type Target struct {
-	ID       string  `json:"id,omitempty"` // ID of the class; "[]" for nodes without a name
+	ID       string  `json:"id,omitempty"` // ID of the class; "[]" for unnamed nodes
 	Label    string  `json:"label,omitempty"`
 	Datatype string  `json:"datatype,omitempty"` // datatype of literals
 	Share    float64 `json:"share"`
@@ -54,7 +54,7 @@ type exampled struct {
 	Label   string `json:"label,omitempty"`
 }
 
-// NewView returns the view of a shape.
+// NewView returns a view of a shape.
 func NewView(s *kg.Shape) View {
 	v := View{Class: Ref(s.Class), Members: known(s.Members), Sample: s.Sample, Source: s.Source,
 		Out: predicateViews(s.Out),

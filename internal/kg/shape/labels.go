@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// labelBatch is the number of labels that one query requests.
+// labelBatch is the number of labels requested per query.
 const labelBatch = 150
 
-// Labels requests the labels of IRIs from a graph, each in the first of the languages in which it has one, or otherwise
-// without a language. A label in another language has a language tag, such as "Straße@de". IRIs without any label are
-// absent.
+// Labels requests the labels of IRIs from a graph, each in the first of the given languages that has one, or else
+// without a language. If the label is in a different language, a language tag is appended, as in "Straße@de". IRIs
+// without a label are absent from the result.
 func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string]string, error) {
 	paths, iris := labelPaths(d), safe(iris)
 	out := map[string]string{}
@@ -36,9 +36,9 @@ func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages
 	return out, nil
 }
 
-// LabelsIn requests the labels of IRIs from a graph, in each of the languages, or in all languages if there are none.
-// The labels have tags, as in "Straße@de", and are in the order of the languages; labels without a language come last.
-// IRIs without any label are absent.
+// LabelsIn requests the labels of IRIs from a graph in each of the given languages, or in all languages if none are
+// given. The labels have language tags, as in "Straße@de", and are in the order of the languages; labels without a
+// language come last. IRIs without a label are absent from the result.
 func LabelsIn(ctx context.Context, d *kg.Description, query Query, iris,
 	languages []string) (map[string][]string, error) {
 	filter := ""
@@ -75,7 +75,7 @@ func LabelsIn(ctx context.Context, d *kg.Description, query Query, iris,
 	return out, nil
 }
 
-// safe returns the IRIs that can be written between angle brackets.
+// safe returns the IRIs that can be put in angle brackets without escaping.
 func safe(iris []string) []string {
 	return slices.DeleteFunc(slices.Clone(iris), func(iri string) bool {
 		return iri == "" || strings.ContainsAny(iri, "<>\"{}|\\^` \n\r\t")
@@ -177,7 +177,7 @@ func (m *Maker) label(ctx context.Context, s *kg.Shape, lang string) error {
 	return nil
 }
 
-// languages returns the languages in which labels are searched.
+// languages returns the languages in which labels are requested.
 func (m *Maker) languages(lang string) []string {
 	var out []string
 	for _, l := range append([]string{lang, "mul", "en"}, m.o.Graph.Languages...) {
@@ -188,7 +188,7 @@ func (m *Maker) languages(lang string) []string {
 	return out
 }
 
-// References returns every label in a shape by the ID that it belongs to.
+// References returns pointers to all labels in a shape, by the ID that they belong to.
 func References(s *kg.Shape) map[string][]*string {
 	out := map[string][]*string{}
 	add := func(r *kg.PropertyRef) {

@@ -17,20 +17,20 @@ import (
 // Query runs a query on the graph. Errors are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Limits bounds what is requested and kept. For fields that are zero, the defaults of [DefaultLimits] are used.
+// Limits bounds what is requested and kept. Fields that are zero get the values from [DefaultLimits].
 type Limits struct {
-	Share   float64       // minimum share of the members that have a predicate
-	Out     int           // number of predicates of the members
-	In      int           // number of predicates that lead to members
-	Targets int           // number of classes and datatypes of a predicate's values
-	Query   time.Duration // time limit for one query
-	Whole   int64         // maximum number of members up to which all are examined
+	Share   float64       // minimum share of members that must have a predicate
+	Out     int           // number of predicates from members
+	In      int           // number of predicates to members
+	Targets int           // number of classes and datatypes per predicate
+	Query   time.Duration // time limit per query
+	Whole   int64         // up to this number of members, all are examined
 	Sample  int           // number of members examined if there are more
-	Classes int           // number of the largest classes that FindClasses lists; none if negative
+	Classes int           // number of largest classes that FindClasses lists; none if negative
 }
 
-// DefaultLimits returns GRASP's limits for predicates, classes and queries (from its repository, files of 2026), and
-// our own for samples.
+// DefaultLimits returns GRASP's limits on predicates, classes and queries (from its repository, as of 2026), and our
+// own limits on samples.
 func DefaultLimits() Limits {
 	return Limits{Share: 0.01, Out: 30, In: 10, Targets: 5, Query: 30 * time.Second, Whole: 10_000, Sample: 2_000,
 		Classes: 500}
@@ -45,11 +45,11 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Members describes the resources from which a shape is measured.
+// Members describes the resources that a shape is measured on.
 type Members struct {
 	Pattern string // a SPARQL pattern without braces
-	Var     string // the pattern's variable for the members, without the question mark
-	Single  bool   // the pattern binds each member only once
+	Var     string // the pattern's variable for members, without the question mark
+	Single  bool   // whether the pattern binds each member only once
 }
 
 // class returns the direct members of a class.
@@ -74,16 +74,15 @@ func TypePath(d *kg.Description) string {
 	return strings.Join(types, "|")
 }
 
-// Measure measures the shape of the resources that members.Pattern finds. The shape's Class and labels are empty. The
-// error kg.NotFound means that there are no such resources.
+// Measure measures the shape of the resources that members.Pattern finds. The shape's Class and labels are empty. If
+// there are no such resources, the error is kg.NotFound.
 func Measure(ctx context.Context, d *kg.Description, query Query, members Members, l Limits) (*kg.Shape, error) {
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
 	return m.shape(ctx, members)
 }
 
-// Classes counts the classes of resources. It returns the most frequent ones first, and at most limit of them. If there
-// are many resources, it uses a sample, like [Measure]. Labels are empty, and Share refers to the resources that were
-// examined.
+// Classes counts the classes of resources and returns at most limit classes, most frequent first. If there are many
+// resources, it uses a sample, as [Measure] does. Labels are empty, and Share refers to the resources examined.
 func Classes(ctx context.Context, d *kg.Description, query Query, members Members, s *kg.Shape, limit int,
 	l Limits) ([]kg.ShapeTarget, error) {
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
@@ -106,10 +105,10 @@ func Classes(ctx context.Context, d *kg.Description, query Query, members Member
 	return out, nil
 }
 
-// Group returns a SPARQL pattern that binds ?member to the members, or to sample of them if sample is not 0.
+// Group returns a SPARQL pattern that binds ?member to the members, or to only sample of them if sample is not 0.
 func (m Members) Group(sample int) string { return m.group(sample) }
 
-// Of returns the direct members of a class.
+// Of returns a description of the direct members of a class.
 func Of(d *kg.Description, classIRI string) Members { return (&measurer{d: d}).class(classIRI) }
 
 // measurer measures one shape.
@@ -136,7 +135,8 @@ func slow(err error) bool {
 	return k == kg.Timeout || k == kg.TooGreedy || k == kg.TooLarge
 }
 
-// shape measures all members if there are few, and otherwise a sample, or a smaller sample if that takes too long.
+// shape measures all members if there are few, and otherwise a sample, falling back to a smaller sample if that takes
+// too long.
 func (m *measurer) shape(ctx context.Context, members Members) (*kg.Shape, error) {
 	size, err := m.size(ctx, members, 0)
 	switch {
@@ -160,7 +160,7 @@ func (m *measurer) shape(ctx context.Context, members Members) (*kg.Shape, error
 	return nil, kg.Errorf(kg.Timeout, "the shape could not be measured in time")
 }
 
-// size counts the members, or those of a sample if sample is not 0.
+// size counts the members, or those in a sample if sample is not 0.
 func (m *measurer) size(ctx context.Context, members Members, sample int) (int64, error) {
 	t, err := m.ask(ctx, "SELECT (COUNT(*) AS ?n) WHERE { "+members.group(sample)+" }")
 	if err != nil {
@@ -172,7 +172,7 @@ func (m *measurer) size(ctx context.Context, members Members, sample int) (int64
 	return number(cell(t, 0, "n")), nil
 }
 
-// group returns a pattern that binds ?member to the members, or to sample of them if sample is not 0.
+// group returns a pattern that binds ?member to the members, or to only sample of them if sample is not 0.
 func (m Members) group(sample int) string {
 	if sample == 0 && m.Single && m.Var == "member" {
 		return m.Pattern
@@ -188,7 +188,7 @@ func (m Members) group(sample int) string {
 	return "{ SELECT DISTINCT " + what + " WHERE { " + m.Pattern + " }" + limit + " }"
 }
 
-// on measures the members, or the sample of them.
+// on measures the members, or a sample of them if sample is not 0.
 func (m *measurer) on(ctx context.Context, members Members, size int64, sample int) (*kg.Shape, error) {
 	s := &kg.Shape{Members: size, Source: Endpoint}
 	n := size
@@ -239,16 +239,16 @@ func (m *measurer) on(ctx context.Context, members Members, size int64, sample i
 	return s, nil
 }
 
-// found contains the counts of one predicate. On a Wikibase, the predicate is a property with all its namespaces.
+// found contains the counts for a predicate. On a Wikibase, the predicate is a property with all its namespaces.
 type found struct {
 	kg.ShapePredicate
-	iri    string // IRI of the predicate whose values are examined: the wdt: predicate on a Wikibase, if there is one
+	iri    string // predicate whose values are examined: on a Wikibase, the wdt: predicate if there is one
 	values int64
-	nodes  int64 // number of values without a name
+	nodes  int64 // number of values that are unnamed nodes
 	hidden bool  // an external ID
 }
 
-// predicates counts the predicates of the members, or those that lead to them.
+// predicates counts the predicates of the members or, if inverse is true, those that point to them.
 func (m *measurer) predicates(ctx context.Context, group string, n int64, inverse bool) (map[string]*found, error) {
 	triple, nodes := "?member ?p ?o .", " (SUM(IF(isBlank(?o), 1, 0)) AS ?nodes)"
 	if inverse {
@@ -292,8 +292,8 @@ func (m *measurer) predicates(ctx context.Context, group string, n int64, invers
 	return out, nil
 }
 
-// plainType reports whether a predicate is a type property on a graph that is not a Wikibase. It is not shown, since it
-// is obvious that every member has the class.
+// plainType reports whether a predicate is a type property on a graph that is not a Wikibase. It is not shown, since
+// every member obviously has the class.
 func (m *measurer) plainType(iri string) bool {
 	return !m.d.IsWikibase() && slices.ContainsFunc(m.d.Types, func(t string) bool {
 		full, ok := Expand(m.d, t)
@@ -301,7 +301,8 @@ func (m *measurer) plainType(iri string) bool {
 	})
 }
 
-// variant returns the namespace of a Wikibase property: wdt or p. If the IRI is not a property there, ok is false.
+// variant returns the namespace of a Wikibase property: wdt or p. ok is false if the IRI is not a property in one of
+// them.
 func (m *measurer) variant(iri string) (prefix string, ok bool) {
 	if !m.d.IsWikibase() {
 		return "", true
@@ -317,7 +318,7 @@ func (m *measurer) variant(iri string) (prefix string, ok bool) {
 	return "", false
 }
 
-// keep returns the n predicates with the highest coverage, except external IDs and predicates that few members have,
+// keep returns the n predicates with the highest coverage, excluding external IDs and predicates that few members have,
 // and the IDs of the rest.
 func (m *measurer) keep(all map[string]*found, n int) (kept []kg.ShapePredicate, rest []string) {
 	list := slices.Collect(maps.Values(all))
@@ -335,7 +336,7 @@ func (m *measurer) keep(all map[string]*found, n int) (kept []kg.ShapePredicate,
 	return kept, rest
 }
 
-// values returns VALUES ?p with the predicates' IRIs.
+// values returns a VALUES clause that binds ?p to the predicates' IRIs.
 func values(ps []kg.ShapePredicate, all map[string]*found) string {
 	var b strings.Builder
 	b.WriteString("VALUES ?p {")
@@ -346,7 +347,7 @@ func values(ps []kg.ShapePredicate, all map[string]*found) string {
 	return b.String()
 }
 
-// mostTargets is the maximum number of rows of a query that counts targets.
+// mostTargets is the maximum number of rows returned by a query that counts targets.
 const mostTargets = "5000"
 
 // targets finds the datatypes and classes of the values.
@@ -372,7 +373,7 @@ func (m *measurer) targets(ctx context.Context, group string, ps []kg.ShapePredi
 	return nil
 }
 
-// sources finds the classes of the resources that lead to the members.
+// sources finds the classes of the resources that point to the members.
 func (m *measurer) sources(ctx context.Context, group string, ps []kg.ShapePredicate, all map[string]*found) error {
 	if len(ps) == 0 {
 		return nil
@@ -386,7 +387,7 @@ func (m *measurer) sources(ctx context.Context, group string, ps []kg.ShapePredi
 	return nil
 }
 
-// target is a class or datatype with the number of its values.
+// target is a class or datatype and its number of values.
 type target struct {
 	kg.ShapeTarget
 	n int64
@@ -431,7 +432,7 @@ func (m *measurer) attach(ps []kg.ShapePredicate, all map[string]*found, targets
 	}
 }
 
-// cell returns a value of a table, or the zero Term if it is not bound.
+// cell returns a value in a table, or the zero Term if it is unbound.
 func cell(t *kg.Table, row int, column string) rdf.Term {
 	for j, v := range t.Vars {
 		if v == column && j < len(t.Rows[row]) {
@@ -441,7 +442,7 @@ func cell(t *kg.Table, row int, column string) rdf.Term {
 	return rdf.Term{}
 }
 
-// number reads a count, or returns 0 if the term is not one. Engines may write counts as decimals.
+// number parses a count. It returns 0 if the term is not a count. Engines may write counts as decimals.
 func number(t rdf.Term) int64 {
 	if n, err := strconv.ParseInt(t.Value, 10, 64); err == nil {
 		return n

@@ -5,11 +5,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// NoName is the class of nodes without a name among the targets of a [kg.ShapePredicate].
+// NoName is the class of unnamed nodes among the targets of a [kg.ShapePredicate].
 const NoName = "[]"
 
-// ID returns the name of an IRI in shapes: its Q or P number on a Wikibase, regardless of the property's namespace, and
-// otherwise a prefixed name or <IRI> (see [kg.Description.Compact]).
+// ID returns the name that shapes use for an IRI: on a Wikibase, its Q or P number, regardless of the property's
+// namespace; otherwise, a prefixed name or <IRI> (see [kg.Description.Compact]).
 func ID(d *kg.Description, iri string) string {
 	if d.IsWikibase() {
 		if id := rdf.EntityID(iri); id != "" {
@@ -19,8 +19,8 @@ func ID(d *kg.Description, iri string) string {
 	return d.Compact(iri)
 }
 
-// Expand returns the IRI of a name in a description. The description's own prefixes take precedence over the common
-// ones.
+// Expand returns the IRI for a prefixed name in a description. The description's own prefixes take precedence over
+// common ones.
 func Expand(d *kg.Description, name string) (string, bool) {
 	if iri, ok := d.Expand(name); ok {
 		return iri, true

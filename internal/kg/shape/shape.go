@@ -1,20 +1,20 @@
 // Package shape describes the members of a class in any graph: which predicates they have, how many members have each
-// of them, with which values, and which predicates lead to the members. It needs only a function that runs queries and
-// the graph's [kg.Description].
+// predicate, with which values, and which predicates point to the members. It needs only a function that runs queries
+// and the graph's [kg.Description].
 //
 //	shape.go cache.go    the package's interface; the cache
-//	measure.go           shapes measured by queries, whole or on a sample
+//	measure.go           shapes measured by queries, on all members or a sample
 //	void.go              shapes that a graph publishes about itself
 //	wikibase.go          Wikidata's own declarations about classes and properties
 //	classes.go labels.go classes found by name; labels
-//	check.go             queries compared with shapes: hints, never refusals
-//	text.go              shapes and hints in words
+//	check.go             queries compared with shapes: hints, never rejections
+//	text.go              shapes and hints as text
 //
 // Shapes are measured only on direct members of a class. The queries are bounded: each has its own time limit, large
-// classes are sampled, and data that a query could not return in time is left out with a note. A sample consists of the
+// classes are sampled, and data that a query could not return in time is omitted, with a note. A sample consists of the
 // members that the graph returns first, so it is biased, and the shape is marked as a sample.
 //
-// The queries, the limits and the cardinality marks are those of GRASP (ad-freiburg/grasp, files of 2026).
+// The queries, limits and cardinality marks are those of GRASP (ad-freiburg/grasp, as of 2026).
 package shape
 
 import (
@@ -30,12 +30,12 @@ import (
 
 // Sources of shapes; see [kg.Shape].
 const (
-	VoID     = "void"     // the graph's own description of itself
-	Endpoint = "endpoint" // queries over all members
-	Sample   = "sample"   // queries over some members: those that the graph returns first
+	VoID     = "void"     // the graph's own description
+	Endpoint = "endpoint" // queries on all members
+	Sample   = "sample"   // queries on some members: those that the graph returns first
 )
 
-// DefaultMaxAge is the default time after which a shape is measured again.
+// DefaultMaxAge is how long, by default, a shape is valid before it is measured again.
 const DefaultMaxAge = 30 * 24 * time.Hour
 
 // Options configure a [Maker]. Graph and Query are required.
@@ -43,13 +43,13 @@ type Options struct {
 	Log   *slog.Logger
 	Graph kg.Description
 	Query Query
-	// Labels returns the labels of IDs, each in the first of the languages in which it has one; if nil, they are requested
-	// with Query.
+	// Labels returns the labels of IDs, each in the first of the given languages that has one. If nil, labels are
+	// requested with Query.
 	Labels func(ctx context.Context, ids, languages []string) (map[string]string, error)
-	// Find finds entities by words or meaning, for FindClasses; if nil, only the largest classes are found, by words.
+	// Find finds entities by words or meaning, for FindClasses. If nil, only the largest classes can be found, by words.
 	Find func(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
-	// VoID returns queries over the graph's description of itself, from a file or from /.well-known/void; see package
-	// void. If nil, only the endpoint is asked for a description. It is called only once.
+	// VoID returns a function that queries the graph's own description, from a file or from /.well-known/void; see package
+	// void. If nil, only the endpoint is asked for a description. VoID is called only once.
 	VoID   func(ctx context.Context) (Query, error)
 	Store  Store            // keeps shapes across restarts; if nil, they are kept in memory
 	MaxAge time.Duration    // 0 means DefaultMaxAge
@@ -69,7 +69,7 @@ type Maker struct {
 // New returns a maker.
 func New(o Options) (*Maker, error) {
 	if o.Query == nil {
-		return nil, errors.New("shape: there is no function that runs queries")
+		return nil, errors.New("shape: no query function")
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -78,21 +78,21 @@ func New(o Options) (*Maker, error) {
 		o.MaxAge = DefaultMaxAge
 	}
 	if o.Limits.Classes == 0 && o.Graph.IsWikibase() && o.Graph.Endpoint != "" && o.Find != nil {
-		o.Limits.Classes = -1 // a Wikibase has too many classes to count, and has its own search
+		o.Limits.Classes = -1 // a Wikibase has too many classes to count, but has its own search
 	}
 	o.Limits = o.Limits.withDefaults()
 	return &Maker{o: o, known: map[string]*entry{}}, nil
 }
 
-// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. The errors are kg.BadID for
-// an invalid name, kg.NotFound for a class without direct members, and the graph's own errors.
+// Shape returns the shape of a class, given by ID, prefixed name or IRI, with labels in lang. The errors are kg.BadID
+// for an invalid name, kg.NotFound for a class without direct members, and the graph's own errors.
 func (m *Maker) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
 	iri, ok := Expand(&m.o.Graph, class)
 	if !ok {
 		return nil, kg.Errorf(kg.BadID, "%q does not name a class of this graph; use %s", class, m.nameForms())
 	}
 	e := m.entry(iri, lang)
-	select { // one goroutine at a time measures a class; the others wait for it
+	select { // only one goroutine at a time measures a class; others wait for it
 	case e.turn <- struct{}{}:
 		defer func() { <-e.turn }()
 	case <-ctx.Done():
@@ -121,7 +121,7 @@ func (m *Maker) nameForms() string {
 	return "a prefixed name or an address in angle brackets"
 }
 
-// make returns a shape, from the graph's own description if there is one, and otherwise measured with queries.
+// make returns a shape from the graph's own description if there is one; otherwise, it measures the shape with queries.
 func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
 	s, err := m.described(ctx, iri)
 	if err != nil {
@@ -153,8 +153,8 @@ func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
 	return s, nil
 }
 
-// Schema returns the schema with which [Check] compares queries: this graph and its shapes, with labels in lang. It is
-// for one query, since its calls end when ctx ends.
+// Schema returns a schema for [Check] with the shapes of this graph and labels in lang. The schema is for a single
+// query, since its calls end when ctx ends.
 func (m *Maker) Schema(ctx context.Context, lang string) Schema {
 	return Schema{Graph: &m.o.Graph, Shape: func(class string) (*kg.Shape, error) {
 		if !strings.HasPrefix(class, "<") && strings.Contains(class, "://") {
@@ -164,7 +164,7 @@ func (m *Maker) Schema(ctx context.Context, lang string) Schema {
 	}}
 }
 
-// Measured returns the shape of the resources that a pattern finds, with labels in lang; see [Measure]. It is not
+// Measured returns the shape of the resources that match a pattern, with labels in lang; see [Measure]. It is not
 // cached.
 func (m *Maker) Measured(ctx context.Context, members Members, lang string) (*kg.Shape, error) {
 	s, err := Measure(ctx, &m.o.Graph, m.o.Query, members, m.o.Limits)

@@ -25,8 +25,8 @@ var plain = kg.Description{Name: "firms", Statements: kg.Plain,
 	Prefixes: map[string]string{"c": "http://example.org/c/", "xsd": rdf.XSD},
 	Types:    []string{"rdf:type"}, Labels: []string{"rdfs:label"}, Languages: []string{"de", "en"}}
 
-// firms is a graph of four firms. Each has one boss, two of them have three seats in total, and one has an address
-// without a name. Two people work for firms.
+// firms is a graph of four firms. Each has one boss, two of them have three seats in total, and one has an address that
+// is an unnamed node. Two people work for firms.
 const firms = `
 @prefix c: <http://example.org/c/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 c:Firm rdfs:label "Firma"@de , "firm"@en . c:boss rdfs:label "Chef"@de . c:seat rdfs:label "seat" .
@@ -46,7 +46,7 @@ func load(t *testing.T, turtle string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// counter counts the queries to a graph, and fails those that its field fail selects.
+// counter counts the queries to a graph, and fails those that its fail field selects.
 type counter struct {
 	query shape.Query
 	fail  func(query string) error
@@ -118,7 +118,7 @@ func TestShapeOfAnyGraph(t *testing.T) {
 	}
 }
 
-// TestView checks the JSON form, with null for unknown values.
+// TestView checks the JSON format, with null for unknown values.
 func TestView(t *testing.T) {
 	s, err := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, Limits: shape.Limits{Out: 1,
 		In: 1}}).Shape(context.Background(), "c:Firm", "de")
@@ -138,7 +138,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// TestLabelOfAnotherLanguage checks that a label in another language has a language tag.
+// TestLabelOfAnotherLanguage checks that a label in a language that was not requested has a language tag.
 func TestLabelOfAnotherLanguage(t *testing.T) {
 	g := load(t, firms)
 	labels, err := shape.Labels(context.Background(), &plain, g.Query, []string{"http://example.org/c/Firm",
@@ -170,8 +170,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSlowQueries checks that after a query that takes too long, a sample is used, then a smaller one. Predicates that
-// lead to members may be left out, but not the members' own predicates.
+// TestSlowQueries checks that if a query takes too long, a sample is used, and then a smaller one. Predicates that
+// point to members may be omitted, but not the members' own predicates.
 func TestSlowQueries(t *testing.T) {
 	late := kg.Errorf(kg.Timeout, "too long")
 	for name, tt := range map[string]struct {
@@ -223,7 +223,7 @@ func TestSlowQueries(t *testing.T) {
 	}
 }
 
-// TestOwnTimeLimit checks that measuring stops after the time limit of one query if the graph does not answer.
+// TestOwnTimeLimit checks that measuring stops after the time limit for one query if the graph does not respond.
 func TestOwnTimeLimit(t *testing.T) {
 	hang := func(ctx context.Context, _ string) (*kg.Table, error) {
 		<-ctx.Done()
@@ -241,7 +241,7 @@ func TestOwnTimeLimit(t *testing.T) {
 }
 
 // TestKept checks that shapes are kept across restarts, by class and language, until they are too old, and that a
-// broken shape is measured again.
+// corrupt shape is measured again.
 func TestKept(t *testing.T) {
 	dir := t.TempDir()
 	now := noon
@@ -290,7 +290,7 @@ func (brokenStore) Put(context.Context, string, []byte) error {
 	return kg.Errorf(kg.Down, "disk is full")
 }
 
-// TestOnceAtATime checks that concurrent requests for the same class share one measurement.
+// TestOnceAtATime checks that concurrent requests for the same class share a single measurement.
 func TestOnceAtATime(t *testing.T) {
 	c := &counter{query: load(t, firms).Query}
 	m := maker(t, shape.Options{Graph: plain, Query: c.Query})
@@ -423,7 +423,7 @@ var wikibase = kg.Description{Name: "wikidata", Dialect: "wdqs", Statements: kg.
 	Types:    []string{"wdt:P31"},
 	Subclass: "wdt:P279", Labels: []string{"rdfs:label"}, Languages: []string{"en"}}
 
-// cities contains two cities in the form of Wikidata. P300 is an external ID, and P400 has only a deprecated statement.
+// cities contains two cities in Wikidata's format. P300 is an external ID, and P400 has only a deprecated statement.
 const cities = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
 @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix pq: <http://www.wikidata.org/prop/qualifier/> . @prefix wds: <http://www.wikidata.org/entity/statement/> .
@@ -436,7 +436,7 @@ wd:P500 p:P2302 wds:e . wds:e ps:P2302 wd:Q21503250 ; pq:P2308 wd:Q515 .
 wd:P17 p:P2302 wds:f ; p:P1855 wds:g . wds:f ps:P2302 wd:Q21510865 ; pq:P2308 wd:Q6256 . wds:g ps:P1855 wd:Q10 ; pq:P17 wd:Q20 .
 `
 
-// TestWikibase checks that a property is listed once for all its namespaces, that external IDs are left out, and that
+// TestWikibase checks that a property is listed once for all its namespaces, that external IDs are omitted, and that
 // Wikidata's declarations about the class are part of the shape.
 func TestWikibase(t *testing.T) {
 	c := &counter{query: load(t, cities).Query}
@@ -464,7 +464,7 @@ left out: 1 property of members`
 	}
 }
 
-// TestMeasure measures the shape of the resources that a pattern finds.
+// TestMeasure measures the shape of the resources that match a pattern.
 func TestMeasure(t *testing.T) {
 	s, err := shape.Measure(context.Background(), &wikibase, load(t, cities).Query,
 		shape.Members{Pattern: "?p <http://www.wikidata.org/prop/direct/P36> ?city", Var: "city"}, shape.Limits{})
@@ -473,7 +473,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// BenchmarkShape measures the shape of the largest class of the slice that comes with the program.
+// BenchmarkShape measures the shape of the largest class in the built-in slice.
 func BenchmarkShape(b *testing.B) {
 	files, err := filepath.Glob("../../sandbox/data/*.ttl")
 	if err != nil || len(files) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Text writes a shape for models and people, in English:
+// Text formats a shape for models and users, in English:
 //
 //	city (Q515): 2,000 of 11,214 direct members looked at, measured 2026-11-22
 //	members have
@@ -20,10 +20,10 @@ import (
 //	  capital (P36) 21 % ?: sovereign state (Q3624078) 40 %, region (Q82794) 12 %
 //	left out: 31 properties of members, 12 that lead to them
 //
-// The percentage is the share of the members. The mark after it is the cardinality (see
-// [kg.ShapePredicate.Cardinality]). The classes and datatypes of the values follow with their shares, or the classes of
-// the resources that lead to the members. out and in limit the number of predicates that are written; 0 means all. For
-// a shape from [Measure], there is no class in the first line.
+// The percentage is the share of members. The mark after it is the cardinality (see [kg.ShapePredicate.Cardinality]).
+// It is followed by the classes and datatypes of the values, or the classes of the resources that point to the members,
+// each with its share. out and in limit the number of predicates shown; 0 means all. For a shape from [Measure], the
+// first line does not name a class.
 func Text(s *kg.Shape, out, in int) string {
 	lines := []string{named(s.Class) + ": " + membersText(s)}
 	if s.Class.ID == "" {
@@ -66,7 +66,7 @@ func properties(n int) string {
 	return text.Thousands(n) + " properties"
 }
 
-// first returns the first n elements of a list (all if 0), and the total number of those left out.
+// first returns the first n predicates (all if n is 0), and the total number omitted.
 func first(ps []kg.ShapePredicate, n, more int) ([]kg.ShapePredicate, int) {
 	if n <= 0 || n >= len(ps) {
 		return ps, more
@@ -105,7 +105,7 @@ func named(p kg.PropertyRef) string {
 	return text.Clip(text.Fold(p.Label), maxLabel) + " (" + p.ID + ")"
 }
 
-// maxLabel is the maximum number of characters of a label that are shown.
+// maxLabel is the maximum number of characters shown of a label.
 const maxLabel = 80
 
 func refs(ps []kg.PropertyRef, most int) string {
@@ -121,7 +121,7 @@ func refs(ps []kg.PropertyRef, most int) string {
 
 func predicateText(p *kg.ShapePredicate) string {
 	s := named(p.Property)
-	// wdt and p need not be mentioned
+	// wdt and p are not worth mentioning
 	if len(p.Variants) > 0 && !slices.Contains(p.Variants, "wdt") {
 		s += " [" + strings.Join(p.Variants, ", ") + " only]"
 	}
@@ -174,7 +174,7 @@ func targetText(t kg.ShapeTarget) string {
 	return s
 }
 
-// percent formats a share so that 0 and 100 mean none and all.
+// percent formats a share as a percentage. It returns 0 and 100 only for exactly none and all.
 func percent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 1:
@@ -189,7 +189,7 @@ func percent(share float64) string {
 // maxFrequent is the maximum number of predicates that a hint names.
 const maxFrequent = 10
 
-// Text writes the hint for models and people, in English, on one line.
+// Text formats the hint for models and users, in English, on one line.
 func (h Hint) Text() string {
 	who := h.Subject
 	if who == "" {

@@ -13,19 +13,19 @@ const (
 	voidExtNS = "http://ldf.fi/void-ext#"
 )
 
-// voidSources are the sources of the graph's description of itself, determined once.
+// voidSources contains the sources of the graph's own description, determined once.
 type voidSources struct {
 	mu      sync.Mutex
 	done    bool
 	queries []Query
 }
 
-// voidQueries returns queries over descriptions: over the endpoint if it contains one, and over the document. If that
-// fails, there is no description, and shapes are measured instead.
+// voidQueries returns functions that query the graph's description: in the endpoint, if it contains one, and in the
+// document. If that fails, there is no description, and shapes are measured instead.
 func (m *Maker) voidQueries(ctx context.Context) ([]Query, error) {
 	m.sources.mu.Lock()
 	defer m.sources.mu.Unlock()
-	if m.sources.done || m.o.Graph.IsWikibase() { // Wikidata's services do not contain one
+	if m.sources.done || m.o.Graph.IsWikibase() { // Wikidata's services do not contain a description
 		return m.sources.queries, nil
 	}
 	q := &measurer{d: &m.o.Graph, query: m.o.Query, limits: m.o.Limits}
@@ -72,7 +72,7 @@ func (m *Maker) described(ctx context.Context, class string) (*kg.Shape, error) 
 	return nil, nil
 }
 
-// void reads the partitions of a class: its properties, with the numbers of triples and subjects, and the classes and
+// void reads the partitions of a class: its properties, with their numbers of triples and subjects, and the classes and
 // datatypes of their values.
 func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 	prefixes := "PREFIX void: <" + voidNS + "> PREFIX ext: <" + voidExtNS + "> "
@@ -125,7 +125,7 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 	}
 	s := &kg.Shape{Members: size, Source: VoID}
 	limits := m.limits
-	m.limits.Share = -1 // a predicate without figures is kept
+	m.limits.Share = -1 // keep predicates without figures
 	s.Out, s.Rest = m.keep(out, limits.Out)
 	m.limits = limits
 	s.MoreOut = len(s.Rest)
@@ -133,8 +133,8 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 	return s, m.voidIn(ctx, s, class, prefixes)
 }
 
-// voidIn reads the data about resources that lead to members of a class: partitions of other classes with values of the
-// class, and linksets.
+// voidIn reads the data about resources that point to members of a class: partitions of other classes whose values are
+// in the class, and linksets.
 func (m *measurer) voidIn(ctx context.Context, s *kg.Shape, class, prefixes string) error {
 	t, err := m.ask(ctx, prefixes+`SELECT ?p ?type (SUM(?part) AS ?n) WHERE {
 		{ ?c void:class ?type ; void:propertyPartition ?pp . ?pp void:property ?p ; void:classPartition ?t . ?t void:class <`+

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Properties and items with which Wikidata describes its own data.
+// Properties and items that Wikidata uses to describe its own data.
 const (
 	propertiesForType = "P1963"     // properties for this type
 	constraint        = "P2302"     // property constraint
@@ -20,10 +20,10 @@ const (
 	example           = "P1855"     // Wikidata property example
 )
 
-// maxDeclared is the maximum number of properties that are read from a class's declaration.
+// maxDeclared is the maximum number of properties read from a class's declaration.
 const maxDeclared = 50
 
-// hideExternal marks the properties that contain external IDs, since there are many, and they are rarely needed.
+// hideExternal marks properties that contain external IDs, since there are many and they are rarely needed.
 func (m *measurer) hideExternal(ctx context.Context, all map[string]*found) error {
 	if !m.d.IsWikibase() || len(all) == 0 {
 		return nil
@@ -41,7 +41,7 @@ func (m *measurer) hideExternal(ctx context.Context, all map[string]*found) erro
 	return nil
 }
 
-// entities returns a VALUES clause with the IRIs of IDs.
+// entities returns a VALUES clause with the IRIs for IDs.
 func entities(variable string, ids []string) string {
 	var b strings.Builder
 	b.WriteString("VALUES ?" + variable + " {")
@@ -53,7 +53,7 @@ func entities(variable string, ids []string) string {
 }
 
 // declare adds Wikidata's own data about a class and its properties: the properties for the class, the classes that
-// constraints allow for values, and examples. Data that the graph cannot return in time is left out.
+// constraints allow for values, and examples. It omits data that the graph cannot return in time.
 func (m *measurer) declare(ctx context.Context, s *kg.Shape, class string) error {
 	if !m.d.IsWikibase() {
 		return nil
@@ -111,8 +111,8 @@ func (m *measurer) allowed(ctx context.Context, s *kg.Shape) error {
 	return nil
 }
 
-// examples reads an example of each of the shape's properties. If a property has several, it is the one whose item
-// comes first.
+// examples reads an example for each of the shape's properties. If a property has several, it uses the one whose item
+// sorts first.
 func (m *measurer) examples(ctx context.Context, s *kg.Shape) error {
 	var lines []string
 	for _, id := range outIDs(s) {

@@ -9,25 +9,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// Limits of [Hierarchy].
+// Limits on [Hierarchy].
 const (
-	MaxWider    = 60     // total number of wider classes
-	MaxNarrower = 200    // number of narrower classes
-	CountUpTo   = 10_000 // direct members are counted up to this number
-	maxTypes    = 20     // number of classes of a resource
+	MaxWider    = 60     // superclasses in total
+	MaxNarrower = 200    // subclasses
+	CountUpTo   = 10_000 // direct members counted
+	maxTypes    = 20     // classes per resource
 )
 
-// Classes are the classes of a resource, by IRI.
+// Classes contains the classes related to a resource, by IRI.
 type Classes struct {
 	Types    []string            // classes of the resource itself
-	Wider    map[string][]string // the next wider classes of each class, and of the resource if it is a class
-	Cut      bool                // there are more wider classes than [MaxWider]
-	Narrower []string            // the next narrower classes, at most [MaxNarrower]
+	Wider    map[string][]string // immediate superclasses of each class, and of the resource if it is a class
+	Cut      bool                // there are more superclasses than [MaxWider]
+	Narrower []string            // immediate subclasses, at most [MaxNarrower]
 	Members  int64               // number of direct members, at most [CountUpTo]
 }
 
-// Hierarchy returns the classes of a resource, the wider classes up to depth steps and, for a class, the narrower
-// classes and the number of direct members. Errors are those of query.
+// Hierarchy returns the classes of a resource, their superclasses up to depth steps and, for a class, its subclasses
+// and number of direct members. Errors are those of query.
 func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start string, depth int) (*Classes, error) {
 	h := classTree{d: d, query: query, asked: map[string]bool{}, Classes: Classes{Wider: map[string][]string{}}}
 	if err := h.up(ctx, start, depth); err != nil {
@@ -39,7 +39,7 @@ func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start 
 	return &h.Classes, nil
 }
 
-// classTree contains the classes above a resource.
+// classTree contains the classes of a resource and their superclasses.
 type classTree struct {
 	d     *kg.Description
 	query shape.Query
@@ -56,7 +56,7 @@ func (h *classTree) paths() (types, subclass string) {
 	return shape.TypePath(d), subclass
 }
 
-// up reads the classes of a resource and the wider classes, with one query per step.
+// up reads the classes of a resource and their superclasses, with one query per step.
 func (h *classTree) up(ctx context.Context, start string, depth int) error {
 	types, subclass := h.paths()
 	if types != "" {
@@ -102,7 +102,7 @@ func (h *classTree) up(ctx context.Context, start string, depth int) error {
 	return nil
 }
 
-// down reads the narrower classes of a class and counts its direct members, up to a limit.
+// down reads the subclasses of a class and counts its direct members, up to a limit.
 func (h *classTree) down(ctx context.Context, class string) error {
 	types, subclass := h.paths()
 	if subclass != "" {

@@ -10,15 +10,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// sampled is the maximum number of statements of a property that are examined.
+// sampled is the maximum number of statements examined per property.
 const sampled = 2000
 
-// Kind is the kind of thing that a [Facet] counts.
+// Kind is the kind of feature that a [Facet] counts.
 type Kind string
 
 // The kinds. All except Value occur only on a Wikibase.
 const (
-	Value     Kind = "value"     // values of a class or datatype
+	Value     Kind = "value"     // values in a class or of a datatype
 	Rank      Kind = "rank"      // statements with a rank
 	Special   Kind = "special"   // statements with "no value" or an unknown value
 	Precision Kind = "precision" // times with a precision
@@ -27,29 +27,30 @@ const (
 	Reference Kind = "reference" // statements with a reference
 )
 
-// Kinds lists all kinds, in the order in which they are shown to users.
+// Kinds lists all kinds, in display order.
 var Kinds = []Kind{Value, Rank, Special, Precision, Unit, Qualifier, Reference}
 
-// Facet is the number of statements with a certain feature, such as a rank. Key is an IRI or a string.
+// Facet is the number of statements with a certain feature, such as a given rank. Key is an IRI or a string.
 type Facet struct {
 	Kind Kind
 	Key  rdf.Term
 	N    int64
 }
 
-// Stats describes the statements of a property.
+// Stats describes a property's statements.
 type Stats struct {
-	Total    int64         // number of statements; -1 for more than [CountUpTo]
-	Looked   int64         // number of statements that were examined
-	Facets   []Facet       // the most frequent first
-	Examples [][2]rdf.Term // three subjects with a value
+	Total    int64         // number of statements; -1 if more than [CountUpTo]
+	Looked   int64         // number of statements examined
+	Facets   []Facet       // most frequent first
+	Examples [][2]rdf.Term // three subjects, each with a value
 }
 
 // UnknownIRI is the prefix of the IRIs that Wikidata's query service uses for unknown values.
 const UnknownIRI = "http://www.wikidata.org/.well-known/genid/"
 
-// Property counts the features of a property's statements: those on members or, if members is nil, all. property is the
-// IRI of the property's entity on a Wikibase, and its own IRI elsewhere. Errors are those of query.
+// Property counts the features of a property's statements on members or, if members is nil, of all its statements.
+// property is the IRI of the property entity on a Wikibase, and of the property itself elsewhere. Errors are those of
+// query.
 func Property(ctx context.Context, d *kg.Description, query shape.Query, property string,
 	members *shape.Members) (*Stats, error) {
 	subject, id, predicate := "", rdf.EntityID(property), property
@@ -89,7 +90,7 @@ func Property(ctx context.Context, d *kg.Description, query shape.Query, propert
 	return s, nil
 }
 
-// total counts statements: all statements of a property, which is cheap, or those of members, up to a limit.
+// total counts statements: all statements of a property, which is cheap, or those on members, up to a limit.
 func total(ctx context.Context, query shape.Query, subject, predicate string) (int64, error) {
 	pattern := subject + "?member <" + predicate + "> ?st"
 	if subject != "" {
@@ -125,7 +126,7 @@ func wikibaseFacets(d *kg.Description, sample, id string) string {
 		" } } GROUP BY ?kind ?key ORDER BY DESC(?n) ?key LIMIT 500"
 }
 
-// plainFacets counts the classes and datatypes of the values of a sample.
+// plainFacets counts the classes and datatypes of the values in a sample.
 func plainFacets(d *kg.Description, sample string) string {
 	return "SELECT ?kind ?key (COUNT(*) AS ?n) WHERE { BIND('value' AS ?kind) { " + sample + " ?st " + shape.TypePath(d) +
 		" ?key } UNION { " + sample + " FILTER(isLiteral(?st)) BIND(DATATYPE(?st) AS ?key) } } " +

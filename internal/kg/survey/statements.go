@@ -1,6 +1,6 @@
-// Package survey reads a graph's data about a resource, for people who explore it: all statements of a property with
-// all their details, the classes of a resource, and statistics of a property's statements. It needs only a function
-// that runs queries and the graph's description.
+// Package survey reads a graph's data about a resource for users who explore it: all statements of a property with all
+// their details, the classes of a resource, and statistics about a property's statements. It needs only a function that
+// runs queries and the graph's description.
 package survey
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// MaxStatements is the maximum number of statements of a property that are examined.
+// MaxStatements is the maximum number of statements examined per property.
 const MaxStatements = 2000
 
-// statementRows is the maximum number of rows of the query for statements.
+// statementRows is the maximum number of rows returned by the query for statements.
 const statementRows = 20_000
 
-// Statement is a statement with all the graph's data about it. On a graph without statement nodes, it is a value. If
-// the value is a node without a name, its properties are the Qualifiers.
+// Statement is a statement with all the data that the graph has about it. On a graph without statement nodes, it is a
+// value. If the value is an unnamed node, its properties are the Qualifiers.
 type Statement struct {
 	Rank       kg.Rank // "" if there are no ranks in the graph
 	Values     []rdf.Term
@@ -33,14 +33,14 @@ type Statement struct {
 	References [][]Part
 }
 
-// Part is a property with a value. On a Wikibase, Property is the IRI of the property's entity.
+// Part is a property and its value. On a Wikibase, Property is the IRI of the property entity.
 type Part struct {
 	Property string
 	Value    rdf.Term
 }
 
-// Statements returns the statements of a property (its entity's IRI on a Wikibase, otherwise its own) on a subject,
-// best ranks first and at most [MaxStatements]. Errors are those of query.
+// Statements returns at most [MaxStatements] statements of a property on a subject, best rank first. property is the
+// IRI of the property entity on a Wikibase, and of the property itself elsewhere. Errors are those of query.
 func Statements(ctx context.Context, d *kg.Description, query shape.Query, subject,
 	property string) ([]Statement, error) {
 	if d.IsWikibase() {
@@ -49,7 +49,7 @@ func Statements(ctx context.Context, d *kg.Description, query shape.Query, subje
 	return plainStatements(ctx, query, subject, property)
 }
 
-// wikibaseStatements reads the statements of a property with all their details, best ranks first.
+// wikibaseStatements reads a property's statements with all their details, best rank first.
 func wikibaseStatements(ctx context.Context, query shape.Query, subject, id string) ([]Statement, error) {
 	t, err := query(ctx, fmt.Sprintf(`SELECT ?st ?p ?o ?ref ?rp ?ro WHERE {
 		{ SELECT ?st WHERE { <%s> <%s> ?st } ORDER BY ?st LIMIT %d }
@@ -97,7 +97,7 @@ func wikibaseStatements(ctx context.Context, query shape.Query, subject, id stri
 	return out, nil
 }
 
-// take adds one triple of a statement's node.
+// take adds a triple from a statement node.
 func (s *Statement) take(predicate string, o rdf.Term, id string) {
 	switch {
 	case predicate == rdf.Prop+"statement/"+id:
@@ -114,13 +114,14 @@ func (s *Statement) take(predicate string, o rdf.Term, id string) {
 	}
 }
 
-// inNamespace returns the entity of a Wikidata predicate with a given prefix, such as wd:P580 for pq:P580 and "pq".
+// inNamespace returns the property entity for a Wikidata predicate with the given prefix, such as wd:P580 for pq:P580
+// and "pq".
 func inNamespace(iri, prefix string) (entity string, ok bool) {
 	id := rdf.EntityID(iri)
 	return rdf.Entity + id, id != "" && iri == rdf.Prefixes[prefix]+id
 }
 
-// plainStatements reads values, and the properties of values without a name.
+// plainStatements reads values, and the properties of values that are unnamed nodes.
 func plainStatements(ctx context.Context, query shape.Query, subject, property string) ([]Statement, error) {
 	t, err := query(ctx, fmt.Sprintf(`SELECT ?o ?p ?v WHERE { <%s> <%s> ?o . OPTIONAL { ?o ?p ?v . FILTER(isBlank(?o)) } }
 		ORDER BY ?o ?p ?v LIMIT %d`, subject, property, statementRows))
@@ -144,7 +145,7 @@ func plainStatements(ctx context.Context, query shape.Query, subject, property s
 	return out, nil
 }
 
-// cell returns a value of a table, or the zero Term if there is none.
+// cell returns a value in a table, or the zero Term if there is none.
 func cell(t *kg.Table, row int, column string) rdf.Term {
 	for j, v := range t.Vars {
 		if v == column && row < len(t.Rows) && j < len(t.Rows[row]) {
@@ -154,7 +155,7 @@ func cell(t *kg.Table, row int, column string) rdf.Term {
 	return rdf.Term{}
 }
 
-// count reads a count, or returns 0 if the term is not one.
+// count parses a count. It returns 0 if the term is not a count.
 func count(t *kg.Table, row int, column string) int64 {
 	n, _ := strconv.ParseFloat(cell(t, row, column).Value, 64)
 	return int64(n)

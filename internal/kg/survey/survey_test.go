@@ -29,8 +29,8 @@ func load(t *testing.T, turtle string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// TestHierarchy checks that wider classes are followed for the requested number of steps, that cycles end, and that
-// narrower classes are listed.
+// TestHierarchy checks that superclasses are followed for the requested number of steps, that cycles terminate, and
+// that subclasses are listed.
 func TestHierarchy(t *testing.T) {
 	g := load(t, `wd:Q1 wdt:P31 wd:Q2 . wd:Q2 wdt:P279 wd:Q3 . wd:Q3 wdt:P279 wd:Q4 , wd:Q2 . wd:Q4 wdt:P279 wd:Q5 . wd:Q6 wdt:P279 wd:Q2 .`)
 	e := func(id string) string { return rdf.Entity + id }
@@ -46,8 +46,8 @@ func TestHierarchy(t *testing.T) {
 	}
 }
 
-// TestHierarchyIsBounded checks that a graph with endless classes takes one query per step, and that no more classes
-// than the limit are shown.
+// TestHierarchyIsBounded checks that a graph with endlessly many classes takes one query per step, and that no more
+// classes than the limit are returned.
 func TestHierarchyIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {
@@ -67,7 +67,7 @@ func TestHierarchyIsBounded(t *testing.T) {
 	}
 }
 
-// TestFailuresAreTheGraphs checks that every query's failure is returned.
+// TestFailuresAreTheGraphs checks that the failure of any query is returned.
 func TestFailuresAreTheGraphs(t *testing.T) {
 	g := load(t, `wd:Q1 wdt:P31 wd:Q2 ; p:P31 <http://www.wikidata.org/entity/statement/a> . <http://www.wikidata.org/entity/statement/a> ps:P31 wd:Q2 .`)
 	for fail := range 6 {

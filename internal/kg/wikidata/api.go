@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// get calls the API with the parameters and decodes the answer into out. Temporary failures are retried.
+// get calls the API with the parameters and decodes the response into out. It retries temporary failures.
 func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 	params.Set("format", "json")
 	return c.api.Do(ctx, func(ctx context.Context) (*http.Request, error) {
@@ -43,7 +43,7 @@ func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 	return decode(a, out)
 }
 
-// decode reads a successful answer.
+// decode decodes a successful response.
 func decode(a remote.Answer, out any) *kg.Error {
 	if err := json.Unmarshal(a.Body, out); err != nil {
 		return &kg.Error{Kind: kg.Down, Message: "the API's answer has an unknown form", Err: err}
@@ -51,7 +51,7 @@ func decode(a remote.Answer, out any) *kg.Error {
 	return nil
 }
 
-// readList decodes the response from a service that returns lists, and reports errors only by the status.
+// readList decodes a response from a service that returns lists and reports errors only through the status code.
 func readList(a remote.Answer, now time.Time, out any) *kg.Error {
 	if e := readStatus(a, now); e != nil {
 		return e
@@ -59,7 +59,7 @@ func readList(a remote.Answer, now time.Time, out any) *kg.Error {
 	return decode(a, out)
 }
 
-// readStatus returns the failure that a response's status means, or the failure if there is no response.
+// readStatus returns the failure indicated by a response's status, or by the absence of a response.
 func readStatus(a remote.Answer, now time.Time) *kg.Error {
 	var ke *kg.Error
 	switch {
@@ -81,14 +81,14 @@ func readStatus(a remote.Answer, now time.Time) *kg.Error {
 	return nil
 }
 
-// apiError is the error member of a response from MediaWiki's API.
+// apiError is the error member of a MediaWiki API response.
 type apiError struct {
 	Code string `json:"code"`
 	Info string `json:"info"`
 }
 
-// failure sets the kind of the API's error. Source: mediawiki.org, API:Errors and warnings; Wikibase,
-// repo/includes/Api.
+// failure converts an API error to a failure of the right kind. Source: mediawiki.org, API:Errors and warnings;
+// Wikibase, repo/includes/Api.
 func (e *apiError) failure(a remote.Answer, now time.Time) *kg.Error {
 	f := &kg.Error{Kind: kg.QueryFailed, Message: "the API refused the request: " + remote.Tidy(e.Info) + " (" +
 		remote.Tidy(e.Code) + ")"}

@@ -15,7 +15,7 @@ import (
 )
 
 // TestConformance tests the adapter against a server that implements the services' protocols for the suite's facts.
-// Everything on which the agent relies must survive the round trip through HTTP and Wikibase's JSON.
+// Everything that the agent relies on must survive the round trip through HTTP and Wikibase's JSON.
 func TestConformance(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(kgtest.Data)); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoKey checks that keys are hidden if a query service with a key in its address, or a proxy,
+// TestEchoedRequestsRevealNoKey checks that keys stay hidden if a query service with a key in its address, or a proxy,
 // echoes the request.
 func TestEchoedRequestsRevealNoKey(t *testing.T) {
 	const key = "r8/ny5+jd1ce7wq2us9ag"

@@ -15,18 +15,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// mostLabels is the maximum number of labels that are fetched for one page (20 calls). Further values have no label.
+// mostLabels is the maximum number of labels fetched per page (20 calls). Any further values have no label.
 const mostLabels = 1000
 
-// propertyExample is "Wikidata property example"; the example's value is a qualifier with the property itself.
+// propertyExample is "Wikidata property example". The example's value is in a qualifier whose property is the property
+// itself.
 const propertyExample = "P1855"
 
 type entityKey struct{ id, language string }
 
-// lenient is a JSON object that Wikibase writes as [] when it is empty.
+// lenient is a JSON object that Wikibase writes as [] if it is empty.
 type lenient[V any] map[string]V
 
-// UnmarshalJSON reads an object or an empty array.
+// UnmarshalJSON accepts an object or an empty array.
 func (m *lenient[V]) UnmarshalJSON(data []byte) error {
 	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")) {
 		var none []struct{}
@@ -63,8 +64,8 @@ type rawStatement struct {
 }
 
 // Entity returns an entity's page: all statements with ranks and qualifiers, and labels in lang or its fallbacks.
-// Statements and qualifiers with external identifiers are left out. The page is shared with later callers: do not
-// modify it. The errors are BadID, NotFound, and the failures of the service.
+// It omits statements and qualifiers with external identifiers. The page is shared with later callers and must not be
+// modified. The errors are BadID, NotFound, and those of the service.
 func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	key := entityKey{id, language(lang)}
 	if e, ok := c.entities.Get(key); ok {
@@ -82,7 +83,7 @@ func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error
 	return e, nil
 }
 
-// fetchEntity fetches one entity's JSON.
+// fetchEntity fetches an entity's JSON.
 func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, error) {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return nil, kg.Errorf(kg.BadID, "%q is not the number of an item or property, such as Q42 or P31", remote.Tidy(id))
@@ -110,7 +111,7 @@ func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, 
 	}
 	raw, ok := a.Entities[id]
 	switch {
-	case !ok && len(a.Entities) == 1: // the key is a redirect's target
+	case !ok && len(a.Entities) == 1: // for a redirect, the key is the target
 		for _, raw = range a.Entities {
 			break
 		}
@@ -126,7 +127,7 @@ func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, 
 	return &raw, nil
 }
 
-// page converts the JSON to a page, without the labels of its values.
+// page converts the JSON to a page, without labels for its values.
 func (r *rawEntity) page(langs []string) *kg.Entity {
 	e := &kg.Entity{ID: r.ID, Type: kg.Item, Datatype: r.Datatype, Sitelinks: len(r.Sitelinks)}
 	if r.Type == string(kg.Property) {
@@ -153,7 +154,7 @@ func (r *rawEntity) page(langs []string) *kg.Entity {
 	return e
 }
 
-// number returns the number in Q42 or P31, or 0 if there is none.
+// number returns the number in an ID such as Q42 or P31, or 0 if there is none.
 func number(id string) int {
 	if id == "" {
 		return 0
@@ -201,7 +202,7 @@ func (s *rawStatement) qualifiers() []kg.Qualifier {
 	return out
 }
 
-// order returns the order of the qualifiers: first the page's order, then the properties that it omits, by number.
+// order returns the qualifier properties in the page's order, followed by those that it omits, in numeric order.
 func (s *rawStatement) order() []string {
 	var order []string
 	for _, p := range s.Order {
@@ -219,7 +220,7 @@ func (s *rawStatement) order() []string {
 	return append(order, rest...)
 }
 
-// addLabels fills in the labels of all properties, entity values and units of the page.
+// addLabels fills in the labels of all properties, entity values and units on the page.
 func (c *Client) addLabels(ctx context.Context, e *kg.Entity, lang string) error {
 	var ids []string
 	seen := map[string]bool{}
@@ -229,7 +230,7 @@ func (c *Client) addLabels(ctx context.Context, e *kg.Entity, lang string) error
 			ids = append(ids, id)
 		}
 	})
-	// properties come first, because they matter more if the rest is left out
+	// properties come first, because they matter most if the rest is omitted
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(a[0], b[0]) })
 	if len(ids) > mostLabels {
 		c.lg.DebugContext(ctx, "page with too many values: some have no label", "entity", e.ID, "values", len(ids))
@@ -271,8 +272,8 @@ func visitValue(v *kg.Value, f func(id string, label *string)) {
 	}
 }
 
-// Examples returns the property's own examples: its P1855 statements, each with the value of the qualifier that is the
-// property itself.
+// Examples returns the property's own examples: its P1855 statements, each with the value of the qualifier whose
+// property is the property itself.
 func (c *Client) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if !rdf.ValidID(property) || property[0] != 'P' {
 		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", remote.Tidy(property))

@@ -18,8 +18,8 @@ func item(id string) string {
 	return fmt.Sprintf(`{"snaktype":"value","datatype":"wikibase-item","datavalue":{"type":"wikibase-entityid","value":{"entity-type":"item","id":%q}}}`, id)
 }
 
-// page is a response to wbgetentities in the form of Wikibase's docs/topics/json.md: ranks out of order, properties out
-// of order, empty maps as [], an external identifier, somevalue, novalue, a deprecated statement, qualifiers in the
+// page is a wbgetentities response as described in Wikibase's docs/topics/json.md: ranks out of order, properties out
+// of order, empty maps as [], an external identifier, somevalue, novalue, a deprecated statement, and qualifiers in the
 // page's order.
 var page = `{"entities":{"Q42":{"pageid":138,"ns":0,"title":"Q42","type":"item","id":"Q42",
 "labels":{"mul":{"language":"mul","value":"Douglas Adams"},"en":{"language":"en","value":"D. Adams"}},
@@ -255,7 +255,7 @@ func TestNewRefusesBadSettings(t *testing.T) {
 	}
 }
 
-// The expected terms are those that the query service returns (data model: mediawiki.org, Wikibase/Indexing/RDF Dump
+// The expected terms are the ones that the query service returns (data model: mediawiki.org, Wikibase/Indexing/RDF Dump
 // Format).
 func TestValues(t *testing.T) {
 	tm := func(s string, precision int, calendar string) string {
@@ -318,8 +318,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Go's calendar is the proleptic Gregorian one: every day must be recovered from its day number, and the following day
-// must have the next number.
+// Go uses the proleptic Gregorian calendar. Every day must be recovered from its day number, and the following day must
+// have the next number.
 func TestGregorianAgainstGo(t *testing.T) {
 	jdn := julianDay(-4712, 1, 1) // day 0 by definition
 	if jdn != 0 {

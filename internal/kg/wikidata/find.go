@@ -13,14 +13,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// mostCandidates is the maximum number of candidates of a search whose labels are fetched, which takes ten calls to the
-// API.
+// mostCandidates is the maximum number of candidates per search whose labels are fetched, which takes ten API calls.
 const mostCandidates = 500
 
-// Find finds entities by name, by words in the middle of names, and, if the vector database is configured, by meaning:
-// the rankings are merged. Given candidates, it fetches their labels and aliases and ranks by them. It has no data on
-// how often entities are used. The errors are kg.Refused for more than 500 candidates, and the failures of the API. If
-// the vector database fails, it is left out.
+// Find finds entities by name, by words anywhere in names, and, if the vector database is configured, by meaning, and
+// merges the rankings. Given candidates, it fetches their labels and aliases and ranks the candidates by them. It does
+// not know how often entities are used. The errors are kg.Refused for more than 500 candidates, and those of the API.
+// If the vector database fails, Find continues without it.
 func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	q.Text = strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(q.Text); len(r) > longestFor {
@@ -61,7 +60,7 @@ func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return &kg.SearchResult{Hits: all[min(q.Offset, end):end], More: len(all) > end}, nil
 }
 
-// findType finds entities of one type, at most want.
+// findType finds at most want entities of the given type.
 func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want int) ([]kg.Hit, error) {
 	res, err := c.Search(ctx, kg.SearchQuery{Text: q.Text, Language: q.Language, Type: typ, Limit: min(want, mostHits)})
 	if err != nil {
@@ -105,7 +104,7 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 		h, ok := hits[id]
 		if !ok {
 			if h, ok = described[id]; !ok {
-				continue // the entity is deleted or a redirect
+				continue // the entity was deleted or is a redirect
 			}
 			if byMeaning {
 				h.MatchType = kg.ByMeaning
@@ -125,7 +124,7 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 }
 
 // fullText finds entities by words anywhere in their names, for strings without a prefix match. It uses the wiki's own
-// search. If the wiki's API does not support that, it finds nothing.
+// search. If the wiki's API does not support it, fullText finds nothing.
 func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit int) ([]string, error) {
 	namespace, prefix := "0", ""
 	if typ == kg.Property {
@@ -155,21 +154,22 @@ func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit i
 	return out, nil
 }
 
-// searchWords leaves out everything that has a special meaning in the wiki's search language.
+// searchWords removes everything that has a special meaning in the wiki's search syntax.
 func searchWords(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || strings.ContainsRune(`"~*?\:!|&()<>[]{}/^-+`, r)
 	}), " ")
 }
 
-// describe fetches labels, descriptions, aliases and data types of entities. Entities that do not exist are absent.
+// describe fetches labels, descriptions, aliases and datatypes of entities. Nonexistent entities are absent from the
+// result.
 func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[string]kg.Hit, error) {
 	out := map[string]kg.Hit{}
 	for part := range slices.Chunk(ids, batch) {
 		var a entitiesAnswer
 		err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(part, "|")},
 			"props": {"labels|descriptions|aliases|datatype"}, "languages": {strings.Join(chain(lang), "|")}}, &a)
-		if kg.KindOf(err) == kg.NotFound && len(part) > 1 { // one missing ID makes the whole call fail
+		if kg.KindOf(err) == kg.NotFound && len(part) > 1 { // a single missing ID makes the whole call fail
 			for _, id := range part {
 				one, err := c.describe(ctx, []string{id}, lang)
 				if err != nil {
@@ -200,10 +200,10 @@ func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[s
 	return out, nil
 }
 
-// wikidataGraph describes Wikidata, for the conversion of predicates and names.
+// wikidataGraph describes Wikidata, for converting predicates and names.
 var wikidataGraph = &kg.Description{Statements: kg.Wikibase, Prefixes: rdf.Prefixes}
 
-// among ranks candidates by their labels and aliases, and also by meaning if that is requested and configured.
+// among ranks candidates by labels and aliases, and also by meaning if requested and configured.
 func (c *Client) among(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	var ids []string
 	for _, t := range q.Among {
@@ -259,7 +259,7 @@ func (c *Client) among(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, e
 	return mergeHits(res.Hits, byMeaning, described, q), nil
 }
 
-// likest orders candidates by meaning. It returns nil if that is not requested, not configured or not possible.
+// likest orders candidates by meaning. It returns nil if that is not requested, configured or possible.
 func (c *Client) likest(ctx context.Context, q kg.FindQuery, ids []string) ([]string, error) {
 	if !q.Meaning || c.vector == nil || len(ids) == 0 || q.Text == "" || len(ids) > mostSimilar {
 		return nil, nil
@@ -271,7 +271,7 @@ func (c *Client) likest(ctx context.Context, q kg.FindQuery, ids []string) ([]st
 	return slices.DeleteFunc(out, func(id string) bool { return !slices.Contains(ids, id) }), nil
 }
 
-// mergeHits merges the ranking by words with that by meaning and returns the requested page.
+// mergeHits merges the rankings by words and by meaning, and returns the requested page.
 func mergeHits(byWords []kg.Hit, byMeaning []string, described map[string]kg.Hit, q kg.FindQuery) *kg.SearchResult {
 	known := map[string]kg.Hit{}
 	var words []string

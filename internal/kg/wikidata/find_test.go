@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// searched returns a response to wbsearchentities with these hits.
+// searched returns a wbsearchentities response with the given hits.
 func searched(hits ...string) reply {
 	var list []string
 	for _, h := range hits {
@@ -27,7 +27,7 @@ func searched(hits ...string) reply {
 	return reply{status: 200, body: `{"search":[` + strings.Join(list, ",") + `],"success":1}`}
 }
 
-// describing returns a response to wbgetentities with entities such as "P57 director wikibase-item".
+// describing returns a wbgetentities response with entities such as "P57 director wikibase-item".
 func describing(entities ...string) reply {
 	var list []string
 	for _, e := range entities {
@@ -56,7 +56,7 @@ func withVector(s *service) func(*Config) {
 
 // TestFindMerges checks that the rankings by name and by meaning are merged by reciprocal rank, that entities in both
 // come first, that labels are fetched for entities that only the vector database returns, and that external identifiers
-// are left out.
+// are omitted.
 func TestFindMerges(t *testing.T) {
 	s := newService(t).on("/api", searched("P57 directed", "P999 directed ID"),
 		describing("P58 screenwriter wikibase-item", "P345 IMDb_ID external-id")).
@@ -93,7 +93,7 @@ func TestFindAnyType(t *testing.T) {
 	}
 }
 
-// TestFindWordsAnywhere checks that, without the vector database, the wiki's own search is used if no name begins with
+// TestFindWordsAnywhere checks that, without the vector database, the wiki's own search is used if no name starts with
 // the text, and that the text is reduced to words for that search.
 func TestFindWordsAnywhere(t *testing.T) {
 	s := newService(t).on("/api", searched(), reply{status: 200,
@@ -115,8 +115,8 @@ func TestFindWordsAnywhere(t *testing.T) {
 	}
 }
 
-// TestVectorFails checks that after any failure of the vector database, the search by name continues, and the database
-// is not used for a while.
+// TestVectorFails checks that after any vector database failure, search by name still works, and the database is not
+// used for a while.
 func TestVectorFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		reply reply
@@ -162,7 +162,7 @@ func TestVectorFails(t *testing.T) {
 	}
 }
 
-// TestVectorPace checks that there are never more than 30 calls in a minute, and never two at the same time.
+// TestVectorPace checks that there are never more than 30 calls per minute, and never two at the same time.
 func TestVectorPace(t *testing.T) {
 	s := newService(t)
 	var at []time.Time
@@ -191,7 +191,7 @@ func TestVectorPace(t *testing.T) {
 	}
 }
 
-// TestVectorPaceOutlastsRestarts checks that the account of calls is kept across restarts.
+// TestVectorPaceOutlastsRestarts checks that the count of calls is kept across restarts.
 func TestVectorPaceOutlastsRestarts(t *testing.T) {
 	s, store := newService(t), remote.NewMemoryStore()
 	for range 20 {
@@ -208,7 +208,7 @@ func TestVectorPaceOutlastsRestarts(t *testing.T) {
 	}
 }
 
-// TestFindAmong checks that candidates are ranked by the words of their labels, and by meaning if that is requested.
+// TestFindAmong checks that candidates are ranked by the words in their labels, and by meaning if requested.
 func TestFindAmong(t *testing.T) {
 	var among []rdf.Term
 	for _, id := range []string{"P57", "P58", "P162", "P57"} {
@@ -259,7 +259,7 @@ func TestFuse(t *testing.T) {
 	}
 }
 
-// q42 is part of an item as the REST API writes it; q42Action is the same in the Action API's form.
+// q42 is part of an item as returned by the REST API; q42Action is the same in the Action API's format.
 const q42 = `{"id":"Q42","type":"item","labels":{"en":"Douglas Adams","de":"D. Adams"},"descriptions":{"en":"writer"},"aliases":{"en":["DNA"]},
 "sitelinks":{"enwiki":{"title":"Douglas Adams"}},"statements":{
 "P31":[{"id":"Q42$1","rank":"normal","property":{"id":"P31","data_type":"wikibase-item"},"value":{"type":"value","content":"Q5"},"qualifiers":[],"references":[]}],
@@ -285,7 +285,7 @@ const q42Action = `{"entities":{"Q42":{"id":"Q42","type":"item","labels":{"en":{
 
 var noLabels = reply{status: 200, body: `{"entities":{}}`}
 
-// TestREST checks that an entity from the REST API equals the one from the Action API.
+// TestREST checks that an entity from the REST API equals the same entity from the Action API.
 func TestREST(t *testing.T) {
 	s := newService(t).on("/rest/entities/items/Q42", reply{status: 200, body: q42}).on("/api", noLabels,
 		reply{status: 200, body: q42Action}, noLabels)
@@ -342,7 +342,7 @@ func TestRESTFailures(t *testing.T) {
 	}
 }
 
-// TestRESTRedirect checks that a merged item leads to its target.
+// TestRESTRedirect checks that a merged item redirects to its target.
 func TestRESTRedirect(t *testing.T) {
 	s := newService(t).on("/rest/entities/items/Q1", reply{status: 308,
 		header: map[string]string{"Location": "/rest/entities/items/Q42"}}).
@@ -387,7 +387,7 @@ func TestSecondIsQLever(t *testing.T) {
 }
 
 // TestDialectOfSecond checks that the dialect is guessed from the address unless it is set, and that an unknown dialect
-// is refused.
+// is rejected.
 func TestDialectOfSecond(t *testing.T) {
 	for address, want := range map[string]string{"https://qlever.dev/api/wikidata": "qlever",
 		"https://qlever.cs.uni-freiburg.de/api/wikidata": "qlever",

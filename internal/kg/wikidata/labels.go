@@ -11,18 +11,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// batch is the maximum number of entities that wbgetentities returns in one call to users without higher limits.
+// batch is the maximum number of entities that wbgetentities returns per call to users without higher limits.
 const batch = 50
 
-// largestNumber is the largest number of an item or property; the API considers anything larger malformed and fails the
-// whole call.
+// largestNumber is the largest possible number in an item or property ID. The API considers anything larger malformed
+// and fails the whole call.
 const largestNumber = 1<<31 - 1
 
 type labelKey struct{ id, language string }
 
-// Labels returns the labels of items and properties, each in the first of the languages in which it has one. IDs that
-// are unknown or malformed, or without a label in these languages, are left out. Labels requests 50 at a time and
-// caches the answers.
+// Labels returns the labels of items and properties, each in the first of the given languages that has one. It omits
+// IDs that are unknown or malformed or have no label in these languages. It requests 50 at a time and caches the
+// responses.
 func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	langs := make([]string, 0, len(languages))
 	for _, l := range languages {
@@ -60,7 +60,7 @@ func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[strin
 	return out, nil
 }
 
-// labelled reports whether id is one that the API accepts and whose entity has labels (lexemes have lemmas).
+// labelled reports whether the API accepts id and its entity has labels (lexemes have lemmas).
 func labelled(id string) bool {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return false
@@ -69,8 +69,8 @@ func labelled(id string) bool {
 	return err == nil && n <= largestNumber
 }
 
-// cachedLabel checks the languages in order. known is false if a language before that of the found label was never
-// fetched.
+// cachedLabel checks the languages in order. known is false if it reaches a language that was never fetched before it
+// finds a label.
 func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
 	for _, l := range langs {
 		text, ok := c.labels.Get(labelKey{id, l})
@@ -84,8 +84,8 @@ func (c *Client) cachedLabel(id string, langs []string) (label string, known boo
 	return "", true
 }
 
-// fetchLabels requests the labels of up to 50 entities and caches them. Labels that do not exist are cached as "". If
-// one of them makes the whole call fail, it requests each half separately.
+// fetchLabels requests the labels of up to 50 entities and caches them. Missing labels are cached as "". If an ID makes
+// the whole call fail, fetchLabels requests each half separately.
 func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
 	var a entitiesAnswer
 	err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(ids, "|")}, "props": {"labels"},

@@ -10,8 +10,8 @@ import (
 
 // Query runs a SPARQL query. [AUTO_LANGUAGE] must already be replaced. A temporary failure (connection, 5xx, 429 with
 // an acceptable Retry-After) is retried. If the endpoint is down, timed out, or accepts no more queries for now, the
-// query is sent to the fallback, if there is one. Table.Source is the URL of the endpoint that answered, without the
-// values of its parameters. The error is a *kg.Error or that of ctx.
+// query is sent to the fallback, if there is one. Table.Source is the URL of the endpoint that answered, without its
+// parameter values. The error is a *kg.Error or that of ctx.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
 	if c.fallback != nil && c.elsewhere(kg.KindOf(err)) && ctx.Err() == nil {
@@ -25,8 +25,8 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// elsewhere reports whether the second endpoint may answer a query on which the first one failed. A limit or a ban
-// applies to the whole host that set it.
+// elsewhere reports whether a query that failed with a given kind at the first endpoint may be sent to the second. A
+// limit or a ban applies to the whole host that imposed it.
 func (c *Client) elsewhere(k kg.Kind) bool {
 	switch k {
 	case kg.Down, kg.Timeout:
@@ -37,15 +37,15 @@ func (c *Client) elsewhere(k kg.Kind) bool {
 	return false
 }
 
-// Primary returns the same client without the second endpoint, so that a query that fails on the first endpoint fails.
-// Both clients share an account and send one request at a time.
+// Primary returns the same client without the second endpoint, so that a query fails if the first endpoint fails. Both
+// clients share an account and together send one request at a time.
 func (c *Client) Primary() *Client {
 	d := *c
 	d.fallback = nil
 	return &d
 }
 
-// Secondary returns the same client for only the second endpoint, or nil if there is none.
+// Secondary returns the same client with only the second endpoint, or nil if there is none.
 func (c *Client) Secondary() *Client {
 	if c.fallback == nil {
 		return nil
@@ -55,14 +55,14 @@ func (c *Client) Secondary() *Client {
 	return &d
 }
 
-// speaker is a query service with its dialect, which may not be Wikidata's.
+// speaker is a query service and its dialect, which may not be Wikidata's.
 type speaker struct {
 	*remote.Service
 	to rewrite.Target
 }
 
-// Query rewrites the query if the service's dialect differs, and runs it. Table.Asked is then the rewritten query. If
-// the dialect cannot express the query, the error is kg.Refused.
+// Query rewrites the query if the service's dialect differs, and runs it. In that case, Table.Asked is the rewritten
+// query. If the dialect cannot express the query, the error is kg.Refused.
 func (s *speaker) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if s.to == rewrite.WDQS {
 		return s.Service.Query(ctx, query)

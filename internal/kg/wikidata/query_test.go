@@ -26,14 +26,13 @@ const (
 	half      = `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://www.wikidata.org/entity/Q42"}},{"x":`
 )
 
-// The bodies follow the query service's and QLever's sources; wikimedia.org/wiki and issues that quote them are named
-// in the package comment.
+// The bodies are based on the source code of the query service and QLever, which the comment on package remote names.
 func TestQueryFailures(t *testing.T) {
 	const q = "SELECT * WHERE { ?secret \n ?b }"
 	for _, tt := range []struct {
 		name    string
 		replies []reply
-		want    kg.Error // Kind, Line, Column, RetryAfter; Message is a part of the actual one
+		want    kg.Error // Kind, Line, Column, RetryAfter; Message is a substring of the actual message
 	}{
 		{"syntax error", []reply{{status: 400, body: javaError(q, malformed+
 			"Encountered \" \"}\" \"} \"\" at line 2, column 5.\nWas expecting one of:\n    <IRI> ...\n    \"(\" ...\n")}},
@@ -111,7 +110,7 @@ func TestQueryFailures(t *testing.T) {
 	}
 }
 
-// A query whose text resembles the service's errors must not determine the kind of failure.
+// The text of a query must not affect the kind of failure, even if it resembles the service's errors.
 func TestEchoIsNoEvidence(t *testing.T) {
 	q := "SELECT * { ?x rdfs:label \"TimeoutException\" . # \njava.util.concurrent.TimeoutException\n\tat x\n ?y }"
 	s := newService(t).on("/sparql", reply{status: 400, body: javaError(q, malformed+
@@ -238,7 +237,7 @@ func TestFallback(t *testing.T) {
 }
 
 // A service that accepts no queries for now, or none at all, is not used until that time has passed. A second service
-// on another host is used instead, also for the next query.
+// on another host is used instead, for the next query too.
 func TestFallbackElsewhere(t *testing.T) {
 	for _, first := range []reply{{status: 403, body: "banned"}, {status: 429, header: map[string]string{"Retry-After": "7200"}}} {
 		s, other := newService(t).on("/sparql", first), newService(t).on("/sparql", reply{status: 200, body: oneRow},

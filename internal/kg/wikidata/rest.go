@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// restEntity fetches one entity from Wikibase's REST API, version 1: GET /entities/items/ID or /entities/properties/ID.
-// A redirect leads to its target. Source: the OpenAPI description that the API serves.
+// restEntity fetches an entity from version 1 of Wikibase's REST API: GET /entities/items/ID or
+// /entities/properties/ID. It follows redirects. Source: the OpenAPI description that the API serves.
 func (c *Client) restEntity(ctx context.Context, id string) (*rawEntity, error) {
 	kind := "items"
 	if id[0] == 'P' {
@@ -63,7 +63,7 @@ type restEntity struct {
 	Sitelinks    lenient[json.RawMessage] `json:"sitelinks"`
 }
 
-// restSnak is a property with a value, in the form in which the REST API writes statements, qualifiers and parts of
+// restSnak is a property with a value, in the format that the REST API uses for statements, qualifiers and parts of
 // references.
 type restSnak struct {
 	Property struct {
@@ -118,7 +118,7 @@ func (s *restSnak) raw() rawSnak {
 	r := rawSnak{Snaktype: s.Value.Type, Datatype: s.Property.DataType}
 	r.Datavalue.Value = s.Value.Content
 	switch {
-	case strings.HasPrefix(r.Datatype, "wikibase-"): // item, property, lexeme, form, sense: only the ID
+	case strings.HasPrefix(r.Datatype, "wikibase-"): // item, property, lexeme, form or sense: only the ID
 		var id string
 		if json.Unmarshal(s.Value.Content, &id) == nil {
 			r.Datavalue.Value, _ = json.Marshal(map[string]string{"id": id}) // encoding a map of strings never fails

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	mostHits   = 50  // hits of one search, for users without higher limits
-	longestFor = 250 // maximum number of characters of a search string that are sent
+	mostHits   = 50  // hits per search, for users without higher limits
+	longestFor = 250 // maximum number of characters of a search string to send
 )
 
 // searchAnswer is the response to wbsearchentities.
@@ -42,8 +42,8 @@ type langValue struct {
 	Value    string `json:"value"`
 }
 
-// Search finds entities by label or alias in one language and its fallbacks (wbsearchentities: a prefix match, no
-// full-text search). An empty string finds nothing.
+// Search finds entities by label or alias in a language and its fallbacks, using wbsearchentities, which matches
+// prefixes and does not offer full-text search. An empty string finds nothing.
 func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	text := strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(text); len(r) > longestFor {
@@ -59,7 +59,7 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	limit := min(max(q.Limit, 1), mostHits)
 	a, err := c.search(ctx, text, lang, typ, limit)
 	if kg.KindOf(err) == kg.QueryFailed && lang != "en" {
-		// the wiki refuses unknown codes; English is the last fallback of every language
+		// the wiki rejects unknown codes; English is the last fallback for every language
 		a, err = c.search(ctx, text, "en", typ, limit)
 	}
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	return res, nil
 }
 
-// search makes one call to wbsearchentities.
+// search makes a single call to wbsearchentities.
 func (c *Client) search(ctx context.Context, text, lang string, typ kg.Type, limit int) (*searchAnswer, error) {
 	a := &searchAnswer{}
 	err := c.get(ctx, url.Values{
@@ -102,7 +102,7 @@ func first(texts ...string) string {
 
 var languageCode = regexp.MustCompile(`^[a-z]{2,12}(-[a-z0-9]{1,12}){0,3}$`)
 
-// language returns the code in lower case, or "en" if it is not a language code.
+// language returns code in lower case, or "en" if it is not a language code.
 func language(code string) string {
 	if code = strings.ToLower(strings.TrimSpace(code)); languageCode.MatchString(code) {
 		return code
@@ -110,8 +110,8 @@ func language(code string) string {
 	return "en"
 }
 
-// chain returns the order in which labels are searched: the language, the language of which it is a variant, mul,
-// English. Source: Wikibase's LanguageFallbackChainFactory, without the per-language lists of MediaWiki.
+// chain returns the languages in which labels are searched, in order: the language, its base language if it is a
+// variant, mul, English. Source: Wikibase's LanguageFallbackChainFactory, without MediaWiki's per-language lists.
 func chain(code string) []string {
 	code = language(code)
 	out := []string{code}

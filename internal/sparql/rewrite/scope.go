@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxRebound limits the number of BINDs that are split: each may walk its whole group.
+// maxRebound limits the number of BINDs that are split, because each split may traverse a whole group.
 const maxRebound = 200
 
 // rebound splits every BIND to a variable that already has a value. The standard forbids that; Blazegraph requires the
@@ -47,7 +47,7 @@ func unbound(name string) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprUnary, Op: "!", Args: []*sparql.Expr{call("BOUND", varExpr(name))}}
 }
 
-// aliases renames a variable of the pattern to which a projected expression is bound again, as in (SAMPLE(?x) AS ?x),
+// aliases renames a pattern variable if a projected expression is bound to the same name, as in (SAMPLE(?x) AS ?x),
 // which the standard forbids.
 func (r *rewriter) aliases(s *sparql.SelectQuery) {
 	visible := s.Where.Visible()
@@ -74,8 +74,8 @@ func (r *rewriter) aliases(s *sparql.SelectQuery) {
 	}
 }
 
-// having copies the expressions of the projection into HAVING, because in the standard HAVING cannot use their names
-// (section 18.2.4.1 comes before 18.2.4.4).
+// having copies projected expressions into HAVING, because the standard does not let HAVING use their names (section
+// 18.2.4.1 comes before 18.2.4.4).
 func (r *rewriter) having(s *sparql.SelectQuery) {
 	if s.Having == nil {
 		return
@@ -92,8 +92,8 @@ func (r *rewriter) having(s *sparql.SelectQuery) {
 	}
 }
 
-// replace replaces variables below e with expressions, except inside aggregates, where a name means the pattern's
-// variable.
+// replace replaces variables below e with expressions, except inside aggregates, where a name refers to the variable in
+// the pattern.
 func (r *rewriter) replace(e *sparql.Expr, byName map[string]*sparql.Expr, depth int, size *int) {
 	if *size++; *size > maxVisits {
 		r.fail(e, "HAVING would become too long")
@@ -113,7 +113,7 @@ func (r *rewriter) replace(e *sparql.Expr, byName map[string]*sparql.Expr, depth
 	}
 }
 
-// copyExpr returns a copy that shares terms and groups with the original, but no expression.
+// copyExpr returns a copy that shares terms and groups with the original, but no expressions.
 func copyExpr(e *sparql.Expr) *sparql.Expr {
 	c := *e
 	c.Args = make([]*sparql.Expr, len(e.Args))

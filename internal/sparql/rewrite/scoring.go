@@ -8,12 +8,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Scoring returns a query in the form in which benchmarks compare results: standard SPARQL with every prefix declared,
-// without comments, and with answer columns only. The TEXT2SPARQL challenge and similar benchmarks count every value of
-// every column as an answer, so a label or a count in addition to the requested items is wrong.
+// Scoring returns a query in the form that benchmarks use to compare results: standard SPARQL with every prefix
+// declared, no comments, and only the answer columns. The TEXT2SPARQL challenge and similar benchmarks count every
+// value of every column as an answer, so an extra column with labels or counts makes the answer wrong.
 //
-// columns are the answer columns. If there are none, the first column that is not the label of another one is kept; if
-// only labels are projected, the labeled item is projected instead. An ASK stays as it is.
+// columns are the answer columns. If there are none, the first column that is not the label of another column is kept;
+// if only labels are projected, the labeled item is projected instead. An ASK query is not reduced.
 func Scoring(query string, columns []string, language string) (*Result, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -26,12 +26,12 @@ func Scoring(query string, columns []string, language string) (*Result, error) {
 		}
 	}
 	text := sparql.Print(q, sparql.PrintOptions{NoComments: true})
-	// With a LIMIT, removing repeated rows would let other rows in.
+	// With a LIMIT, removing duplicate rows would let other rows in.
 	distinct := q.Form == sparql.Select && !q.Body.Reduced && q.Body.Limit == nil && q.Body.Offset == nil
 	return Query(text, Standard, Options{Language: language, Distinct: distinct})
 }
 
-// answerColumns removes all but the answer columns from the projection.
+// answerColumns removes everything except the answer columns from the projection.
 func answerColumns(q *sparql.Query, columns []string) error {
 	s := q.Body
 	all := s.Columns()
@@ -49,7 +49,7 @@ func answerColumns(q *sparql.Query, columns []string) error {
 	if !slices.Contains(all, columns[0]) { // a labeled item that is not projected
 		s.Items = append([]*sparql.SelectItem{{Var: columns[0]}}, s.Items...)
 		if s.GroupBy != nil {
-			return nil // checking whether it may be projected there is not this function's task
+			return nil // checking whether the grouping allows it is not this function's task
 		}
 	}
 	if needsAll(s, columns) {
@@ -91,8 +91,8 @@ func answerColumn(q *sparql.Query, all []string) string {
 	return all[0]
 }
 
-// isLabel returns a function that reports whether a column is the label of another one: bound by a property for labels,
-// or named as the label service names the label of a variable of the query.
+// isLabel returns a function that reports whether a column is the label of another column: either a label property
+// binds it, or it has the name that the label service gives to the label of one of the query's variables.
 func isLabel(q *sparql.Query) func(column string) bool {
 	var in sparql.VarSet
 	in.Add(q.Body.Columns()...)
@@ -104,7 +104,7 @@ func isLabel(q *sparql.Query) func(column string) bool {
 	}
 }
 
-// dropLabels removes labels that nothing depends on from a projection that otherwise stays.
+// dropLabels removes labels that nothing depends on from a projection that is otherwise kept.
 func dropLabels(q *sparql.Query, s *sparql.SelectQuery, columns []string) {
 	if s.Star || s.Distinct || s.Reduced || s.GroupBy != nil {
 		return
@@ -124,7 +124,8 @@ func dropLabels(q *sparql.Query, s *sparql.SelectQuery, columns []string) {
 	})
 }
 
-// labelVariables returns the variables that the query binds to labels and descriptions through properties for these.
+// labelVariables returns the variables that the query binds to labels and descriptions through label and description
+// properties.
 func labelVariables(q *sparql.Query) map[string]bool {
 	out := map[string]bool{}
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -159,8 +160,8 @@ func isLabelProperty(t *sparql.Term) bool {
 	return false
 }
 
-// needsAll reports whether columns cannot be removed from the projection, because the order or the number of the rows
-// depends on them. The whole query becomes a subquery then.
+// needsAll reports whether columns cannot be removed from the projection because the order or the number of rows
+// depends on them. If so, the whole query becomes a subquery.
 func needsAll(s *sparql.SelectQuery, columns []string) bool {
 	if s.Limit != nil || s.Offset != nil || s.Having != nil {
 		return true

@@ -14,13 +14,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestScoring checks that there is one answer column, no labels, no comments, and that every prefix is declared. The
-// expected queries were written by hand.
+// TestScoring checks that there is one answer column, that there are no labels or comments, and that every prefix is
+// declared. The expected queries were written by hand.
 func TestScoring(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
 		columns     []string
-		want        string // without the prologue, white space folded
+		want        string // without the prologue, and with white space collapsed
 	}{
 		{"label service", "#title: x\nSELECT ?c ?cLabel WHERE { ?c wdt:P31 wd:Q6256 . # country\n" +
 			`SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`, nil,

@@ -53,7 +53,7 @@ func (r *rewriter) dropHints() {
 	}
 }
 
-// columns writes out SELECT *, so that variables added by the rewrite are not part of the result.
+// columns expands SELECT * to a list, so that variables added by the rewrite are not part of the result.
 func (r *rewriter) columns(s *sparql.SelectQuery) {
 	if !s.Star || s == r.q.Body && r.q.Form != sparql.Select {
 		return
@@ -95,7 +95,7 @@ func (r *rewriter) allColumns(s *sparql.SelectQuery, depth int) []string {
 	return v.Names()
 }
 
-// services replaces Wikidata's services in the pattern of one SELECT.
+// services replaces the calls to Wikidata's services in the pattern of one SELECT.
 func (r *rewriter) services(s *sparql.SelectQuery, to Target) {
 	sparql.Groups(s.Where, func(g *sparql.Group) {
 		var out, labels []sparql.Pattern
@@ -159,8 +159,8 @@ const (
 	entityPattern     = "^http://www\\.wikidata\\.org/entity/"
 )
 
-// labelService returns the patterns that replace a label service: they bind what it would bind, by language, or the ID
-// if there is no label.
+// labelService returns the patterns that replace a label service. They bind the same variables to labels in the same
+// language order, or to the ID if there is no label.
 func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparql.Service) []sparql.Pattern {
 	langs := r.languages(x)
 	var out []sparql.Pattern
@@ -185,7 +185,7 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 		}
 		r.labeled[it] = true
 		prefer := ""
-		if slices.Contains(bound, it.Var) { // bound only in some rows; the service fills in the rest
+		if slices.Contains(bound, it.Var) { // bound only in some rows; the service fills in the others
 			prefer = r.fresh(it.Var + "_value")
 			rename(s.Where, it.Var, prefer)
 		}
@@ -213,8 +213,8 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 }
 
 // labels returns patterns that bind target to the subject's label, description or aliases in the first language that
-// has one. A subject that may be unbound is replaced by one that has no label; otherwise OPTIONAL would read all labels
-// of the graph.
+// has one. A subject that may be unbound is replaced by one that has no label; otherwise OPTIONAL would read every
+// label in the graph.
 func (r *rewriter) labels(subject *sparql.Term, predicate, target string, langs []string,
 	sure map[string]bool) []sparql.Pattern {
 	var out []sparql.Pattern
@@ -270,7 +270,7 @@ func (r *rewriter) aliasList(subject *sparql.Term, lang, v string) *sparql.Group
 
 const geofDistance = "http://www.opengis.net/def/geosparql/function/distance"
 
-// around replaces the search around a point with a filter on the distance in kilometers.
+// around replaces a search around a point with a filter on the distance in kilometers.
 func (r *rewriter) around(x *sparql.Service) []sparql.Pattern {
 	center, radius := x.Param(rdf.Wikibase+"center"), x.Param(rdf.Wikibase+"radius")
 	loc := located(x)
@@ -288,10 +288,10 @@ func (r *rewriter) around(x *sparql.Service) []sparql.Pattern {
 	return out
 }
 
-// numeral matches a number as it is written in a query, without sign (SPARQL 1.1, rules 146 to 148).
+// numeral matches an unsigned number in SPARQL syntax (SPARQL 1.1, rules 146 to 148).
 var numeral = regexp.MustCompile(`^(\d+|\d*\.\d+|(\d+\.?\d*|\.\d+)[eE][+-]?\d+)$`)
 
-// number returns a term as a number: a string such as "10" becomes 10.
+// number converts a term to a number: a string such as "10" becomes 10.
 func number(t *sparql.Term) *sparql.Expr {
 	if t.Kind == sparql.Const && t.IsLiteral() && t.Value().Datatype == "" {
 		s := t.Value().Value
@@ -305,7 +305,7 @@ func number(t *sparql.Term) *sparql.Expr {
 	return function(rdf.XSD+"double", termExpr(t))
 }
 
-// located returns the variable for the location that around or box search by: the object of the first statement.
+// located returns the variable for the location in an around or box search: the object of the first statement.
 func located(x *sparql.Service) *sparql.Term {
 	for _, t := range x.Rest() {
 		return t.Object
@@ -313,7 +313,7 @@ func located(x *sparql.Service) *sparql.Term {
 	return nil
 }
 
-// box replaces the search within a box with filters on longitude and latitude.
+// box replaces a search within a box with filters on longitude and latitude.
 func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	sw, ne := x.Param(rdf.Wikibase+"cornerSouthWest"), x.Param(rdf.Wikibase+"cornerNorthEast")
 	loc := located(x)
@@ -331,7 +331,7 @@ func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	if sw != nil && ne != nil {
 		between(longitude, sw, ne)
 		between(latitude, sw, ne)
-	} else { // the corners may be north-west and south-east
+	} else { // the corners may be northwest and southeast
 		w, e := x.Param(rdf.Wikibase+"cornerWest"), x.Param(rdf.Wikibase+"cornerEast")
 		between(longitude, w, e)
 		c := latitude(loc)
@@ -343,7 +343,7 @@ func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	return out
 }
 
-// longitude and latitude read the WKT literal Point(longitude latitude).
+// longitude and latitude extract the coordinates from the WKT literal Point(longitude latitude).
 func longitude(t *sparql.Term) *sparql.Expr {
 	return function(rdf.XSD+"double", call("STRBEFORE", inPoint(t), stringExpr(" ")))
 }
@@ -387,8 +387,8 @@ func (r *rewriter) slice(x *sparql.Service) sparql.Pattern {
 	return groupOf(&sparql.SubSelect{Query: sub})
 }
 
-// maxVisits limits the number of groups that are visited while named subqueries are inserted: each may include others
-// several times.
+// maxVisits limits the number of groups that are visited while inlining named subqueries, because each may include
+// others several times.
 const maxVisits = 20_000
 
 // inlineNamed replaces every INCLUDE with its named subquery.
@@ -448,11 +448,11 @@ func (r *rewriter) inlineNamed() {
 	r.note("named subqueries (WITH … AS %%name) replaced by sub-selects")
 }
 
-// maxCopied limits the text that is parsed again for copies of named subqueries, in bytes.
+// maxCopied is the maximum number of bytes reparsed to copy named subqueries.
 const maxCopied = 16 << 20
 
-// copyOf returns a copy of a named subquery that shares no node with another copy, by parsing the text again. It
-// returns nil if that has been done too often.
+// copyOf reparses the text to return a copy of a named subquery that shares no nodes with other copies. It returns nil
+// once the total exceeds maxCopied.
 func (r *rewriter) copyOf(n *sparql.NamedSubquery) *sparql.SelectQuery {
 	if r.copied += len(r.q.Text); r.copied > maxCopied {
 		return nil
@@ -478,7 +478,7 @@ func (r *rewriter) checkIncludes() {
 	})
 }
 
-// qleverLimits rejects what QLever's regular expressions (RE2) lack.
+// qleverLimits rejects features that QLever's regular expressions (RE2) do not support.
 func (r *rewriter) qleverLimits() {
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
 		e, ok := n.(*sparql.Expr)

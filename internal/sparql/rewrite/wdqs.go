@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// toWDQS changes a query for the Wikidata Query Service.
+// toWDQS rewrites a query for the Wikidata Query Service.
 func (r *rewriter) toWDQS() {
 	for _, n := range r.q.Named {
 		if n.First {
@@ -24,7 +24,7 @@ func (r *rewriter) toWDQS() {
 	r.q.WriteOutAmbiguous()
 }
 
-// dropDeclarations removes the declarations of prefixes that the service predefines.
+// dropDeclarations removes declarations of prefixes that the service predefines.
 func (r *rewriter) dropDeclarations() {
 	var dropped []string
 	r.q.Prologue = slices.DeleteFunc(r.q.Prologue, func(d *sparql.Declaration) bool {
@@ -48,7 +48,7 @@ const (
 )
 
 // articleProperties are properties whose subjects are, with rare exceptions, scholarly articles: cites work, published
-// in (with volume and DOI), PubMed publication ID, PMC publication ID.
+// in (with volume and DOI), PubMed publication ID, and PMC publication ID.
 var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 
 // scholarly sends statements about scholarly articles to the other half of the split graph (wikitech: Wikidata Query
@@ -118,7 +118,7 @@ func aboutArticle(t *sparql.Triples) bool {
 	return false
 }
 
-// firstPredicate returns the IRI that a path begins with, or "" if it does not begin with an IRI.
+// firstPredicate returns the IRI that a path starts with, or "" if it does not start with an IRI.
 func firstPredicate(p *sparql.Path) string {
 	for p.Kind == sparql.PathSeq || p.Kind == sparql.PathPlus {
 		p = p.Args[0]
@@ -189,7 +189,7 @@ func (r *rewriter) addLabels() {
 	param := triple(iriTerm(sparql.ServiceParam), rdf.Wikibase+"language", stringTerm(chain))
 	label := &sparql.Service{Name: iriTerm(rdf.Wikibase + "label"), Group: groupOf(param)}
 	if len(s.Where.Patterns) == 1 {
-		if _, sub := s.Where.Patterns[0].(*sparql.SubSelect); sub { // a sub-select must be alone in its braces
+		if _, sub := s.Where.Patterns[0].(*sparql.SubSelect); sub { // a sub-select needs its own braces
 			s.Where.Patterns[0] = groupOf(s.Where.Patterns[0])
 		}
 	}
@@ -205,8 +205,8 @@ func hasLabelService(g *sparql.Group) bool {
 	return false
 }
 
-// entityVars returns the variables for entities: subjects of statements, values of well-known properties of
-// type item, entities in VALUES.
+// entityVars returns the variables for entities: subjects of statements, values of well-known item-valued properties,
+// and entities in VALUES.
 func (r *rewriter) entityVars(g *sparql.Group) map[string]bool {
 	out := map[string]bool{}
 	sparql.Inspect(g, func(n sparql.Node) bool {
@@ -270,7 +270,7 @@ func (r *rewriter) toEntity(p *sparql.Path) bool {
 	return itemValued[id]
 }
 
-// itemValued contains the item-valued properties that queries use most. Values of other properties get no label unless
+// itemValued contains the most commonly used item-valued properties. Values of other properties get no label unless
 // one was requested: a label variable for a date or a number would be a superfluous column.
 var itemValued = func() map[string]bool {
 	const ids = `

@@ -12,17 +12,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Writer generates random queries about the content of a graph.
+// Writer generates random queries about the contents of a graph.
 type Writer struct {
 	r       *rand.Rand
 	facts   [][]rdf.Term // subject, direct property, value
-	states  [][]rdf.Term // subject, property (as p:), statement, property of the statement, value
+	states  [][]rdf.Term // subject, property (as p:), statement, qualifier or main value property, value
 	vars    int
 	where   []string
 	columns []string
 }
 
-// New returns a writer for a graph with Wikidata's data model. The same seed results in the same queries.
+// New returns a writer for a graph with Wikidata's data model. The same seed produces the same queries.
 func New(ctx context.Context, query func(ctx context.Context, query string) (*kg.Table, error),
 	seed uint64) (*Writer, error) {
 	var failed error
@@ -63,7 +63,7 @@ func (w *Writer) about(s rdf.Term) [][]rdf.Term {
 	return out
 }
 
-// Query writes a query that usually has the subject of some fact among its rows.
+// Query returns a query whose result usually includes the subject of some fact.
 func (w *Writer) Query() string {
 	w.vars, w.where, w.columns = 0, nil, []string{"?x"}
 	facts := w.about(w.facts[w.r.IntN(len(w.facts))][0])
@@ -141,7 +141,7 @@ func (w *Writer) statement(s rdf.Term) {
 	}
 }
 
-// head writes the query around a pattern.
+// head returns a complete query for a pattern.
 func (w *Writer) head(where string) string {
 	key := w.columns[w.r.IntN(len(w.columns))]
 	switch w.r.IntN(8) {

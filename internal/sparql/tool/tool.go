@@ -24,10 +24,10 @@ import (
 // LabelSource returns the labels of Q, P and L IDs, each in the first language that has one.
 type LabelSource func(ctx context.Context, ids, languages []string) (map[string]string, error)
 
-// Run is one invocation of the command: what to do with each query, and the input and output.
+// Run is one invocation of the command: what to do with each query, and where to read and write.
 type Run struct {
 	Action   string // check, format, rewrite or explain
-	JSON     bool   // JSON lines in and out
+	JSON     bool   // whether the input and output are JSON lines
 	Labels   string // for format: comment, replace or none
 	Language string // of the labels
 	OneLine  bool   // for format: print everything on one line
@@ -39,12 +39,12 @@ type Run struct {
 	Source   LabelSource
 	Stdin    io.Reader
 	Out      *bufio.Writer
-	Stderr   io.Writer // mistakes and notes about queries that are plain text
+	Stderr   io.Writer // mistakes and notes about plain-text queries
 
 	failed bool
 }
 
-// Failed reports whether any query could not be handled.
+// Failed reports whether any query failed.
 func (c *Run) Failed() bool { return c.failed }
 
 // File handles one input, a file or - for standard input. The error is a read or write error; mistakes in queries are
@@ -69,7 +69,7 @@ func (c *Run) File(ctx context.Context, name string) error {
 	return c.text(ctx, name, string(b))
 }
 
-// sparqlLine is a line of output; absent parts are left out.
+// sparqlLine is a line of output; empty fields are omitted.
 type sparqlLine struct {
 	ID         json.RawMessage       `json:"id"`
 	OK         *bool                 `json:"ok,omitempty"`
@@ -259,7 +259,7 @@ func (c *Run) labelsOf(ctx context.Context, q *sparql.Query) (func(string) strin
 	return func(id string) string { return m[id] }, nil
 }
 
-// Cached returns a source that requests each label once.
+// Cached returns a source that requests each label only once.
 func Cached(source LabelSource) LabelSource {
 	known := map[string]string{}
 	return func(ctx context.Context, ids, languages []string) (map[string]string, error) {
@@ -312,7 +312,7 @@ func (c *Run) text(ctx context.Context, name, query string) error {
 	return err
 }
 
-// report prints the result of check for people.
+// report prints the result of check in human-readable form.
 func (c *Run) report(name string, out *sparqlLine) error {
 	fmt.Fprintf(c.Out, "%s: %s query, %d clauses, %d triples; %s\n", name, out.Form, out.Metrics.Clauses,
 		out.Metrics.Relations, strings.Join(*out.Features, ", "))

@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Bounded returns a query in the form in which it is run as a probe: without the label service and its columns, with
-// distinct rows, without an ORDER BY that does not affect which rows are returned, and with at most limit rows. Grouped
-// and ordered queries keep their LIMIT. If cut is not 0, a result of cut rows may be incomplete.
+// Bounded returns the form of a query that is run as a probe. It has no label service or label columns, and no ORDER BY
+// unless that affects which rows are returned; its rows are distinct, and there are at most limit of them. Grouped and
+// ordered queries keep their LIMIT. If cut is not 0, a result with cut rows may be incomplete.
 func Bounded(query string, limit int64, known map[string]string) (text string, cut int64, err error) {
 	q, err := sparql.ParseWith(query, known)
 	if err != nil || q.Form != sparql.Select {

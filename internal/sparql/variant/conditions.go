@@ -24,8 +24,8 @@ func (w *writer) conditions() {
 	}
 }
 
-// class writes the variants of ?x a C: with subclasses, without subclasses, with another class that the same word may
-// mean, without the class.
+// class generates the variants of ?x a C: with subclasses, without subclasses, with a different class that the same
+// word may mean, and without the class.
 func (w *writer) class(i int, p place) {
 	path, o := p.path(), p.object()
 	if !o.IsIRI() || p.subject().Kind != sparql.Var {
@@ -57,23 +57,23 @@ func (w *writer) class(i int, p place) {
 			}))
 		}
 	}
-	// only a comparison of the lists can show what a class excludes
+	// only comparing the lists can show what a class excludes
 	if _, anchored := p.bound(p.subject().Name); anchored && !w.counted && w.q.Form == sparql.Select {
 		w.add(Variant{Kind: Class, IRI: []string{o.Value().Value}, Var: p.subject().Name, Effect: More,
 			What: "without the class " + w.name(o)}, at(i, place.remove))
 	}
 }
 
-// readings are Wikidata classes that people call by the same word.
+// readings are groups of Wikidata classes that people call by the same word.
 var readings = map[string][]string{
 	"Q6256": {"Q3624078"}, "Q3624078": {"Q6256"}, // country, sovereign state
 }
 
-// levels are Wikidata properties that lead to the next broader thing: located in the administrative unit, subclass of,
-// parent taxon, part of.
+// levels are Wikidata properties that lead up one level in a hierarchy: located in the administrative unit, subclass
+// of, parent taxon, part of.
 var levels = []string{"P131", "P279", "P171", "P361"}
 
-// hierarchy writes ?x wdt:P131 C with all levels in between, or with one level instead of all.
+// hierarchy generates variants of ?x wdt:P131 C that follow all intermediate levels, or one level instead of all.
 func (w *writer) hierarchy(i int, p place) {
 	path := p.path()
 	if p.subject().Kind != sparql.Var || !p.object().IsIRI() {
@@ -94,8 +94,8 @@ func (w *writer) hierarchy(i int, p place) {
 	}
 }
 
-// countries are the Wikidata properties that connect a thing to a country, each with other properties that may express
-// the same.
+// countries are the Wikidata properties that connect a thing to a country, each with other properties that may have the
+// same meaning.
 var countries = map[string][]string{
 	"P17":   {"P495", "P27"}, // country: country of origin, citizenship
 	"P27":   {"P1532"},       // citizenship: country for sport
@@ -103,7 +103,7 @@ var countries = map[string][]string{
 	"P1532": {"P27"},
 }
 
-// country writes ?x wdt:P17 C with additional properties that may lead to C.
+// country generates variants of ?x wdt:P17 C with additional properties that may lead to C.
 func (w *writer) country(i int, p place) {
 	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Direct)
 	if !ok || len(countries[id]) == 0 || p.subject().Kind != sparql.Var || !p.object().IsIRI() {
@@ -124,8 +124,8 @@ func (w *writer) country(i int, p place) {
 		}))
 }
 
-// allRanks writes the direct properties of a query as statements of any rank, except for classes and for values that
-// are used in a computation, a comparison or an order, because the current value is meant there.
+// allRanks rewrites the direct properties in a query to statements of any rank, except for classes and for values used
+// in a computation, a comparison or ORDER BY, where the current value is meant.
 func (w *writer) allRanks() {
 	var which []int
 	var names, iris []string
@@ -162,7 +162,7 @@ func (w *writer) computed(t *sparql.Term) bool {
 	return found
 }
 
-// bestRank writes a path over statements as the direct property, which leads to the best-ranked values only, and
+// bestRank rewrites a path through statements to the direct property, which leads only to the best-ranked values, and
 // restricts statement nodes to the best rank.
 func (w *writer) bestRank(i int, p place) {
 	if path := p.path(); path.Kind == sparql.PathSeq && len(path.Args) == 2 {
@@ -193,7 +193,7 @@ func (w *writer) bestRank(i int, p place) {
 	}))
 }
 
-// optional makes a triple optional if it only shows something, and removes a triple that shows nothing.
+// optional makes a triple optional if its only use is to show a value, and removes a triple that shows nothing.
 func (w *writer) optional(i int, p place) {
 	free, filters := w.free(p)
 	if free == "" {
@@ -215,7 +215,7 @@ func (w *writer) optional(i int, p place) {
 			base, _ := sparql.LabelBase(c)
 			return c != free && base != free
 		}) {
-			return // a row would be empty
+			return // otherwise, a row would be empty
 		}
 		v.Kind, v.What = Missing, "also things without it: "+what
 	default:
@@ -236,8 +236,8 @@ func (w *writer) optional(i int, p place) {
 	}))
 }
 
-// free returns the variable of a triple that nothing else depends on, or "" if there is none, and the filters about its
-// language. Another triple must bind the triple's other end.
+// free returns the variable in a triple that nothing else depends on, or "" if there is none, and the filters on its
+// language. A different triple must bind the term at the other end.
 func (w *writer) free(p place) (name string, filters []int) {
 	s, o := p.subject(), p.object()
 	for _, ends := range [][2]*sparql.Term{{o, s}, {s, o}} {
@@ -271,7 +271,7 @@ func (w *writer) free(p place) (name string, filters []int) {
 	return "", nil
 }
 
-// ofLanguage reports whether an expression tests only languages.
+// ofLanguage reports whether an expression tests nothing but languages.
 func ofLanguage(e *sparql.Expr) bool {
 	tests := false
 	ok := true

@@ -22,7 +22,7 @@ func (w *writer) ends() {
 	}
 }
 
-// bounds replaces comparison operators before constants in the filters that all rows must pass.
+// bounds replaces operators in comparisons with constants, in filters that all rows must pass.
 func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	var seen []string
 	change := func(q *sparql.Query) bool {
@@ -45,8 +45,8 @@ func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	w.add(Variant{Kind: Ends, Effect: effect, What: what + ": " + strings.Join(slices.Compact(seen), ", ")}, change)
 }
 
-// compare calls f for the comparisons with a constant in an expression of && and ||, so that widening them never makes
-// the expression false for more rows.
+// compare calls f for each comparison with a constant that is combined only with && and ||, so that loosening the
+// comparison never makes the expression false for more rows.
 func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	if e.Kind != sparql.ExprBinary {
 		return
@@ -62,11 +62,10 @@ func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	}
 }
 
-// over are Wikidata properties for the end of something: end time, dissolved, date of death, service retirement.
+// over are the Wikidata properties for when something ended: end time, dissolved, date of death, service retirement.
 var over = []string{"P582", "P576", "P570", "P730"}
 
-// propertyOf returns the ID of a property that leads to a value: a direct property, or the property of a statement or
-// qualifier.
+// propertyOf returns the ID of a property that leads to a value: a direct, statement or qualifier property.
 func propertyOf(p *sparql.Path) string {
 	s := p.IRI()
 	for _, ns := range []string{rdf.Direct, rdf.Prop + "qualifier/", rdf.Prop + "statement/"} {
@@ -77,8 +76,8 @@ func propertyOf(p *sparql.Path) string {
 	return ""
 }
 
-// open includes things without an end: the end becomes optional, and filters on it are true if there is none. It does
-// not apply to filters that compute with the end, such as how long something lasted.
+// open includes things without an end: the end becomes optional, and filters on it are true if it is missing. It does
+// not apply if a filter computes something from the end, such as how long the thing lasted.
 func (w *writer) open(i int, p place) {
 	end := p.object()
 	if !slices.Contains(over, propertyOf(p.path())) || end.Kind != sparql.Var || p.subject().Kind != sparql.Var {
@@ -91,7 +90,7 @@ func (w *writer) open(i int, p place) {
 		f, ok := x.(*sparql.Filter)
 		return ok && slices.Contains(vars(f.Expr), end.Name)
 	}
-	if !slices.ContainsFunc(p.group.Patterns, about) || // an end that is only shown is of kind Missing
+	if !slices.ContainsFunc(p.group.Patterns, about) || // if the end is only shown, the variant is of kind Missing
 		slices.ContainsFunc(p.group.Patterns, func(x sparql.Pattern) bool {
 			f, ok := x.(*sparql.Filter)
 			return ok && computes(f.Expr, end.Name)
@@ -120,10 +119,10 @@ func computes(e *sparql.Expr, name string) bool {
 		slices.ContainsFunc(e.Args, func(a *sparql.Expr) bool { return a != nil && computes(a, name) })
 }
 
-// dayPrecise is Wikibase's precision for a date that is known to the day.
+// dayPrecise is the Wikibase precision of a date that is known to the day.
 const dayPrecise = 11
 
-// precision requires dates to be known to the day if a date is compared with a day other than the first of January.
+// precision requires dates to be known to the day if a date is compared with a day other than January 1.
 func (w *writer) precision(i int, p place) {
 	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Direct)
 	date := p.object()
@@ -152,7 +151,7 @@ func (w *writer) precision(i int, p place) {
 	}))
 }
 
-// ofDay reports whether an expression compares with a day other than the first of January, or with MONTH or DAY.
+// ofDay reports whether an expression compares with a day other than January 1, or with MONTH or DAY.
 func ofDay(e *sparql.Expr) bool {
 	found := false
 	sparql.Inspect(e, func(n sparql.Node) bool {

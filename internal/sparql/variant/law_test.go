@@ -19,8 +19,8 @@ import (
 var wikidata = variant.Options{Wikidata: true, Types: []string{rdf.Direct + "P31"}, Subclass: rdf.Direct + "P279",
 	Labels: []string{rdf.RDFSLabel}}
 
-// TestLaws checks that each variant of random queries over the built-in graph can be parsed and printed again, keeps
-// the columns, and loses or adds rows only as it claims. Every kind occurs.
+// TestLaws checks that each variant of random queries over the built-in graph can be reparsed and reprinted, keeps the
+// columns, and loses or adds rows only as it claims. Every kind occurs.
 func TestLaws(t *testing.T) {
 	g, err := sandbox.Graph(embedded.Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Timeout: 5 * time.Second})
@@ -65,7 +65,7 @@ func TestLaws(t *testing.T) {
 	t.Log(met, moved)
 }
 
-// law checks one variant, and reports whether its rows differ.
+// law checks one variant and reports whether its rows differ.
 func law(t *testing.T, g *embedded.Graph, query string, before *kg.Table, v variant.Variant) bool {
 	t.Helper()
 	q, err := sparql.Parse(v.SPARQL)
@@ -107,7 +107,7 @@ func law(t *testing.T, g *embedded.Graph, query string, before *kg.Table, v vari
 	return len(was) != len(now)
 }
 
-// bounded checks the form in which a variant is run: the columns that it keeps have the same distinct rows.
+// bounded checks the bounded form of a variant: the columns that it keeps have the same distinct rows.
 func bounded(t *testing.T, g *embedded.Graph, v variant.Variant, want *kg.Table) {
 	t.Helper()
 	text, cut, err := variant.Bounded(v.SPARQL, 10_000, nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// ties is the number of rows after the LIMIT that are examined.
+// ties is the number of rows beyond the LIMIT that are examined.
 const ties = 25
 
 // modifiers generates the variants of LIMIT and of aggregates.
@@ -31,7 +31,7 @@ func (w *writer) modifiers() {
 		changed := false
 		for _, it := range q.Body.Items {
 			sparql.Inspect(it.Expr, func(n sparql.Node) bool {
-				// a SUM or AVG of distinct values would lose equal values of different things
+				// not SUM or AVG: distinct values would drop equal values of different things
 				if e, ok := n.(*sparql.Expr); ok && e.Kind == sparql.ExprAggregate && e.Op == "COUNT" && !e.Distinct &&
 					!e.Star {
 					e.Distinct, changed = true, true
@@ -43,8 +43,8 @@ func (w *writer) modifiers() {
 	})
 }
 
-// tied returns the column of the first key of ORDER BY, and the change that shows more rows, with that column. The
-// change is nil if there is no such column.
+// tied returns the column of the first ORDER BY key and the change that shows more rows, including that column. The
+// change is nil if the query has no usable column.
 func (w *writer) tied() (key string, change func(*sparql.Query) bool) {
 	k := w.q.Body.OrderBy.Keys[0].Expr
 	if key = k.Variable(); key == "" {
@@ -56,7 +56,7 @@ func (w *writer) tied() (key string, change func(*sparql.Query) bool) {
 		projected = projected || it.Var == key
 	}
 	if w.q.Body.Star && k.Variable() == "" || label && k.Variable() != "" {
-		return "", nil // labels are names, not ranks
+		return "", nil // labels are names, not a ranking
 	}
 	return key, func(q *sparql.Query) bool {
 		q.Body.Limit.N += ties

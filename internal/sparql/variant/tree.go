@@ -40,7 +40,7 @@ func drop(g *sparql.Group, p sparql.Pattern) bool {
 func (w *writer) copy() *sparql.Query {
 	q, err := sparql.ParseWith(w.text, w.o.Prefixes)
 	if err != nil {
-		return &sparql.Query{} // cannot happen: it was parsed before
+		return &sparql.Query{} // cannot happen: the same text was parsed before
 	}
 	positive(q.Body.Where, func(g *sparql.Group) {
 		var out []sparql.Pattern
@@ -73,7 +73,7 @@ func flat(t *sparql.Triples) bool {
 	return plain(t.Subject) && len(t.Properties) > 0
 }
 
-// positive calls f for the groups in which more matches mean more rows, the outermost first. These do not include the
+// positive calls f for the groups in which more matches mean more rows, outermost first. These do not include the
 // groups of OPTIONAL, MINUS and EXISTS, or of sub-selects with aggregates or limits.
 func positive(g *sparql.Group, f func(*sparql.Group)) {
 	f(g)
@@ -114,7 +114,7 @@ func at(i int, change func(place) bool) func(*sparql.Query) bool {
 	return func(q *sparql.Query) bool { return change(places(q)[i]) }
 }
 
-// uses counts, for each variable, the patterns, keys and expressions that name it. Plain projections of a variable do
+// uses counts, for each variable, the patterns, keys and expressions that use it. Plain projections of a variable do
 // not count.
 func uses(q *sparql.Query) map[string]int {
 	out := map[string]int{}
@@ -134,7 +134,7 @@ func uses(q *sparql.Query) map[string]int {
 			for _, v := range x.Query.Columns() {
 				out[v]++
 			}
-		case *sparql.Include: // the variables that it binds are not known here
+		case *sparql.Include: // the variables that it binds are unknown here
 			for v := range out {
 				out[v]++
 			}
@@ -144,8 +144,8 @@ func uses(q *sparql.Query) map[string]int {
 	return out
 }
 
-// bound reports whether a triple of the group other than p names the variable, and whether a triple names it together
-// with a constant, which keeps the query from reading everything.
+// bound reports whether a triple in the group other than p uses the variable, and whether one uses it together with a
+// constant, which keeps the query from reading everything.
 func (p place) bound(name string) (other, anchored bool) {
 	for _, x := range p.group.Patterns {
 		t, ok := x.(*sparql.Triples)
@@ -163,7 +163,7 @@ func (p place) bound(name string) (other, anchored bool) {
 	return other, anchored
 }
 
-// vars returns the variables of an expression, including those in EXISTS.
+// vars returns the variables in an expression, including EXISTS.
 func vars(e *sparql.Expr) []string {
 	var v sparql.VarSet
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -175,7 +175,7 @@ func vars(e *sparql.Expr) []string {
 	return v.Names()
 }
 
-// shown reports whether the query projects the variable as it is, or its label.
+// shown reports whether the query projects the variable itself or its label.
 func shown(q *sparql.Query, name string) bool {
 	return q.Form == sparql.Select && (q.Body.Star || slices.ContainsFunc(q.Body.Items,
 		func(it *sparql.SelectItem) bool {
@@ -207,10 +207,10 @@ func binary(op string, a, b *sparql.Expr) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprBinary, Op: op, Args: []*sparql.Expr{a, b}}
 }
 
-// name returns an IRI as it is written in What: with a prefix if one fits.
+// name returns the IRI in the form used in What, with a prefix if one fits.
 func (w *writer) name(t *sparql.Term) string { return rdf.Shorten(t.Value().Value) }
 
-// fresh returns a variable that the query does not use.
+// fresh returns an unused variable name.
 func (w *writer) fresh(base string) string {
 	for w.uses[base] > 0 {
 		base += "_"

@@ -1,13 +1,13 @@
-// Package variant generates cheap variants of a finished query. Each shows one way in which the query may have too few
-// or too many rows: without its LIMIT, with the subclasses of a class, with statements of every rank, with a condition
-// that is no longer required. The package only reads and writes query text; its callers run the queries.
+// Package variant generates cheap variants of a finished query. Each shows one way in which the query may return too
+// few or too many rows: without its LIMIT, with the subclasses of a class, with statements of every rank, or with a
+// condition that is no longer required. The package only parses and prints queries; its callers run them.
 //
-//	variant.go     the types, and Of, which writes all variants
+//	variant.go     the types, and Of, which generates all variants
 //	tree.go        the triples and filters that may be changed, and copies of the tree
 //	conditions.go  variants of a triple
 //	ends.go        variants of comparisons
 //	modifiers.go   variants of LIMIT, ORDER BY and aggregates
-//	bounded.go     a query in the form in which it is run as a probe
+//	bounded.go     the form of a query that is run as a probe
 package variant
 
 import (
@@ -16,67 +16,67 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Kind is a kind of variant. Kinds are also used as names in settings.
+// Kind is a kind of variant. Settings refer to kinds by these values.
 type Kind string
 
 // The kinds.
 const (
 	Limit      Kind = "limit"      // without a LIMIT that cuts arbitrary rows
-	Ties       Kind = "ties"       // rows after the LIMIT that are ranked like the last row before it
-	Subclasses Kind = "subclasses" // members of a class: also of its subclasses, or only direct ones
-	Class      Kind = "class"      // a class left out, or replaced by another reading
-	Places     Kind = "places"     // a hierarchy other than the class hierarchy, such as P131: all its levels, or one
-	Country    Kind = "country"    // another property that may lead to the same country
+	Ties       Kind = "ties"       // rows beyond the LIMIT that tie with the last row within it
+	Subclasses Kind = "subclasses" // members of a class, with or without those of its subclasses
+	Class      Kind = "class"      // a class omitted, or replaced by a different reading
+	Places     Kind = "places"     // a hierarchy other than the class hierarchy, such as P131: all levels, or only one
+	Country    Kind = "country"    // a different property that may lead to the same country
 	Ranks      Kind = "ranks"      // statements of every rank, or of the best rank only
 	Label      Kind = "label"      // a label that is no longer required
 	Missing    Kind = "missing"    // members without a value for a shown column
-	Condition  Kind = "condition"  // a condition that nothing else in the query depends on, left out
-	Ends       Kind = "ends"       // the ends of a range: < read as <= and the reverse
+	Condition  Kind = "condition"  // a condition, omitted, that nothing else in the query depends on
+	Ends       Kind = "ends"       // the ends of a range: < read as <= and vice versa
 	Open       Kind = "open"       // things without an end date
 	Precision  Kind = "precision"  // dates known only to the year or month, compared with a day
 	Joins      Kind = "joins"      // things that are counted more than once
 )
 
-// Kinds lists every kind in the order in which they are run: cheap ones and those that often matter come first.
+// Kinds lists every kind in the order in which they are run: cheap kinds and kinds that often matter come first.
 var Kinds = []Kind{Limit, Ties, Joins, Label, Subclasses, Open, Places, Class, Ranks, Country, Missing, Condition, Ends,
 	Precision}
 
 // Effect is the effect of a variant on the rows of the original query.
 type Effect int
 
-// The effects. The rows are compared as a set.
+// The effects. They treat the rows as a set.
 const (
 	Other Effect = iota // rows may be added and lost
 	More                // no row is lost
-	Fewer               // no row is new
+	Fewer               // no row is added
 )
 
 // Variant is a query with one change. It has the columns of the original query; a variant of kind [Ties] may have one
-// more, by which it is ordered.
+// more, the column it is ordered by.
 type Variant struct {
 	Kind   Kind
 	What   string // the change in a few words, entities as prefixed names: "with subclasses of wd:Q515"
 	Effect Effect
 	SPARQL string
 	Key    string // for [Ties]: the column by which the rows are ordered
-	// for [Class]: the variable whose class was left out, or "" if the class was replaced
+	// for [Class]: the variable whose class was omitted, or "" if the class was replaced
 	Var string
 	N   int64    // for [Limit] and [Ties]: the LIMIT
-	IRI []string // the entities that the variant is about: the class, the properties
+	IRI []string // the entities that the variant is about, such as the class or the properties
 }
 
-// Options describe the graph. IRIs are written in full.
+// Options describe the graph. IRIs are not abbreviated.
 type Options struct {
 	Prefixes map[string]string // prefixes that need not be declared; Wikidata's if nil
 	Wikidata bool              // the graph has Wikidata's properties and statements
 	Types    []string          // properties from a thing to its class
-	Subclass string            // property from a class to a broader one, or ""
-	Labels   []string          // properties of labels
+	Subclass string            // property from a class to its superclass, or ""
+	Labels   []string          // label properties
 	Off      []Kind            // kinds to leave out
 }
 
-// Of returns the variants of a query, in the order of [Kinds]. A query that is neither SELECT nor ASK does not have
-// any. The error is that of [sparql.Parse].
+// Of returns the variants of a query, in the order of [Kinds]. A query that is neither SELECT nor ASK has no variants.
+// The error is from parsing the query.
 func Of(query string, o Options) ([]Variant, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {
@@ -105,15 +105,15 @@ var plain = sparql.PrintOptions{NoComments: true}
 type writer struct {
 	text    string
 	o       Options
-	q       *sparql.Query // a copy as made by [writer.copy]; it is not changed
+	q       *sparql.Query // a copy made by [writer.copy]; it is never modified
 	base    string        // the printed query
 	uses    map[string]int
 	counted bool // rows are grouped, limited or skipped, so that more matches need not mean more rows
 	out     []Variant
 }
 
-// add makes a variant by changing a copy of the tree. It leaves the variant out if nothing changed, if it was made
-// before, or if its text does not parse.
+// add creates a variant by changing a copy of the tree. It discards the variant if nothing changed, if it is a
+// duplicate, or if its text does not parse.
 func (w *writer) add(v Variant, change func(q *sparql.Query) bool) {
 	if slices.Contains(w.o.Off, v.Kind) {
 		return
@@ -135,8 +135,7 @@ func (w *writer) add(v Variant, change func(q *sparql.Query) bool) {
 	w.out = append(w.out, v)
 }
 
-// counted reports whether the result is more than a set of matches, that is, whether rows are grouped, aggregated,
-// limited or skipped.
+// counted reports whether the result is more than a set of matches: rows are grouped, aggregated, limited or skipped.
 func counted(q *sparql.Query) bool {
 	b := q.Body
 	return b.Grouped() || b.Having != nil || b.Limit != nil || b.Offset != nil

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// TestOf compares the variants of a query with ones written by hand: the text after WHERE, or the whole query for other
-// changes.
+// TestOf compares the variants of a query with handwritten ones: the text after WHERE, or the whole query if the change
+// is elsewhere.
 func TestOf(t *testing.T) {
 	for _, tt := range []struct {
 		name, query string
@@ -89,7 +89,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestBounded checks the form in which a query is run as a probe.
+// TestBounded checks the form of a query that is run as a probe.
 func TestBounded(t *testing.T) {
 	const service = `SERVICE wikibase:label { bd:serviceParam wikibase:language "en" }`
 	for _, tt := range []struct{ query, want string }{

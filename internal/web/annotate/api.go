@@ -13,10 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxBody limits the size of a request; a query has at most a few kilobytes.
+// maxBody limits the size of a request; a query is at most a few kilobytes.
 const maxBody = 1 << 20
 
-// api returns a handler for scripts that calls a function with the request's JSON and responds with JSON. Errors are
+// api returns a handler for scripts. It calls f, which reads JSON from the request, and responds with JSON. Errors are
 // {"error":"…"}, with "current" if the work was changed in the meantime.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -40,25 +40,25 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 		} else if err != nil {
 			why := ""
 			if status, why = s.forPeople(r, err); r.Context().Err() != nil {
-				return // no one is listening anymore
+				return // the client is gone
 			}
 			out = map[string]any{"error": why}
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
 		if err := json.NewEncoder(w).Encode(out); err != nil {
-			s.Log.Info("an answer could not be sent", "path", r.URL.Path, "error", err)
+			s.Log.Info("sending a response failed", "path", r.URL.Path, "error", err)
 		}
 	}
 }
 
-// conflictError contains the work as it is stored now.
+// conflictError contains the work as it is currently stored.
 type conflictError struct{ current *annotate.Work }
 
 func (conflictError) Error() string { return annotate.ErrConflict.Error() }
 func (conflictError) Unwrap() error { return annotate.ErrConflict }
 
-// edit is what the page's script sends to change a work.
+// edit is the request that the page's script sends to change a work.
 type edit struct {
 	Candidate  string          `json:"candidate"`
 	Resolution bool            `json:"resolution"`
@@ -80,7 +80,7 @@ func read[T any](r *http.Request) (*T, error) {
 	return v, nil
 }
 
-// target returns the case that an edit is about and the work to change, in the state that the edit expects.
+// target returns the case that an edit refers to and the work to change, in the state that the edit expects.
 func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *annotate.Work, error) {
 	c, err := s.caseOf(r.Context(), e.Candidate)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Server) store(r *http.Request, who string, w *annotate.Work, kind annot
 	return err
 }
 
-// apiSave saves texts. A verdict stays valid until the query is changed.
+// apiSave saves texts. A verdict remains valid until the query is changed.
 func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
 	return map[string]any{"work": w, "next": next}, err
 }
 
-// keepRun stores the rows of a changed query; the annotator must have run it and seen rows.
+// keepRun stores the rows of a changed query, which the annotator must have run and which must have returned rows.
 func (s *Server) keepRun(who, query string) error {
 	t := s.runs.get(who, sparql.NormalForm(query))
 	if t == nil {
@@ -213,7 +213,7 @@ func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (
 	return next, nil
 }
 
-// apiUndo withdraws the annotator's last valid verdict, on any candidate. Texts stay as they are.
+// apiUndo withdraws the annotator's last valid verdict, on any candidate. Texts are left unchanged.
 func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	events, err := s.Store.WorkEvents(r.Context(), "", who)
 	if err != nil {
@@ -257,7 +257,7 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	return map[string]any{"next": s.Base + page + w.Candidate}, nil
 }
 
-// apiRestore restores the texts of an older version.
+// apiRestore restores the texts from an older version.
 func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -283,7 +283,7 @@ func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	return map[string]any{"next": s.Base + "/item/" + e.Candidate}, nil
 }
 
-// runs keeps, for each annotator, the results of the last queries.
+// runs keeps the results of each annotator's most recent queries.
 type runs struct {
 	mu sync.Mutex
 	by map[string][]ranQuery
@@ -294,7 +294,7 @@ type ranQuery struct {
 	table *kg.Table
 }
 
-// maxRuns is the maximum number of results remembered per annotator.
+// maxRuns is the maximum number of results kept per annotator.
 const maxRuns = 3
 
 func (m *runs) put(who, form string, t *kg.Table) {

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
 )
 
-// Nobody validates alone: neither the page nor the interface for scripts lets people confirm their own verdicts.
+// No one validates alone: neither the page nor the script API lets annotators confirm their own verdicts.
 func TestNobodyResolvesAlone(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)
@@ -33,7 +33,8 @@ func TestNobodyResolvesAlone(t *testing.T) {
 	}
 }
 
-// The table of people shows how many verdicts there are, but not which, until the reader has judged the same candidate.
+// The table of annotators shows the number of verdicts, but not the verdicts themselves, until the reader has judged
+// the same candidate.
 func TestCountsOfPeopleAreBlind(t *testing.T) {
 	s := newSite(t)
 	s.decide("Ada", 3, dataset.Exclude, edit{"reason": "meaning"})
@@ -55,7 +56,7 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 	}
 }
 
-// The page warns about characters that reverse the direction of a line.
+// The page warns about characters that reverse text direction.
 func TestHiddenDirections(t *testing.T) {
 	s := newSite(t)
 	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1),
@@ -83,7 +84,7 @@ func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 		c := annotate.NewCase(&dataset.Candidate{ID: id}, works)
 		return c.Final(false)
 	}
-	s.decide("Ada", 3, dataset.Include, nil) // a second time, so that Ben's verdict is now the older one
+	s.decide("Ada", 3, dataset.Include, nil) // a second time, so that Ben's verdict is now the older verdict
 	if w := final(); w == nil || w.Annotator != "Ada" {
 		t.Errorf("the export of two equal verdicts is %+v", w)
 	}
@@ -104,7 +105,8 @@ func (s *site) query(n int) string {
 	return cs[n-1].Cleaned
 }
 
-// If a decision removes a candidate from the queue, the page shows how many are left, not "1 of 12" each time.
+// If a decision removes a candidate from the queue, the page shows how many candidates are left, not "1 of 12" every
+// time.
 func TestPlaceInQueue(t *testing.T) {
 	s := newSite(t)
 	place := func(box string) string {
@@ -122,7 +124,7 @@ func TestPlaceInQueue(t *testing.T) {
 	}
 }
 
-// Pages and errors are in the reader's language; text written by annotators stays as it is.
+// Pages and errors are in the reader's language; text written by annotators is shown unchanged.
 func TestLanguages(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)

@@ -18,16 +18,16 @@ import (
 type side struct {
 	annotate.Work
 	Letter    string          // the key that copies this side, such as A or B
-	Lines     []text.DiffLine // the query, compared with the first annotator's
-	SameQuery bool            // the query is the harvested one
+	Lines     []text.DiffLine // the query, compared with another annotator's
+	SameQuery bool            // the query is unchanged from the harvest
 }
 
 // compareData is the data for the comparison page.
 type compareData struct {
 	*annotate.Case
 	Sides         []side
-	Final         *annotate.Work // the resolution, or its starting point
-	Differences   []string       // keys of messages
+	Final         *annotate.Work // the resolution, or its initial state
+	Differences   []string       // message keys
 	Resolved      bool
 	Filter        filter
 	Before, After string
@@ -90,25 +90,25 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	return nil
 }
 
-// otherSide returns the lines of a text and marks those that the other text does not have.
+// otherSide returns the lines of a text and marks the lines that the other text does not have.
 func otherSide(other, query string) []text.DiffLine {
 	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }
 
-// historyRow is a line in a candidate's history.
+// historyRow is a row in a candidate's history.
 type historyRow struct {
 	annotate.Event
 	What  string
-	Saves int             // consecutive edits that are shown as one
+	Saves int             // number of consecutive edits shown as one
 	Lines []text.DiffLine // what changed in the query
 	Mine  bool
 }
 
-// together is the maximum time between edits that are shown as one.
+// together is the maximum time between consecutive edits shown as one.
 const together = 5 * time.Minute
 
-// history shows what was done to a candidate: everything once the comparison is open, and before that only the reader's
-// own changes.
+// history shows the changes to a candidate: all of them once the comparison is open, and only the reader's own changes
+// before that.
 func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) error {
 	c, err := s.caseOf(r.Context(), r.PathValue("id"))
 	if err != nil {
@@ -164,14 +164,14 @@ func (s *Server) what(r *http.Request, e *annotate.Event) string {
 	return did
 }
 
-// personCount is a line in the table of annotators.
+// personCount is a row in the table of annotators.
 type personCount struct {
 	Name                                          string
 	Include, Modify, Exclude, Skip, Draft, Solved int
 	Unseen                                        int // verdicts that the reader must not see yet
 }
 
-// agreement shows how much the annotators agree, and how much each of them has done.
+// agreement shows the annotators' agreement, and how much work each annotator has done.
 func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {
@@ -242,7 +242,7 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 	return nil
 }
 
-// kappaFigure formats kappa with two digits.
+// kappaFigure formats kappa with two decimal places.
 func kappaFigure(k *float64) string {
 	if k == nil {
 		return "–"

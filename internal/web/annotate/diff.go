@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// diffLines compares two queries line by line. Spaces at the beginning and the end of a line do not matter.
+// diffLines compares two queries line by line. It ignores spaces at the start and end of lines.
 func diffLines(before, after string) []text.DiffLine {
 	return text.Diff(splitLines(before), splitLines(after),
 		func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) })

@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// guidelines are the message keys of the rules for wording a question (SPINACH, section 3.2), in our words.
+// guidelines are the message keys of the rules for wording a question, paraphrased from SPINACH, section 3.2.
 var guidelines = []string{"complete", "constraints", "apart", "person", "optional", "returned", "duplicates"}
 
 // itemData is the data for a candidate's page.
@@ -31,7 +31,7 @@ type itemData struct {
 	Place             string // position of the candidate in its queue
 	Result            *shownTable
 	Trimmed           []text.DiffLine
-	Guidelines        []string // keys of messages
+	Guidelines        []string // message keys
 	OthersDecided     int
 	CanCompare        bool
 	Page              pageData
@@ -43,7 +43,7 @@ type itemData struct {
 	QueriesOfComments map[int][]dataset.Query
 }
 
-// source is a form of the query that can be shown next to the edited one.
+// source is a version of the query that can be shown next to the edited query.
 type source struct{ Key, Text string }
 
 type nearOne struct {
@@ -135,7 +135,7 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 	return nil
 }
 
-// sources returns the forms of the candidate's query that can be shown.
+// sources returns the versions of the candidate's query that can be shown.
 func sources(d *dataset.Candidate) []source {
 	var out []source
 	for _, x := range []source{{"labels", d.Annotated}, {"original", d.Original}, {"cleaned", d.Cleaned}} {
@@ -154,7 +154,7 @@ func webAddress(s string) string {
 	return ""
 }
 
-// shownTable is a result as shown on a page.
+// shownTable is a result in the form shown on a page.
 type shownTable struct {
 	Head     []string
 	Rows     [][]cell
@@ -167,7 +167,7 @@ type shownTable struct {
 	Boolean  bool
 }
 
-// cell is a value in a row.
+// cell is one value in a row.
 type cell struct {
 	Text  string `json:"text"`
 	ID    string `json:"id,omitempty"` // Q or P ID
@@ -199,7 +199,7 @@ func showTable(t *kg.Table) *shownTable {
 	return out
 }
 
-// sampleTable shows the sample of a harvested result. A sample that cannot be read becomes a table without rows.
+// sampleTable shows the sample of a harvested result. A sample that cannot be parsed becomes a table without rows.
 func sampleTable(r *dataset.Result) *shownTable {
 	body := `{"head":{"vars":[]},"results":{"bindings":[]}}`
 	head, err := json.Marshal(r.Head)
@@ -248,8 +248,8 @@ func entityAddress(id string) string {
 // maxLabels is the maximum number of labels requested for a result.
 const maxLabels = 150
 
-// label adds labels to the IDs of a table whose query returns no labels, if the graph returns them quickly; a table
-// without labels is acceptable.
+// label adds labels to the IDs in a table whose query returns no labels, provided that the graph returns them quickly;
+// a table without labels is acceptable.
 func (s *Server) label(ctx context.Context, t *shownTable) {
 	var ids []string
 	for _, row := range t.Rows {
@@ -277,8 +277,8 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	}
 }
 
-// namesOf returns the names of a query's IDs: those in the graph, otherwise the labels stored by the harvest. pending
-// reports whether more names have been requested.
+// namesOf returns the names of the IDs in a query: their labels in the graph, or else the labels stored by the harvest.
+// pending reports whether more names have been requested.
 func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name,
 	pending bool) {
 	var ids []string

@@ -44,7 +44,7 @@ type site struct {
 
 func newSite(t testing.TB) *site { return newLargeSite(t, 1) }
 
-// newLargeSite returns a site with the ten candidates repeated.
+// newLargeSite returns a site on which the ten candidates are repeated.
 func newLargeSite(t testing.TB, times int) *site {
 	t.Helper()
 	g, err := slice()
@@ -80,7 +80,7 @@ func newLargeSite(t testing.TB, times int) *site {
 	return s
 }
 
-// do sends a request to a loopback name on behalf of who.
+// do sends a request on behalf of who, using a loopback host name.
 func (s *site) do(who, method, path, kind, body string, head ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "http://127.0.0.1:8090"+path, strings.NewReader(body))
 	if kind != "" {
@@ -110,7 +110,7 @@ func (s *site) get(who, path string) string {
 	return w.Body.String()
 }
 
-// answer is a response from the interface for scripts.
+// answer is a response from the script API.
 type answer struct {
 	status    int
 	Work      annotate.Work   `json:"work"`
@@ -147,7 +147,7 @@ func (s *site) post(who, name string, e edit) answer {
 	return a
 }
 
-// decide sends a verdict on the n-th candidate, with its query as harvested.
+// decide sends a verdict on the n-th candidate, with the harvested query.
 func (s *site) decide(who string, n int, verdict dataset.Verdict, more edit) answer {
 	s.t.Helper()
 	cs, err := datasettest.Candidates()
@@ -207,7 +207,7 @@ func TestSaveAndConflict(t *testing.T) {
 	}
 }
 
-// The second annotator sees nothing of the first one's verdict before giving their own.
+// The second annotator cannot see the first annotator's verdict before giving their own.
 func TestBlind(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)
@@ -363,7 +363,7 @@ func TestCompareAndUndo(t *testing.T) {
 	}
 }
 
-// Undo restores the previous verdict, and the texts stay as they are.
+// Undo restores the previous verdict and leaves the texts unchanged.
 func TestUndoToTheVerdictBefore(t *testing.T) {
 	s := newSite(t)
 	s.decide("Ada", 1, dataset.Exclude, edit{"reason": "meaning"})
@@ -376,7 +376,7 @@ func TestUndoToTheVerdictBefore(t *testing.T) {
 	}
 }
 
-// slow is a graph that does not answer until it is released.
+// slow is a graph that does not respond until it is released.
 type slow struct {
 	web.Graph
 	asked chan string
@@ -393,7 +393,7 @@ func (g *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 	}
 }
 
-// Checks do not wait for a slow graph, do not ask it twice, and use its names once they have arrived.
+// Checks do not wait for a slow graph, do not query it twice, and use its names once they have arrived.
 func TestCheckWithSlowGraph(t *testing.T) {
 	s := newSite(t)
 	g := &slow{Graph: s.page.Graph, asked: make(chan string, 10), open: make(chan struct{})}
@@ -435,7 +435,7 @@ func TestCheckWhileTyping(t *testing.T) {
 	}
 }
 
-// Requests from strangers are refused, and the content of candidates remains plain text.
+// Requests from strangers are rejected, and the contents of candidates are always shown as plain text.
 func TestStrangers(t *testing.T) {
 	s := newSite(t)
 	body := fmt.Sprintf(`{"candidate":%q,"query":"x","question":"y"}`, datasettest.ID(1))
@@ -501,8 +501,8 @@ func TestQueueFilters(t *testing.T) {
 	}
 }
 
-// BenchmarkQueue shows a queue of the paper's size (2,171 candidates), three quarters of which have been judged by two
-// people.
+// BenchmarkQueue shows a queue as long as the paper's (2,171 candidates), three quarters of which have been judged by
+// two annotators.
 func BenchmarkQueue(b *testing.B) {
 	s := newLargeSite(b, 217)
 	for n := 1; n <= 1600; n++ {

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// boxes lists the boxes in the order in which they are shown.
+// boxes lists the boxes in display order.
 var boxes = []annotate.Box{annotate.ForMe, annotate.Todo, annotate.Validate, annotate.Skipped, annotate.Mine,
 	annotate.Confirm, annotate.Differ, annotate.Done, annotate.Every}
 
@@ -68,7 +68,8 @@ func (s *Server) cases(ctx context.Context) ([]annotate.Case, []annotate.Work, e
 	return out, works, nil
 }
 
-// among reads all cases and finds one of them. The error can be shown to people.
+// among reads all cases and returns them together with the case of the given candidate. The error can be shown to
+// users.
 func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annotate.Case, error) {
 	cases, _, err := s.cases(ctx)
 	if err != nil {
@@ -81,7 +82,7 @@ func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annota
 	return cases, &cases[i], nil
 }
 
-// row is a line in the queue.
+// row is a row in the queue.
 type row struct {
 	*annotate.Case
 	URL     string
@@ -91,7 +92,7 @@ type row struct {
 	Draft   bool
 }
 
-// rowFor returns what the person may see of a case.
+// rowFor returns the row for a case, with only what the annotator may see.
 func rowFor(c *annotate.Case, who string, f filter) row {
 	r := row{Case: c, URL: f.base + "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.VerdictFor(who)}
 	own := c.Of(who)
@@ -130,7 +131,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	f := s.readFilter(r.URL.Query())
 	if r.URL.Query().Get("box") == "" &&
 		slices.ContainsFunc(cases, func(c annotate.Case) bool { return c.In(annotate.ForMe, who) }) {
-		f.Box = annotate.ForMe // candidates assigned to the person come first
+		f.Box = annotate.ForMe // candidates assigned to the annotator come first
 	}
 	type tab struct {
 		Box     annotate.Box
@@ -198,9 +199,9 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// neighbors returns the URLs of the candidates before and after id among those that the filter selects, and the
-// position of id in words. At the end of the queue, after is the first candidate; both URLs are "" if there is no other
-// candidate.
+// neighbors returns the URLs of the candidates before and after id among the candidates that the filter selects, and
+// the position of id in words. At the end of the queue, after is the first candidate; both URLs are "" if there are no
+// other candidates.
 func (s *Server) neighbors(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
 	place string) {
 	var chosen []*annotate.Case

@@ -22,12 +22,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Graph is the graph on which queries are run. In production it is internal/kg/wikidata, and in tests
-// internal/kg/embedded.
+// Graph is the graph on which queries are run. It is internal/kg/wikidata in production and internal/kg/embedded in
+// tests.
 type Graph interface {
 	// Query runs a query.
 	Query(ctx context.Context, query string) (*kg.Table, error)
-	// Labels returns each label in the first of the languages that has one.
+	// Labels returns a label for each ID, in the first of the languages that has one.
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
@@ -37,25 +37,25 @@ type Options struct {
 	Store      annotate.Store
 	Graph      Graph
 	GraphName  string                                    // shown with results
-	Candidates func() ([]dataset.Candidate, error)       // called at the start and whenever Changed reports true
+	Candidates func() ([]dataset.Candidate, error)       // called at startup and whenever Changed returns true
 	Changed    func() bool                               // reports whether there are new candidates; never if nil
 	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
 	Now        func() time.Time
 
 	Base string       // path of the page, such as /annotate; the root if empty
 	Site *layout.Site // the frame of the pages; nil for a separate site whose first page is the queue
-	// Who returns the name of the person who is logged in. If nil, the page asks for a name and trusts everyone
+	// Who returns the name of the logged-in user. If nil, the page asks for a name and trusts everyone
 	Who func(r *http.Request) string
-	// Free reports whether someone may use the page without logging in. If nil, nobody may
+	// Free reports whether the page may be used without logging in. If nil, it may not
 	Free func(r *http.Request) bool
-	// Boss reports whether someone may assign candidates to people. If nil, everyone may
+	// Boss reports whether the user may assign candidates to annotators. If nil, everyone may
 	Boss func(r *http.Request) bool
-	// People returns those to whom candidates can be assigned, besides those who have already worked; may be nil
+	// People returns the users to whom candidates can be assigned, besides existing annotators; may be nil
 	People func(ctx context.Context) ([]string, error)
-	Notes  Notes // stores who has which candidates; nil if none are assigned
+	Notes  Notes // stores the assignment of candidates to annotators; nil if none are assigned
 }
 
-// Notes keeps small values by name; internal/store implements it.
+// Notes stores small values by name; internal/store implements it.
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
@@ -119,7 +119,7 @@ func New(o Options) (*Server, error) {
 		mux.HandleFunc("POST /api/"+name, s.api(f))
 	}
 	s.handler = http.StripPrefix(o.Base, mux)
-	if o.Who == nil { // otherwise the enclosing server's guard protects it
+	if o.Who == nil { // otherwise, the enclosing server's guard protects it
 		s.handler = guard.Guard(s.handler, guard.Options{Log: o.Log})
 	}
 	return s, nil
@@ -144,11 +144,11 @@ func (s *Server) load() error {
 	return nil
 }
 
-// all returns the candidates, and reads them again when there are new ones. If that fails, the previous ones stay.
+// all returns the candidates, rereading them if there are new ones. If that fails, it keeps the previous candidates.
 func (s *Server) all() ([]dataset.Candidate, map[string]*dataset.Candidate) {
 	if s.Changed != nil && s.Changed() {
 		if err := s.load(); err != nil {
-			s.Log.Warn("the new candidates cannot be read; keeping the previous ones", "error", err)
+			s.Log.Warn("reading the new candidates failed; keeping the previous ones", "error", err)
 		}
 	}
 	s.mu.Lock()
@@ -156,7 +156,7 @@ func (s *Server) all() ([]dataset.Candidate, map[string]*dataset.Candidate) {
 	return s.candidates, s.byID
 }
 
-// caseOf reads a candidate with its works. The error can be shown to people.
+// caseOf reads a candidate and the work on it. The error can be shown to users.
 func (s *Server) caseOf(ctx context.Context, id string) (annotate.Case, error) {
 	_, byID := s.all()
 	c, ok := byID[id]
@@ -167,7 +167,7 @@ func (s *Server) caseOf(ctx context.Context, id string) (annotate.Case, error) {
 	return annotate.NewCase(c, works), err
 }
 
-// problem is an error that is shown to users: a message of the page with its arguments, and the HTTP status.
+// problem is an error that is shown to users: one of the page's messages with its arguments, and the HTTP status.
 type problem struct {
 	status int
 	key    string // the part after "annotate.error."
@@ -177,13 +177,13 @@ type problem struct {
 // Error is for logs only.
 func (p problem) Error() string { return strings.TrimSpace(p.key + " " + fmt.Sprint(p.args...)) }
 
-// refusals maps the errors of package dataset/annotate to messages; other errors are shown as they are.
+// refusals maps the errors of package dataset/annotate to messages; other errors are shown verbatim.
 var refusals = map[annotate.Refusal]string{annotate.RefusedEmptied: "emptied", annotate.RefusedSkip: "skip_compare",
 	annotate.RefusedChanged: "changed", annotate.RefusedUnchanged: "unchanged", annotate.RefusedQuestion: "question",
 	annotate.RefusedReason: "reason", annotate.RefusedNote: "note", annotate.RefusedName: "name",
 	annotate.RefusedLongName: "long_name", annotate.RefusedLetters: "letters"}
 
-// forPeople returns the HTTP status and the message of an error. An error that is not meant for people is logged.
+// forPeople returns the HTTP status and the message for an error. An error that is not meant for users is logged.
 func (s *Server) forPeople(r *http.Request, err error) (status int, text string) {
 	var p problem
 	var refused annotate.Refusal
@@ -197,14 +197,14 @@ func (s *Server) forPeople(r *http.Request, err error) (status int, text string)
 		return http.StatusUnprocessableEntity, string(refused)
 	}
 	if r.Context().Err() == nil {
-		s.Log.Error("the page for annotators failed", "path", r.URL.Path, "error", err)
+		s.Log.Error("the annotation page failed", "path", r.URL.Path, "error", err)
 	}
 	return http.StatusInternalServerError, s.Site.Say(r, "annotate.failed")
 }
 
 func missing(id string) error { return problem{http.StatusNotFound, "missing", []any{"id", id}} }
 
-// refuse returns the error for something that the current state does not allow.
+// refuse returns the error for an action that the current state does not allow.
 func refuse(key string, args ...any) error { return problem{http.StatusUnprocessableEntity, key, args} }
 
 // fail shows an error as a page.
@@ -224,16 +224,16 @@ type view struct {
 	Data    any
 }
 
-// Indent returns how far a comment of this level is indented.
+// Indent returns the indentation of a comment at this level.
 func (*view) Indent(level int) int { return min(max(level-1, 0), 6) }
 
-// Kappa formats kappa with two digits.
+// Kappa formats kappa with two decimal places.
 func (*view) Kappa(k *float64) string { return kappaFigure(k) }
 
 // Bytes formats a size in human-readable form.
 func (*view) Bytes(n int64) string { return byteSize(n) }
 
-// Badge returns the data for a verdict's template.
+// Badge returns the data for the template that shows a verdict.
 func (*view) Badge(page *layout.View, v dataset.Verdict) map[string]any {
 	return map[string]any{"View": page, "Verdict": string(v)}
 }
@@ -251,7 +251,7 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, name, title, who s
 // cookie is the name of the cookie that contains the annotator's name.
 const cookie = "annotator"
 
-// annotator returns the name of the person who sent a request, or "" if it is unknown.
+// annotator returns the name of the user who sent the request, or "" if it is unknown.
 func (s *Server) annotator(r *http.Request) string {
 	if s.Who != nil {
 		return s.Who(r)
@@ -331,7 +331,7 @@ func (s *Server) setName(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, known := range people(works) {
 		if strings.EqualFold(known, name) {
-			name = known // Ada and ada are one person
+			name = known // Ada and ada are the same person
 		}
 	}
 	http.SetCookie(w, &http.Cookie{Name: cookie, Value: url.QueryEscape(name), Path: "/", MaxAge: 400 * 24 * 3600,

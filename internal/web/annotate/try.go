@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// apiCheck reads a query and a question and returns remarks about them. It does not run the query.
+// apiCheck parses a query and a question and returns remarks on them. It does not run the query.
 func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 	return out, nil
 }
 
-// apiRun runs a query and shows its first rows.
+// apiRun runs a query and returns its first rows.
 func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 		"boolean": shown.Boolean, "endpoint": s.GraphName}, nil
 }
 
-// whatHappened describes a failure of the graph and what to do about it.
+// whatHappened describes a graph failure and what to do about it.
 func whatHappened(err error, took time.Duration) error {
 	var ke *kg.Error
 	if !errors.As(err, &ke) {

@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// assignedKey is the key of the note that records who has which candidates.
+// assignedKey is the key of the note that records which candidates are assigned to whom.
 const assignedKey = "annotate/assigned"
 
-// assigned reads which candidates are assigned to whom.
+// assigned reads the assignment of candidates.
 func (s *Server) assigned(ctx context.Context) (annotate.Assignment, error) {
 	if s.Notes == nil {
 		return nil, nil
@@ -25,12 +25,12 @@ func (s *Server) assigned(ctx context.Context) (annotate.Assignment, error) {
 	}
 	var a annotate.Assignment
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return nil, fmt.Errorf("the assignment of candidates cannot be read: %w", err)
+		return nil, fmt.Errorf("parsing the assignment of candidates: %w", err)
 	}
 	return a, nil
 }
 
-// everybody lists the people to whom candidates can be assigned.
+// everybody returns the names of all users to whom candidates can be assigned.
 func (s *Server) everybody(ctx context.Context, works []annotate.Work) ([]string, error) {
 	all := people(works)
 	if s.People != nil {
@@ -45,10 +45,11 @@ func (s *Server) everybody(ctx context.Context, works []annotate.Work) ([]string
 	return all, nil
 }
 
-// boss reports whether the sender of a request may assign candidates to people.
+// boss reports whether the sender of a request may assign candidates to annotators.
 func (s *Server) boss(r *http.Request) bool { return s.Notes != nil && (s.Boss == nil || s.Boss(r)) }
 
-// work shows who has which candidates, how many each pair of people shares, and how fast each person is.
+// work shows which candidates are assigned to whom, how many candidates each pair of annotators shares, and how fast
+// each annotator is.
 func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {
@@ -83,14 +84,14 @@ func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error 
 	s.show(w, r, "work", s.Site.Say(r, "annotate.work"), who, map[string]any{
 		"Paces": annotate.Paces(cases, given, events, s.Now()), "Shared": given.Overlaps(), "Given": len(given),
 		"All": len(cases), "People": all, "Chosen": chosen, "Overlap": overlap, "Boss": s.boss(r),
-		"Accounts": s.Boss != nil && s.boss(r)}) // without a Boss there is no operator's desk
+		"Accounts": s.Boss != nil && s.boss(r)}) // without Boss, there is no operator page
 	return nil
 }
 
-// maxOverlap is the maximum number of people assigned to one candidate.
+// maxOverlap is the maximum number of annotators assigned to one candidate.
 const maxOverlap = 10
 
-// assign assigns candidates to people.
+// assign assigns candidates to annotators.
 func (s *Server) assign(w http.ResponseWriter, r *http.Request, _ string) error {
 	if !s.boss(r) {
 		return problem{http.StatusForbidden, "operator_only", nil}

@@ -12,7 +12,7 @@ import (
 )
 
 // On a server with logins, names come from the login: the page does not ask for a name and does not trust a cookie.
-// Only the boss assigns candidates to people, and people see their own candidates first.
+// Only the boss can assign candidates to annotators, and annotators see their own candidates first.
 func TestAccounts(t *testing.T) {
 	s := newSite(t)
 	who := ""
@@ -67,7 +67,7 @@ func TestAccounts(t *testing.T) {
 	}
 	all := strings.Count(send("Ada", "GET", "/annotate/?box=all", "").Body.String(), `class="row-link"`)
 	mine := strings.Count(send("Ada", "GET", "/annotate/", "").Body.String(), `class="row-link"`)
-	if want := all/2 - 1; mine != want { // half of them, one of which is decided
+	if want := all/2 - 1; mine != want { // half of them, minus one that is already decided
 		t.Errorf("Ada sees %d of %d first, want %d", mine, all, want)
 	}
 	if w := send("Ben", "GET", "/annotate/work", ""); !strings.Contains(w.Body.String(), `<th scope="row"><bdi>Ada</bdi></th>`) ||

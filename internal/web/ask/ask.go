@@ -1,24 +1,24 @@
-// Package ask is the page on which a user asks a question and watches it being answered. Every question has a permanent
-// URL under /a/. Its page needs only the trajectory file, so pages outlive the program.
+// Package ask provides the pages on which users ask questions and watch them being answered. Every question has a
+// permanent URL under /a/. A question's page needs only the trajectory file, so pages outlive the program.
 //
 //	ask.go       what the pages need; the form; starting a question
-//	limit.go     who may ask, and how many questions at once
-//	opening.go   priority for people who wait to see something
+//	limit.go     who may ask, and how many questions run at once
+//	opening.go   priority for users who are waiting for a page
 //	asked.go     questions with their runs, in memory and in files
-//	stream.go    the events of a run, sent to browsers as they happen
-//	page.go      the page of a question
+//	stream.go    streams a run's events to browsers as they happen
+//	page.go      a question's page
 //	step.go      a changed step, and the run that continues from there
-//	review.go    turns that wait for the reader's decision
+//	review.go    turns that await the reader's decision
 //	result.go    the result: rows, cells, order, filter
 //	download.go  the result as files
 //	view.go      the views of a result: map, timeline, chart …
-//	picture.go   pictures that the result names, fetched by this server
+//	picture.go   pictures in the result, fetched by this server
 //	row.go       which statements made a row
 //	missing.go   why something is not in a result
 //	reason.go    a query split into its parts, for row.go and missing.go
 //	editor.go    the query editor
-//	ran.go       results of queries that were run in it
-//	complete.go  completions at its cursor
+//	ran.go       results of queries run in the editor
+//	complete.go  completions at the editor's cursor
 //
 // The pages work without scripts. Templates and scripts treat everything from the model, the graph and the reader as
 // plain text.
@@ -58,7 +58,7 @@ type Options struct {
 	Site *layout.Site
 	// Base is canceled when the program ends: runs outlive the requests that start them.
 	Base context.Context
-	// Service returns the service that answers. Its argument who decides on turns, and may be nil.
+	// Service returns the service that answers questions. who, if not nil, decides on the turns.
 	Service func(ctx context.Context, c Choice, who policy.Reviewer) (*ask.Service, error)
 	// Graph returns the graph with the given name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
@@ -70,19 +70,19 @@ type Options struct {
 	Graphs   []Graph  // the default one first
 	Rate     int      // questions per client per minute; unlimited if 0
 	Parallel int      // maximum number of concurrent questions, at least 1
-	// ClientHeader is the header in which a proxy in front of the server names the client; "": the connection's address is
-	// used
+	// ClientHeader is the header in which a proxy in front of the server passes the client's address; if empty, the
+	// connection's address is used
 	ClientHeader string
 	Now          func() time.Time
 }
 
-// Preset is a preset that can be chosen.
+// Preset is a preset that users can choose.
 type Preset struct {
 	Name, About string
 	Policies    []string
 }
 
-// Graph is a graph that can be chosen.
+// Graph is a graph that users can choose.
 type Graph struct{ Name, Title string }
 
 // Server serves the pages.
@@ -96,7 +96,7 @@ type Server struct {
 	slots   chan struct{}
 }
 
-// New returns a server for the pages, and adds their files and words to the site.
+// New returns a server for the pages and adds their files and messages to the site.
 func New(o Options) *Server {
 	s := &Server{Options: o, slots: make(chan struct{}, max(o.Parallel, 1))}
 	s.asked.dir, s.asked.most, s.asked.runs = o.Dir, max(cached, o.Parallel), map[string]worked{}
@@ -119,7 +119,7 @@ func sub(dir string) fs.FS {
 	return out
 }
 
-// Handlers returns the pages by their patterns.
+// Handlers returns the handlers of the pages by pattern.
 func (s *Server) Handlers() map[string]http.Handler {
 	out := map[string]http.Handler{}
 	for pattern, f := range map[string]func(http.ResponseWriter, *http.Request) error{
@@ -149,7 +149,7 @@ func (s *Server) Handlers() map[string]http.Handler {
 	return out
 }
 
-// problem is an error that is shown to users: the key of a message, and the HTTP status.
+// problem is an error that is shown to users: a message key and the HTTP status.
 type problem struct {
 	status int
 	key    string
@@ -160,7 +160,7 @@ func (p *problem) Error() string { return p.key }
 
 func refuse(status int, key string, args ...any) error { return &problem{status, key, args} }
 
-// handle turns an error into a page in the reader's language.
+// handle shows a handler's error as a page in the reader's language.
 func (s *Server) handle(f func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := f(w, r)
@@ -179,14 +179,14 @@ func (s *Server) handle(f func(http.ResponseWriter, *http.Request) error) http.H
 	})
 }
 
-// formData is what the form shows.
+// formData is the data for the form.
 type formData struct {
 	Question string
 	Choice   Choice
 	Presets  []Preset
 	Graphs   []Graph
 	Policies []string
-	Follows  string // ID of the question that this one follows
+	Follows  string // ID of the question that this question follows up on
 	Open     bool   // show the choices
 	Wikidata bool   // the form shows its examples, which are for Wikidata
 }
@@ -212,7 +212,7 @@ func (s *Server) usual() Choice {
 	return Choice{Preset: s.Presets[0].Name, Graph: s.Graphs[0].Name}
 }
 
-// form is the first page. A question in the URL is filled in.
+// form shows the first page. If the URL contains a question, it is filled in.
 func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -295,12 +295,12 @@ func (s *Server) allowed(c Choice) (Choice, error) {
 type asking struct {
 	id     string
 	choice Choice
-	who    policy.Reviewer // decides on the turns; nil if nobody does
-	person *person         // the reader, if who asks one; otherwise nil
+	who    policy.Reviewer // decides on the turns; nil if no one does
+	person *person         // the reader, if who consults one; otherwise nil
 	begin  func(s *ask.Service, name string) (*ask.Run, error)
 }
 
-// start begins a run within the limits and redirects to its page.
+// start starts a run, if the limits allow, and redirects to its page.
 func (s *Server) start(w http.ResponseWriter, r *http.Request, a asking) error {
 	defer s.opening.begin()()
 	client := s.client(r)
@@ -325,7 +325,7 @@ func (s *Server) start(w http.ResponseWriter, r *http.Request, a asking) error {
 	go func() {
 		defer at.leave()
 		if _, err := run.Wait(); err != nil {
-			s.Log.Warn("a question from the web page stopped", "question", a.id, "error", err)
+			s.Log.Warn("a question from the web page ended with an error", "question", a.id, "error", err)
 		}
 		s.asked.ended(a.id, run)
 	}()
@@ -353,7 +353,7 @@ func (s *Server) begin(r *http.Request, a asking) (*ask.Run, error) {
 	return run, nil
 }
 
-// readForm reads a form of limited size.
+// readForm parses a form of limited size.
 func readForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {

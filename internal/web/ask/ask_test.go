@@ -129,7 +129,7 @@ func (s *site) ask(question string, more ...string) string {
 	return id
 }
 
-// wait waits until a question is no longer in progress.
+// wait blocks until a question is no longer in progress.
 func (s *site) wait(id string) {
 	s.t.Helper()
 	for range 500 {
@@ -242,7 +242,7 @@ func TestEventsOnceAndInOrder(t *testing.T) {
 	}
 }
 
-// A client that reads nothing is dropped; the run and the other clients do not wait for it.
+// A client that reads nothing is disconnected; the run and the other clients do not wait for it.
 func TestSlowClientIsDropped(t *testing.T) {
 	defer func(d time.Duration) { slowest = d }(slowest)
 	slowest = 200 * time.Millisecond
@@ -285,19 +285,19 @@ func TestSlowClientIsDropped(t *testing.T) {
 	}
 }
 
-// Many live questions at once, each with two listeners, lose nothing and leave nothing behind.
+// Many concurrent questions, each with two listeners, lose no events and leak no goroutines.
 func TestManyQuestionsAtOnce(t *testing.T) {
 	newSite(t, quick(10), nil).many(60, 10)
 }
 
-// quick is a model that answers at once, after n steps.
+// quick is a model that answers after n steps without delay.
 func quick(n int) asker {
 	return func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		return &agent.Outcome{}, steps(ctx, q, rec, n, func() {})
 	}
 }
 
-// many asks questions at once, each with two listeners, and returns how long their first events took.
+// many asks questions concurrently, each with two listeners, and returns the time until each question's first event.
 func (s *site) many(questions, n int) (first []time.Duration) {
 	before := runtime.NumGoroutine()
 	var wg sync.WaitGroup
@@ -326,7 +326,7 @@ func (s *site) many(questions, n int) (first []time.Duration) {
 	return first
 }
 
-// nothingLeft waits until there are no more goroutines than there were before.
+// nothingLeft waits until there are no more goroutines than before.
 func (s *site) nothingLeft(before int) {
 	s.Client().CloseIdleConnections()
 	for range 300 {
@@ -338,14 +338,14 @@ func (s *site) nothingLeft(before int) {
 	s.t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
 
-// Many connections that wait through many heartbeats leave nothing behind.
+// Many connections that stay open for many heartbeats leak no goroutines.
 func TestManyConnections(t *testing.T) { connections(t, 100, 10, time.Minute) }
 
-// connections opens n streams of one question, waits until each has received its heartbeats, ends the question, and
+// connections opens n streams for one question, waits until each has received its heartbeats, ends the question, and
 // checks that no goroutines are left. It returns the total number of heartbeats.
 func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) {
 	defer func(h, s time.Duration) { heartbeat, slowest = h, s }(heartbeat, slowest)
-	heartbeat, slowest = 10*time.Millisecond, time.Minute // a busy machine must not cause clients to count as slow
+	heartbeat, slowest = 10*time.Millisecond, time.Minute // a busy machine must not make clients look slow
 	done := make(chan struct{})
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		err := steps(ctx, q, rec, 2, func() {})
@@ -395,7 +395,7 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 	sign, end := []byte(": still there\n"), []byte("event: end\n")
 	buf, kept := make([]byte, 4096), 0
 	for {
-		time.Sleep(10 * heartbeat) // several heartbeats per read: the clients leave more of the machine to the server
+		time.Sleep(10 * heartbeat) // several heartbeats per read, to leave more CPU time for the server
 		n, err := conn.Read(buf[kept:])
 		part := buf[:kept+n]
 		seen += bytes.Count(part, sign)
@@ -408,7 +408,7 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 			return seen, ends, err
 		}
 		kept = 0
-		for k := min(len(sign)-1, len(part)); k > 0; k-- { // the beginning of a line whose end has not arrived yet
+		for k := min(len(sign)-1, len(part)); k > 0; k-- { // the start of a line whose end has not arrived yet
 			if tail := part[len(part)-k:]; bytes.HasPrefix(sign, tail) || bytes.HasPrefix(end, tail) {
 				kept = copy(buf, tail)
 				break
@@ -417,7 +417,7 @@ func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen,
 	}
 }
 
-// A connection that waits for a long time gets a heartbeat and leaves no goroutine behind.
+// A connection that is idle for a long time gets a heartbeat and does not leak a goroutine.
 func TestHeartbeat(t *testing.T) {
 	defer func(d time.Duration) { heartbeat = d }(heartbeat)
 	heartbeat = 5 * time.Millisecond
@@ -531,7 +531,7 @@ func TestClientNames(t *testing.T) {
 	}
 }
 
-// evil is a string that may come from a stranger, a model or a label.
+// evil is a string that could come from a stranger, a model or a label.
 const evil = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>&\u202e[[x]]{{x}}|\x00`"
 
 // Text from the question, the model and the graph remains plain text on every page and in every file, and links lead
@@ -603,7 +603,7 @@ func TestNothingBecomesMarkup(t *testing.T) {
 	}
 }
 
-// Pages outlive the program, and a conversation continues with everything that was said before.
+// Pages outlive the program, and a conversation continues with everything said before.
 func TestFollowUp(t *testing.T) {
 	var asked []agent.Question
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
@@ -627,7 +627,7 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// The page of a question whose run was cut off shows that, and its stream ends.
+// If a question's run was cut off, its page reports that, and its stream ends.
 func TestCutOff(t *testing.T) {
 	s := newSite(t, nil, nil)
 	id := "abcdefghijklmnop"
@@ -652,7 +652,7 @@ func TestCutOff(t *testing.T) {
 	}
 }
 
-// BenchmarkManyQuestions measures the load of 200 live questions at once, each with three listeners.
+// BenchmarkManyQuestions measures the load of 200 concurrent questions, each with three listeners.
 func BenchmarkManyQuestions(b *testing.B) {
 	var first []time.Duration
 	s := newSite(b, quick(20), func(o *Options) { o.Parallel = 200 })
@@ -669,10 +669,10 @@ func BenchmarkManyQuestions(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/1e6, "MB-system")
 }
 
-// -beats 10000 is the full load that the page must handle. It takes minutes; see docs/developer.md.
+// With -beats 10000, it runs the full load that the page must handle, which takes minutes; see docs/developer.md.
 var beats = flag.Int("beats", 5, "heartbeats of each connection in BenchmarkConnections")
 
-// BenchmarkConnections measures 2,000 connections that wait through heartbeats.
+// BenchmarkConnections measures 2,000 connections that stay open for many heartbeats.
 func BenchmarkConnections(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()

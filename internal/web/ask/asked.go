@@ -23,17 +23,17 @@ import (
 type asked struct {
 	dir  string
 	most int                // maximum number of finished runs in memory
-	read singleflight.Group // files being read now, by question
+	read singleflight.Group // files being read, by question
 
 	mu    sync.Mutex // never held while a file is read, since every event for every browser needs it
 	runs  map[string]worked
-	cache []entry // finished runs in the order in which they were last viewed
+	cache []entry // finished runs in the order they were last viewed
 }
 
 // worked is a run in progress.
 type worked struct {
 	*ask.Run
-	person *person // the person who decides on its turns, or nil
+	person *person // the reader who decides on its turns, or nil
 }
 
 // entry is a finished run in memory.
@@ -43,10 +43,10 @@ type entry struct {
 }
 
 // cached is the minimum number of finished runs kept in memory. If more runs may be in progress at once, that many are
-// kept, so that browsers that follow runs to the end do not need a file.
+// kept, so that no file has to be read for browsers that follow runs to the end.
 const cached = 20
 
-// name returns the name under which a question's trajectory is stored.
+// name returns the name of a question's stored trajectory.
 func name(id string) string { return "web-" + id }
 
 var validID = regexp.MustCompile(`^[a-z2-7]{16}$`)
@@ -57,8 +57,8 @@ func (a *asked) started(id string, run *ask.Run, p *person) {
 	a.runs[id] = worked{run, p}
 }
 
-// ended removes a finished run from those in progress. Its events stay in memory for browsers that are about to request
-// them. The file also has them, unless it could not be written.
+// ended removes a finished run from the runs in progress. Its events stay in memory for browsers that are about to
+// request them. They are also in the file, unless it could not be written.
 func (a *asked) ended(id string, run *ask.Run) {
 	events := run.Told()
 	a.mu.Lock()
@@ -67,7 +67,7 @@ func (a *asked) ended(id string, run *ask.Run) {
 	a.keep(entry{id, events})
 }
 
-// keep adds a finished run, or moves it, to the end of the cache.
+// keep adds a finished run to the end of the cache, or moves it there.
 func (a *asked) keep(e entry) {
 	a.cache = slices.DeleteFunc(a.cache, func(old entry) bool { return old.id == e.id })
 	if a.cache = append(a.cache, e); len(a.cache) > a.most {
@@ -82,14 +82,14 @@ func (a *asked) run(id string) *ask.Run {
 	return a.runs[id].Run
 }
 
-// person returns the person who decides on the turns of a question in progress, or nil.
+// person returns the reader who decides on the turns of a question in progress, or nil.
 func (a *asked) person(id string) *person {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.runs[id].person
 }
 
-// reviews returns the number of runs under review, and the number of those that belong to a client.
+// reviews returns the number of runs under review, and how many of them belong to a client.
 func (a *asked) reviews(client string) (all, own int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -118,7 +118,7 @@ func (a *asked) path(id string) (string, error) {
 	return found[0], nil
 }
 
-// events returns the events of a question so far. They must not be changed.
+// events returns the events of a question so far. The caller must not modify them.
 func (a *asked) events(id string) ([]agent.Event, error) {
 	if events, ok := a.inMemory(id); ok {
 		return events, nil
@@ -160,7 +160,7 @@ func (a *asked) fromFile(id string) ([]agent.Event, error) {
 	defer f.Close()
 	events, err := event.Read(f)
 	if err != nil && !errors.Is(err, event.ErrTorn) || len(events) == 0 {
-		return nil, errors.Join(err, errors.New("the trajectory of a question cannot be read"))
+		return nil, errors.Join(err, errors.New("reading the trajectory of a question failed"))
 	}
 	if events[len(events)-1].Event == "end" { // otherwise it may continue
 		a.mu.Lock()
@@ -177,7 +177,7 @@ func (a *asked) forget(id string) {
 	a.cache = slices.DeleteFunc(a.cache, func(e entry) bool { return e.id == id })
 }
 
-// choiceOf returns the choice that was made for a run.
+// choiceOf returns the choice made for a run.
 func choiceOf(events []agent.Event) Choice {
 	var c Choice
 	if len(events) == 0 {
@@ -195,7 +195,7 @@ func choiceOf(events []agent.Event) Choice {
 	return c
 }
 
-// howOf describes how a question is answered: preset, policy, graphs.
+// howOf describes how a question is answered: its preset, policy and graph.
 func howOf(start agent.Event) []string {
 	c := choiceOf([]agent.Event{start})
 	return slices.DeleteFunc([]string{c.Preset, c.Policy, c.Graph}, func(s string) bool { return s == "" })
@@ -210,5 +210,5 @@ func begun(ctx context.Context, run *ask.Run) {
 	}
 }
 
-// reviewed is the name of the policy of a run in which a person decides on turns or changed a step.
+// reviewed is the policy name of a run in which a user decides on turns or changed a step.
 const reviewed = "review"

@@ -29,7 +29,7 @@ type completions struct {
 	Items []completion `json:"items"`
 }
 
-// keywords are the keywords of queries, and functions with their opening parenthesis.
+// keywords are the keywords of SPARQL queries, and functions with their opening parenthesis.
 var keywords = strings.Fields(`SELECT DISTINCT REDUCED WHERE OPTIONAL UNION MINUS FILTER BIND VALUES SERVICE GROUP ORDER BY
 	HAVING LIMIT OFFSET ASC DESC ASK CONSTRUCT DESCRIBE PREFIX AS EXISTS NOT IN UNDEF GRAPH WITH INCLUDE
 	COUNT( SUM( AVG( MIN( MAX( SAMPLE( GROUP_CONCAT( STR( LANG( LANGMATCHES( DATATYPE( BOUND( IRI( URI( BNODE( RAND( ABS(
@@ -44,7 +44,7 @@ var (
 
 const mostItems = 12
 
-// complete finds completions at the cursor: variables of the query, entities and properties by their names, keywords.
+// complete finds completions at the cursor: variables in the query, entities and properties by name, and keywords.
 func (s *Server) complete(ctx context.Context, src *agent.Source, in *editing, lang string) any {
 	out := completions{Items: []completion{}}
 	before := in.Before
@@ -99,7 +99,7 @@ func variables(query string) []string {
 	return out
 }
 
-// named finds entities or properties whose names begin with the given text, in which underscores mean spaces.
+// named finds entities or properties whose names start with the given text, in which underscores stand for spaces.
 func (s *Server) named(ctx context.Context, src *agent.Source, prefix, words, lang string) []completion {
 	ns, known := rdf.Prefixes[prefix]
 	if iri, ok := src.Explain.Prefixes[prefix]; ok {
@@ -115,7 +115,7 @@ func (s *Server) named(ctx context.Context, src *agent.Source, prefix, words, la
 	}
 	found, err := src.Graph.Search(ctx, q)
 	if err != nil {
-		s.Log.Info("the editor cannot complete", "error", err)
+		s.Log.Info("looking up completions in the editor failed", "error", err)
 		return []completion{}
 	}
 	out := []completion{}

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// writers lists the formats in which a result can be saved. The first three are SPARQL's own
+// writers lists the formats in which a result can be saved. The first three are standard SPARQL formats
 // (https://www.w3.org/TR/sparql11-results-csv-tsv/, …-json/); the others are for web pages and wikis.
 var writers = map[string]struct {
 	kind  string
@@ -53,7 +53,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, find find) err
 
 func queryOf(f *agent.Event) ([]byte, error) { return []byte(f.SPARQL), nil }
 
-// grid returns the header and the rows; a truth value becomes a table with one cell.
+// grid returns the header and the rows; a Boolean becomes a table with one cell.
 func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 	if t.Ask {
 		return []string{"answer"}, [][]rdf.Term{{rdf.Typed(fmt.Sprint(t.Boolean), rdf.XSDBoolean)}}
@@ -61,9 +61,9 @@ func grid(t *kg.Table) (head []string, rows [][]rdf.Term) {
 	return t.Vars, t.Rows
 }
 
-// csvOf writes values without their types. Lines end as on Unix, because otherwise the writer would also change line
-// breaks in values. A value that a spreadsheet would take for a formula is written unchanged, as the standard requires:
-// whoever imports the file must handle it.
+// csvOf writes values without their types. Lines end with \n, because the writer would otherwise also change line
+// breaks in values. A value that a spreadsheet would interpret as a formula is written unchanged, as the standard
+// requires: whoever imports the file must handle it.
 func csvOf(f *agent.Event) ([]byte, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
@@ -206,7 +206,7 @@ func wikiCell(c Cell) string {
 	return shown
 }
 
-// plainWikitext writes every character that could begin markup as an entity.
+// plainWikitext replaces every character that could start markup with a character reference.
 func plainWikitext(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -223,7 +223,7 @@ func plainWikitext(s string) string {
 	return out
 }
 
-// shownOf returns the result as it is shown; a truth value becomes a table with one cell.
+// shownOf returns the result in the form in which it is shown; a Boolean becomes a table with one cell.
 func shownOf(t *kg.Table) *Result {
 	if t.Ask {
 		head, rows := grid(t)

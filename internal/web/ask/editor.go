@@ -28,13 +28,13 @@ const (
 	helpTime  = 10 * time.Second // for looking up names
 )
 
-// editorData is the data for the editor's page.
+// editorData is the data for the editor page.
 type editorData struct {
 	Query  string
 	Graph  string
 	Graphs []Graph
 	Marks  []mark
-	Good   bool // the query was checked, and no problem was found
+	Good   bool // the query was checked and no problems were found
 	Words  string
 	Notes  []string
 	Result *resultView
@@ -49,10 +49,10 @@ type mark struct {
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Length  int    `json:"length,omitempty"`  // number of misspelled characters
-	Instead string `json:"instead,omitempty"` // what was probably meant instead
+	Instead string `json:"instead,omitempty"` // what was probably meant
 }
 
-// editor shows the editor: empty, with the query in the URL, or with the query of a question's answer.
+// editor shows the editor: empty, with the query in the URL, or with the query from a question's answer.
 func (s *Server) editor(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	d := &editorData{Query: text.Clip(q.Get("q"), maxQuery), Graph: q.Get("graph")}
@@ -127,7 +127,7 @@ func (s *Server) edit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// source returns the graph with the given name, if it may be chosen here.
+// source returns the graph with the given name, if users may choose it in the editor.
 func (s *Server) source(ctx context.Context, graph string) (*agent.Source, error) {
 	c, err := s.allowed(Choice{Graph: graph})
 	if err != nil {
@@ -208,14 +208,14 @@ func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d 
 	return nil
 }
 
-// editing is a request from the editor's script.
+// editing is a request from the editor script.
 type editing struct {
 	Query  string `json:"query"`
 	Before string `json:"before"` // the query up to the cursor
 	Graph  string `json:"graph"`
 }
 
-// help answers the editor's script with remarks and names, or with completions.
+// help responds to the editor script with remarks and names, or with completions.
 func (s *Server) help(answer func(context.Context, *agent.Source, *editing, string) any) func(http.ResponseWriter,
 	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -237,7 +237,7 @@ func (s *Server) help(answer func(context.Context, *agent.Source, *editing, stri
 	}
 }
 
-// remarks returns the mistakes in a query and the names of the entities and properties that it uses.
+// remarks returns the problems in a query and the names of the entities and properties that it uses.
 func (s *Server) remarks(ctx context.Context, src *agent.Source, in *editing, lang string) any {
 	q, marks := judge(in.Query, src)
 	names := map[string]string{}

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// clients counts the questions of each client.
+// clients counts the questions from each client.
 type clients struct {
 	perMinute int
 	now       func() time.Time
@@ -18,17 +18,17 @@ type clients struct {
 	seen map[string]*bucket
 }
 
-// bucket counts the questions that a client may still ask.
+// bucket is a token bucket with the number of questions that a client may still ask.
 type bucket struct {
 	left float64
 	at   time.Time
 }
 
-// most is the maximum number of clients remembered; after that, new clients are refused.
+// most is the maximum number of clients remembered; beyond that, new clients are rejected.
 const most = 10_000
 
-// may reports whether a client may ask now, and counts the question. A client may ask its whole quota for a minute at
-// once.
+// may reports whether a client may ask a question now, and if so, counts it. A client may use its whole quota for a
+// minute at once.
 func (c *clients) may(client string) bool {
 	if c.perMinute <= 0 {
 		return true
@@ -64,13 +64,13 @@ func (c *clients) may(client string) bool {
 }
 
 // client identifies the sender of a request by its address or, for IPv6, by its network, since the whole network
-// belongs to one person.
+// usually belongs to one user.
 func (s *Server) client(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr
 	}
-	if s.ClientHeader != "" { // the proxy added the last element; those before it come from the client
+	if s.ClientHeader != "" { // the proxy added the last element; the elements before it come from the client
 		parts := strings.Split(strings.Join(r.Header.Values(s.ClientHeader), ","), ",")
 		if last := strings.TrimSpace(parts[len(parts)-1]); last != "" {
 			host = last

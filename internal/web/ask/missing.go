@@ -23,30 +23,30 @@ type missingData struct {
 	Base    string // URL of the result
 	Words   string // what the reader entered
 	Thing   Cell   // what was found
-	Others  []Cell // other things with that name
+	Others  []Cell // other things with the same name
 	Columns []string
 	Column  string
 	Row     int  // the row that contains the thing, or 0
-	Fits    bool // all conditions hold, so a LIMIT, a grouping or an order excludes it
+	Fits    bool // all conditions hold, so LIMIT, grouping or ordering excludes it
 	Fails   []failing
-	Open    string   // URL of the editor with the query without any condition in Fails, if only that includes the thing
-	Changes []string // changes to the query that would include the thing, each in a few words
+	Open    string   // editor URL for the query without any of the conditions in Fails, if no single removal is enough
+	Changes []string // brief descriptions of changes to the query that would include the thing
 	Reason  string   // message key if there is no explanation
 }
 
 // failing is a condition that does not hold for a thing.
 type failing struct {
 	Text string
-	Only bool   // if only this condition were dropped, the thing would be in the result
+	Only bool   // whether the thing would be in the result if only this condition were dropped
 	Has  []Cell // what the thing has instead
-	None bool   // the thing does not have a value for the property of the condition
-	Open string // URL of the editor with the query without this condition, if that includes the thing
+	None bool   // the thing has no value for the property in the condition
+	Open string // editor URL for the query with this condition removed, if that includes the thing
 
 	condition condition
 }
 
-// missing explains why a thing is not in the result: which conditions of the query do not hold for it, and which small
-// changes to the query would include it.
+// missing explains why a thing is not in the result: which of the query's conditions do not hold for it, and which
+// small changes to the query would include it.
 func (s *Server) missing(w http.ResponseWriter, r *http.Request, find find) error {
 	f, err := find(r)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Server) missing(w http.ResponseWriter, r *http.Request, find find) erro
 		return err
 	}
 	if err := s.whyMissing(ctx, src, f.Event, d, layout.LanguageOf(r)); err != nil {
-		s.Log.Info("cannot explain why something is missing", "result", f.base, "item", d.Words, "error", err)
+		s.Log.Info("explaining why something is missing failed", "result", f.base, "item", d.Words, "error", err)
 		d.Reason = "ask.missing.failed"
 	}
 	for i := range d.Fails {
@@ -140,7 +140,7 @@ func (s *Server) whyMissing(ctx context.Context, src *agent.Source, f *agent.Eve
 	return nil
 }
 
-// find looks up what the reader means.
+// find looks up the thing that the reader entered.
 func (d *missingData) find(ctx context.Context, src *agent.Source, lang string) error {
 	q := kg.SearchQuery{Text: d.Words, Language: lang, Type: kg.Item, Limit: 6}
 	found, err := src.Graph.Search(ctx, q)
@@ -165,7 +165,7 @@ func (d *missingData) find(ctx context.Context, src *agent.Source, lang string) 
 	return nil
 }
 
-// trial tries parts of a query on one thing.
+// trial tests parts of a query on one thing.
 type trial struct {
 	ctx   context.Context
 	src   *agent.Source
@@ -179,10 +179,10 @@ func (x *trial) holds(patterns []sparql.Pattern) (bool, error) {
 	return !table.Empty(), err
 }
 
-// maxConditions is the maximum number of conditions of a query that are tried.
+// maxConditions is the maximum number of a query's conditions that are tested.
 const maxConditions = 12
 
-// conditions finds the conditions that do not hold.
+// conditions finds the conditions that do not hold for the thing.
 func (x *trial) conditions(d *missingData) error {
 	ok, err := x.holds(x.t.patterns)
 	if err != nil {
@@ -222,8 +222,8 @@ func (x *trial) conditions(d *missingData) error {
 	return nil
 }
 
-// relax adds links to the editor with a query that includes the thing: without one condition if that is enough,
-// otherwise without all conditions that do not hold.
+// relax adds editor links for queries that include the thing: without one condition if that is enough, and otherwise
+// without all conditions that do not hold.
 func (x *trial) relax(d *missingData) error {
 	rest := x.t.patterns
 	var all []condition
@@ -249,10 +249,10 @@ func (x *trial) relax(d *missingData) error {
 	return err
 }
 
-// maxAddress is the maximum length of a link to the editor, in bytes; proxies may refuse longer ones.
+// maxAddress is the maximum length of an editor link in bytes; proxies may reject longer links.
 const maxAddress = 8000
 
-// editor returns the URL of the editor with the query without some conditions, or "" if it would be too long.
+// editor returns the editor URL for the query with the given conditions removed, or "" if it would be too long.
 func (x *trial) editor(without ...condition) string {
 	a := "/editor?" + url.Values{"graph": {x.src.Name()}, "q": {x.t.relaxed(without)}}.Encode()
 	if len(a) > maxAddress {
@@ -265,7 +265,7 @@ func uses(t *sparql.Triple, name string) bool {
 	return t.Subject.Kind == sparql.Var && t.Subject.Name == name || t.Object.Kind == sparql.Var && t.Object.Name == name
 }
 
-// has returns the thing's values for the property of a condition; none reports that there are none.
+// has returns the thing's values for the property in a condition; none reports whether it has no values.
 func (x *trial) has(t *sparql.Triple) (has []Cell, none bool, err error) {
 	if t == nil || t.Subject.Kind != sparql.Var || !x.bound[t.Subject.Name].Bound() || t.Path == nil {
 		return nil, false, nil
@@ -288,7 +288,7 @@ func (x *trial) has(t *sparql.Triple) (has []Cell, none bool, err error) {
 	return has, len(has) == 0, nil
 }
 
-// compared returns the thing's values for the variables of a condition that is not a triple, such as a filter.
+// compared returns the thing's values for the variables in a condition that is not a triple, such as a filter.
 func (x *trial) compared(c condition) ([]Cell, error) {
 	table, err := x.src.Graph.Query(x.ctx, x.t.solutions(x.t.without(c.pattern), x.bound, 3))
 	if err != nil {
@@ -307,7 +307,7 @@ func (x *trial) compared(c condition) ([]Cell, error) {
 	return out, nil
 }
 
-// variants lists the changes to a query that would include the thing. A variant that cannot be run is left out.
+// variants lists the changes to a query that would include the thing. Variants that cannot be run are omitted.
 func (x *trial) variants(d *missingData, query string) {
 	e := &x.src.Explain
 	expand := func(names []string) (out []string) {

@@ -9,22 +9,22 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// openings counts the people who have not seen anything yet: their question was just asked, their page is loading, or
-// their stream has sent no event. Runs in progress let them go first: at each event a run waits while there are
-// openings, but never longer than patience. So users see the beginning at once, even while hundreds of questions are in
-// progress, and no run waits forever.
+// openings counts the users who have not seen anything yet: their question was just asked, their page is loading, or
+// their stream has not sent any events. Runs in progress give priority to them: at each event, a run waits while there
+// are openings, but never longer than patience. That way, users see the first events immediately, even while hundreds
+// of questions are in progress, and no run waits forever.
 type openings struct {
 	mu    sync.Mutex
 	n     int
-	none  chan struct{}     // closed when none are left; nil if there are none
-	asked map[string]func() // ends the opening of a question that nobody has seen yet
+	none  chan struct{}     // closed when no openings are left; nil if there are none
+	asked map[string]func() // ends the opening of a question that no one has seen yet
 }
 
-// patience is the maximum time that an event of a run waits for openings, and the maximum time that a question waits to
-// be seen.
+// patience is the maximum time that a run's event waits for openings, and the maximum time that a question waits to be
+// seen.
 const patience = 200 * time.Millisecond
 
-// begin counts an opening until the returned function is first called.
+// begin counts an opening until the returned function is called for the first time.
 func (o *openings) begin() (done func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,8 +41,8 @@ func (o *openings) begin() (done func()) {
 	})
 }
 
-// hold counts an opening until the question is seen, but no longer than patience. An earlier opening of the same
-// question ends, since a question may be continued twice at once.
+// hold counts an opening until the question is seen, but no longer than patience. It ends any earlier opening of the
+// same question, since two users may continue a question at the same time.
 func (o *openings) hold(id string) {
 	done := o.begin()
 	o.mu.Lock()
@@ -58,7 +58,7 @@ func (o *openings) hold(id string) {
 	time.AfterFunc(patience, func() { o.seen(id) })
 }
 
-// seen records that someone has seen part of a question.
+// seen records that someone has seen part of the question.
 func (o *openings) seen(id string) {
 	o.mu.Lock()
 	done := o.asked[id]
@@ -69,7 +69,7 @@ func (o *openings) seen(id string) {
 	}
 }
 
-// wait waits until there are no openings, but only for a limited time.
+// wait blocks until there are no openings, but no longer than patience.
 func (o *openings) wait(ctx context.Context) {
 	o.mu.Lock()
 	none := o.none
@@ -94,7 +94,7 @@ type polite struct {
 
 // Record implements [event.Recorder].
 func (p polite) Record(ctx context.Context, e event.Event) error {
-	if e.Event != "start" { // which is what the openings are waiting for
+	if e.Event != "start" { // the openings are waiting for the start event
 		p.openings.wait(ctx)
 	}
 	return p.Trajectory.Record(ctx, e)

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// noted is a trajectory that records when its events arrived.
+// noted is a trajectory that records when its events arrive.
 type noted struct {
 	now func() time.Time
 	at  map[string]time.Time
@@ -22,11 +22,11 @@ func (n *noted) Record(_ context.Context, e event.Event) error {
 
 func (*noted) Close() error { return nil }
 
-// A run's event waits for people who have not seen anything yet, but not forever. A run's first event does not wait.
+// A run's event waits for users who have not seen anything yet, but not forever. A run's first event does not wait.
 func TestRunsLetOpeningsGoFirst(t *testing.T) {
 	for _, tt := range []struct {
-		open func(o *openings) // begins openings, if any; they may or may not end on their own
-		want time.Duration     // how long a step waits
+		open func(o *openings) // creates openings, if any; they may or may not end on their own
+		want time.Duration     // time that a step waits
 	}{
 		{func(*openings) {}, 0},
 		{func(o *openings) { time.AfterFunc(30*time.Millisecond, o.begin()) }, 30 * time.Millisecond},

@@ -31,7 +31,7 @@ type pageData struct {
 	Steps    []stepView
 	Answer   *answerView // nil if there is none
 	Ended    bool
-	Reason   string // why there is no answer, as the last part of a message key
+	Reason   string // why there is no answer, as the last component of a message key
 	Report   string
 	Asks     string
 	Detail   string
@@ -40,15 +40,15 @@ type pageData struct {
 	USD      float64
 	Form     formData
 	Review   bool      // the reader decides on each turn
-	Turn     *turnView // the turn that waits for the decision, or nil
+	Turn     *turnView // the turn that awaits the decision, or nil
 }
 
-// stepView is a step, or a turn that was refused.
+// stepView is a step, or a turn that was rejected.
 type stepView struct {
 	told
 	Lines []string // lines of the argument, if it is not just plain text
-	Left  bool     // the step is not on the path to the run's current state
-	gone  bool     // left because of a rollback
+	Left  bool     // whether the step is not on the path to the run's current state
+	gone  bool     // abandoned because of a rollback
 }
 
 // answerView is an answer with some of its rows.
@@ -59,7 +59,7 @@ type answerView struct {
 	Endpoint string
 	Assumed  string
 	Open     string
-	Sure     int         // how likely the answer is to be right, in percent; 0 if unknown
+	Sure     int         // probability that the answer is right, in percent; 0 if unknown
 	Result   *resultView // nil if there is none
 	WDQS     string      // link, or "" for a graph other than Wikidata
 	QLever   string
@@ -67,9 +67,9 @@ type answerView struct {
 
 // resultView is a result with some of its rows.
 type resultView struct {
-	Base       string // URL of the page with the result; the URLs of its parts begin with it
+	Base       string // URL of the page with the result; the URLs of its parts start with it
 	Graph      string // title of the graph, for an answer
-	MS         int    // milliseconds that the query took, if it was run in the editor
+	MS         int    // run time of the query in milliseconds, if it was run in the editor
 	Ask        bool
 	Boolean    bool
 	Result     *Result // the rows of this page
@@ -83,7 +83,7 @@ type resultView struct {
 	QLever     string // link, or ""
 }
 
-// column is a column's name with the link that orders the rows by it.
+// column is a column's name with a link that sorts the rows by the column.
 type column struct {
 	Name, Link string
 	Sorted     bool
@@ -91,13 +91,13 @@ type column struct {
 	Number     bool // the column contains numbers
 }
 
-// pageLinks lead to other rows.
+// pageLinks are the links to the previous and next rows.
 type pageLinks struct{ Before, After string }
 
-// token is a piece of a query with its syntactic kind.
+// token is a token in a query with its syntactic kind.
 type token struct{ Kind, Text string }
 
-// page shows a question and, once there is one, its answer. Until then, browsers without scripts reload it.
+// page shows a question and, once available, its answer. Until then, browsers without scripts reload it.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	defer s.opening.begin()()
 	id := r.PathValue("id")
@@ -120,7 +120,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) error {
 	if d.Running {
 		p := s.asked.person(id)
 		d.Review = p != nil
-		if d.Turn, _ = p.waiting(); d.Turn == nil { // otherwise nothing happens until the reader decides
+		if d.Turn, _ = p.waiting(); d.Turn == nil { // otherwise, nothing happens until the reader decides
 			page.Refresh = 3
 		}
 		page.Scripts = []string{"ask/live.js"}
@@ -163,8 +163,8 @@ func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pag
 	return d
 }
 
-// addStep adds a step. A rollback marks as left all steps from the one that is decided again, even before its
-// replacement exists.
+// addStep adds a step. A rollback marks as left the step that must be decided again and all steps after it, even before
+// its replacement exists.
 func (d *pageData) addStep(v stepView) {
 	if v.Verdict == event.WentBack {
 		place := 0
@@ -187,7 +187,7 @@ func (d *pageData) end(e agent.Event) {
 	}
 }
 
-// knownReasons lists the reasons that have a message ask.reason.…
+// knownReasons lists the reasons for which a message ask.reason.… exists.
 var knownReasons = map[string]bool{"not_found": true, "actions": true, "loop": true, "time": true, "tokens": true,
 	"money": true, "day_money": true, "model_failed": true, "graph_failed": true, "cannot_publish": true, "cancelled": true,
 	"given_up": true, "no_model": true}
@@ -218,7 +218,7 @@ func services(r *http.Request, query string) (wdqs, qlever string) {
 	return sparql.URL(query), qlever
 }
 
-// hasWikidata reports whether the graph with this name is Wikidata or a part of it.
+// hasWikidata reports whether the graph with this name is Wikidata or part of it.
 func hasWikidata(graph string) bool {
 	return graph == "wikidata" || strings.HasPrefix(graph, "embedded")
 }
@@ -291,7 +291,7 @@ func (v *resultView) links(from int) {
 	}
 }
 
-// highlight splits a query into tokens for coloring.
+// highlight splits a query into tokens for syntax highlighting.
 func highlight(query string) []token {
 	var out []token
 	rest := query
@@ -324,7 +324,7 @@ func highlight(query string) []token {
 var tokenKinds = map[sparql.TokenKind]string{sparql.TokenWord: "keyword", sparql.TokenVar: "variable",
 	sparql.TokenName: "iri", sparql.TokenIRI: "iri", sparql.TokenString: "string", sparql.TokenNumber: "number"}
 
-// stop ends the work on a question.
+// stop stops the run of a question.
 func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	if run := s.asked.run(id); run != nil {
@@ -351,7 +351,7 @@ func (s *Server) goOn(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(events) == 0 { // someone else has continued it in the meantime
+	if len(events) == 0 { // someone else has already continued it
 		http.Redirect(w, r, "/a/"+url.PathEscape(id), http.StatusSeeOther)
 		return nil
 	}

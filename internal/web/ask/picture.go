@@ -14,14 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Pictures fetches pictures by their file names and returns the media type of each, such as image/png. If there is no
+// Pictures fetches pictures by file name and returns each picture's media type, such as image/png. If there is no
 // picture that a page may show, the error is [fs.ErrNotExist].
 type Pictures interface {
 	Get(ctx context.Context, file string) (kind string, data []byte, err error)
 }
 
-// picture sends the picture that a cell of the result names. Rows are numbered from 1 in the query's order, and a
-// column is identified by its name. The file name comes only from the stored result, never from the request.
+// picture sends the picture whose file name is in a cell of the result. Rows are numbered from 1 in the query's order,
+// and a column is identified by its name. The file name comes only from the stored result, never from the request.
 func (s *Server) picture(w http.ResponseWriter, r *http.Request, find find) error {
 	if s.Pictures == nil {
 		return refuse(http.StatusNotFound, "ask.noresult")
@@ -47,14 +47,14 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, find find) erro
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // for a picture that is opened as a page
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox") // in case the picture is opened as a page
 	h.Set("Cache-Control", "private, max-age=86400")
 	_ = http.NewResponseController(w).SetWriteDeadline(s.Now().Add(time.Minute)) // not all writers support deadlines
 	_, _ = w.Write(data)                                                         // the client may have disconnected
 	return nil
 }
 
-// bitmaps are the picture types that cannot contain active content.
+// bitmaps are the media types of pictures that cannot contain active content.
 var bitmaps = []string{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
 // pictureAt returns the file name in a cell of a result, or "" if there is none.
@@ -66,7 +66,7 @@ func pictureAt(t *kg.Table, n int, column string) string {
 	return commonsName(t.Rows[n-1][i].Value)
 }
 
-// commonsName returns the name of a file on Wikimedia Commons, or "" if the IRI does not name one.
+// commonsName returns the name of a file on Wikimedia Commons, or "" if the IRI does not identify one.
 func commonsName(iri string) string {
 	file, ok := strings.CutPrefix(iri, commonsFile)
 	if !ok {

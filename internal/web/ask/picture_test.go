@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// gallery is a source of pictures that records which were requested.
+// gallery is a source of pictures that records which pictures were requested.
 type gallery struct {
 	mu    sync.Mutex
 	asked []string
@@ -39,7 +39,7 @@ func (g *gallery) Get(_ context.Context, file string) (string, []byte, error) {
 	return "image/png", []byte("\x89PNG of " + file), nil
 }
 
-// pictured is a site with an answer that names files.
+// pictured is a site with an answer that contains file names.
 func pictured(t *testing.T, g Pictures) (*site, string) {
 	t.Helper()
 	file := func(name string) rdf.Term { return rdf.IRI(commonsFile + url.PathEscape(name)) }
@@ -65,8 +65,8 @@ func pictured(t *testing.T, g Pictures) (*site, string) {
 	return s, id
 }
 
-// A picture is requested by the position of its cell, and sent with headers that allow nothing but showing it. Only
-// files that the stored result names are fetched.
+// A picture is requested by the position of its cell, and sent with headers that allow nothing but displaying it. Only
+// files named in the stored result are fetched.
 func TestPictures(t *testing.T) {
 	g := &gallery{}
 	s, id := pictured(t, g)
@@ -80,7 +80,7 @@ func TestPictures(t *testing.T) {
 		"3/flag":                        503,
 		"4/flag":                        404, // an SVG is never sent, even if the fetcher returns one
 		"1/item":                        404, // not a file
-		"2/" + url.PathEscape("größe"):  404, // a URL other than a file's
+		"2/" + url.PathEscape("größe"):  404, // a URL that does not identify a file
 		"3/" + url.PathEscape("größe"):  404, // a text
 		"5/" + url.PathEscape("größe"):  404, // another host
 		"6/flag":                        404, // no value
@@ -127,7 +127,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// Without a fetcher, nothing is fetched, and the rows do not announce pictures.
+// Without a fetcher, no pictures are fetched, and the rows do not offer any.
 func TestNoPictures(t *testing.T) {
 	s, id := pictured(t, nil)
 	if status, _ := s.get("/a/" + id + "/picture/1/flag"); status != http.StatusNotFound {

@@ -10,33 +10,33 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Limits on the results of the editor's queries that are kept in memory.
+// Limits on the results of editor queries that are kept in memory.
 const (
 	ranTime  = time.Hour
-	ranBytes = 64 << 20 // total size of the results; the last one is kept whatever its size
+	ranBytes = 64 << 20 // total size of the results; the most recent result is kept regardless of size
 	termSize = 96       // approximate size of a value in bytes, without its text
 )
 
-// ran keeps the results of queries that were run in the editor. They stay in memory for a while, so that their views,
-// rows and files can be fetched.
+// ran keeps the results of queries run in the editor. They stay in memory for a while, so that browsers can
+// request their views, rows and files.
 type ran struct {
 	now func() time.Time
 
 	mu   sync.Mutex
-	list []ranQuery // in the order in which they were last requested
+	list []ranQuery // least recently requested first
 	size int
 }
 
 // ranQuery is a query with its result.
 type ranQuery struct {
 	id    string
-	at    time.Time // when it was last requested
+	at    time.Time // time of the last request
 	size  int
 	ms    int
 	event *agent.Event
 }
 
-// keep adds a result and returns its ID. Old ones are dropped.
+// keep adds a result and returns its ID. It drops old results.
 func (a *ran) keep(e *agent.Event, ms int) string {
 	q := ranQuery{id: newID(), at: a.now(), size: sizeOf(e.Table), ms: ms, event: e}
 	a.mu.Lock()
@@ -46,8 +46,8 @@ func (a *ran) keep(e *agent.Event, ms int) string {
 	return q.id
 }
 
-// drop removes results that nobody has requested for a while, and the oldest ones as long as the total size is too
-// large.
+// drop removes results that have not been requested for a while, and the least recently requested ones as long as the
+// total size is too large.
 func (a *ran) drop() {
 	n := 0
 	for ; n < len(a.list)-1; n++ {
@@ -59,7 +59,7 @@ func (a *ran) drop() {
 	a.list = slices.Delete(a.list, 0, n)
 }
 
-// get returns a result that is still kept.
+// get returns a result if it is still kept.
 func (a *ran) get(id string) (q ranQuery, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -83,15 +83,15 @@ func sizeOf(t *kg.Table) int {
 	return n
 }
 
-// stored is a result that pages show: the result of an answer, or of a query that was run in the editor.
+// stored is a result that pages show: the result of an answer, or of a query run in the editor.
 type stored struct {
 	*agent.Event        // an event with a table
-	base         string // URL of the page with the result; the URLs of its parts begin with it
+	base         string // URL of the page with the result; the URLs of its parts start with it
 	section      string // section of the pages
-	ms           int    // milliseconds that the query took; 0 for an answer
+	ms           int    // run time of the query in milliseconds; 0 for an answer
 }
 
-// find returns the result that a request is about.
+// find returns the result that a request refers to.
 type find func(*http.Request) (*stored, error)
 
 // ofQuestion finds the result of a question's answer.
@@ -108,7 +108,7 @@ func (s *Server) ofQuestion(r *http.Request) (*stored, error) {
 	return &stored{Event: f, base: "/a/" + id, section: "ask"}, nil
 }
 
-// ofEditor finds the result of a query that was run in the editor.
+// ofEditor finds the result of a query run in the editor.
 func (s *Server) ofEditor(r *http.Request) (*stored, error) {
 	q, ok := s.ran.get(r.PathValue("id"))
 	if !ok {
@@ -121,7 +121,7 @@ func (q ranQuery) stored() *stored {
 	return &stored{Event: q.event, base: "/editor/ran/" + q.id, section: "editor", ms: q.ms}
 }
 
-// ranPage shows the editor again with a query that was run in it and some rows of the result.
+// ranPage shows the editor again, with a query that was run in it and some rows of the result.
 func (s *Server) ranPage(w http.ResponseWriter, r *http.Request) error {
 	st, err := s.ofEditor(r)
 	if err != nil {

@@ -12,17 +12,17 @@ import (
 type condition struct {
 	Text    string
 	pattern sparql.Pattern
-	triple  *sparql.Triple // the pattern, if it is a triple
+	triple  *sparql.Triple // the pattern if it is a triple, otherwise nil
 }
 
-// taken is a query split into parts: its outer group as conditions, and the rest.
+// taken is a query split into parts: the conditions in its outer group, and the rest.
 type taken struct {
 	q          *sparql.Query
-	patterns   []sparql.Pattern // with each triple as a separate statement and no label service
+	patterns   []sparql.Pattern // with each triple as a separate statement and without the label service
 	conditions []condition
 }
 
-// takeApart splits a query that has run into parts.
+// takeApart splits a query that was run into parts.
 func takeApart(query string) (*taken, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -80,7 +80,7 @@ func (t *taken) add(p sparql.Pattern, triple *sparql.Triple) {
 	t.conditions = append(t.conditions, condition{t.print(p), p, triple})
 }
 
-// print writes one pattern as text.
+// print returns the text of one pattern.
 func (t *taken) print(p sparql.Pattern) string {
 	q := sparql.Query{Form: sparql.Ask, Body: &sparql.SelectQuery{Where: &sparql.Group{Patterns: []sparql.Pattern{p}}}}
 	s := sparql.Print(&q, sparql.PrintOptions{OneLine: true})
@@ -90,7 +90,7 @@ func (t *taken) print(p sparql.Pattern) string {
 	return strings.TrimSpace(s)
 }
 
-// values returns a VALUES clause that binds variables at the beginning of a group.
+// values returns a VALUES clause that binds variables at the start of a group.
 func values(bound map[string]rdf.Term) *sparql.Values {
 	v := &sparql.Values{Rows: []*sparql.ValuesRow{{}}}
 	for _, name := range sortedKeys(bound) {
@@ -110,7 +110,7 @@ func sortedKeys(m map[string]rdf.Term) []string {
 	return out
 }
 
-// solutions returns a query for the solutions of the patterns if some variables are bound.
+// solutions returns a query for the solutions of the patterns in which the given variables are bound.
 func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, limit int64) string {
 	q := *t.q
 	q.Form, q.Template, q.Resources, q.Header, q.Tail = sparql.Select, nil, nil, nil, nil
@@ -121,12 +121,12 @@ func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, 
 	return sparql.Print(&q, sparql.PrintOptions{NoComments: true})
 }
 
-// without returns the patterns except one.
+// without returns all patterns except p.
 func (t *taken) without(p sparql.Pattern) []sparql.Pattern {
 	return slices.DeleteFunc(slices.Clone(t.patterns), func(o sparql.Pattern) bool { return o == p })
 }
 
-// relaxed returns the query without some conditions and otherwise unchanged.
+// relaxed returns the query without the given conditions and otherwise unchanged.
 func (t *taken) relaxed(conditions []condition) string {
 	q, body := *t.q, *t.q.Body
 	where := *body.Where
@@ -135,7 +135,7 @@ func (t *taken) relaxed(conditions []condition) string {
 	return sparql.Print(&q, sparql.PrintOptions{})
 }
 
-// rest returns patterns without the conditions. It changes only copies.
+// rest returns the patterns without the conditions. It modifies only copies.
 func rest(patterns []sparql.Pattern, conditions []condition) (out []sparql.Pattern) {
 	for _, p := range patterns {
 		if slices.ContainsFunc(conditions, func(c condition) bool { return c.pattern == p }) {
@@ -159,7 +159,7 @@ func rest(patterns []sparql.Pattern, conditions []condition) (out []sparql.Patte
 	return out
 }
 
-// restOf returns triples without the conditions, or nil if none is left.
+// restOf returns the triples without the conditions, or nil if none are left.
 func restOf(p *sparql.Triples, conditions []condition) *sparql.Triples {
 	out := *p
 	out.Properties = nil

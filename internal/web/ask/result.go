@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Cell is a value as shown.
+// Cell is a value in the form in which it is shown.
 type Cell struct {
 	Kind string `json:"kind"` // item, link, image, point, date, number, text, node; "" for no value
 	Text string `json:"text"` // the text shown
@@ -28,11 +28,12 @@ type Cell struct {
 	Lang string `json:"lang,omitempty"`
 }
 
-// Result is what a query returned, as shown: a label column is merged with the column of its entities.
+// Result is a query result in the form in which it is shown: label columns are merged with the columns of their
+// entities.
 type Result struct {
 	Columns []string
 	Rows    [][]Cell
-	Numbers []int // the number of each row in the answer, from 1
+	Numbers []int // the row numbers in the answer, from 1
 
 	table  *kg.Table
 	places []int // for each column, its index in the table
@@ -41,7 +42,7 @@ type Result struct {
 // resultOf converts a table to a result.
 func resultOf(t *kg.Table) *Result {
 	res := &Result{table: t}
-	labels := make([]int, 0, len(t.Vars)) // for each column, the one with its labels, or -1
+	labels := make([]int, 0, len(t.Vars)) // for each column, the index of the column with its labels, or -1
 	for i, v := range t.Vars {
 		if base, ok := sparql.LabelBase(v); ok && slices.Contains(t.Vars, base) {
 			continue
@@ -66,7 +67,7 @@ func resultOf(t *kg.Table) *Result {
 	return res
 }
 
-// maxCell is the maximum number of characters that are shown for a value.
+// maxCell is the maximum number of characters shown for a value.
 const maxCell = 2000
 
 func cellOf(t rdf.Term) Cell {
@@ -121,11 +122,11 @@ func entityURL(id string) string {
 	return "https://www.wikidata.org/wiki/" + id
 }
 
-// point reads "Point(13.38 52.51)": longitude and latitude on Earth.
+// point parses "Point(13.38 52.51)": longitude and latitude on Earth.
 func point(wkt string) (lon, lat float64, ok bool) {
 	s := strings.TrimSpace(wkt)
 	if len(s) < 7 || !strings.EqualFold(s[:5], "point") {
-		return 0, 0, false // an IRI before it may name another globe
+		return 0, 0, false // an IRI in front may identify a different globe
 	}
 	inner, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(s[5:]), "("), ")")
 	f := strings.Fields(inner)
@@ -137,7 +138,7 @@ func point(wkt string) (lon, lat float64, ok bool) {
 	return lon, lat, err == nil && err2 == nil && lat >= -90 && lat <= 90 && lon >= -360 && lon <= 360
 }
 
-// order determines how the rows of a page are selected.
+// order determines how the rows on a page are selected.
 type order struct {
 	Sort   string // name of a column, or "" for the query's order
 	Down   bool
@@ -148,7 +149,7 @@ func orderOf(q url.Values) order {
 	return order{Sort: q.Get("sort"), Down: q.Get("down") != "", Filter: text.Clip(q.Get("filter"), 200)}
 }
 
-// arranged returns the result in the given order, without the rows that do not match the filter's words.
+// arranged returns the result in the given order, without the rows that do not match the words of the filter.
 func (res *Result) arranged(o order) *Result {
 	out := *res
 	words := strings.Fields(strings.ToLower(o.Filter))
@@ -199,7 +200,7 @@ func compare(a, b Cell) int {
 		y, _ := strconv.ParseFloat(b.Text, 64)
 		return cmp.Compare(x, y)
 	}
-	if a.Kind == "date" && b.Kind == "date" { // BCE years begin with a minus
+	if a.Kind == "date" && b.Kind == "date" { // BCE years start with a minus sign
 		if x, y := strings.HasPrefix(a.Text, "-"), strings.HasPrefix(b.Text, "-"); x || y {
 			if x != y {
 				return map[bool]int{true: -1, false: 1}[x]
@@ -221,7 +222,7 @@ func final(events []agent.Event) *agent.Event {
 	return nil
 }
 
-// labeled adds labels to those cells of some rows that have none yet.
+// labeled adds labels to the cells in some rows that do not have one yet.
 func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell) [][]Cell {
 	var ids []string
 	for _, row := range rows {
@@ -247,7 +248,7 @@ func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell)
 	return out
 }
 
-// labels returns the labels of IDs. If they cannot be fetched, it returns none, since nothing depends on them.
+// labels returns labels for the IDs. If the labels cannot be fetched, it returns none, since nothing depends on them.
 func (s *Server) labels(ctx context.Context, graph, lang string, ids []string) map[string]string {
 	if len(ids) == 0 {
 		return nil
@@ -263,7 +264,7 @@ func (s *Server) labels(ctx context.Context, graph, lang string, ids []string) m
 	return labels
 }
 
-// written returns the rows of a page with numbers formatted for the reader's language.
+// written returns the rows on a page with numbers formatted for the reader's language.
 func written(rows [][]Cell, decimal func(string) string) [][]Cell {
 	out := make([][]Cell, len(rows))
 	for i, row := range rows {
@@ -282,25 +283,25 @@ func (c *Cell) write(decimal func(string) string) {
 	}
 }
 
-// perPage is the number of rows on a page; mostRows is the maximum number that a script may request at once.
+// perPage is the number of rows on a page; mostRows is the maximum number of rows that a script may request at once.
 const (
 	perPage  = 50
 	mostRows = 10_000
 )
 
-// rowsOut is a part of the result for scripts.
+// rowsOut is the part of a result that a script requested.
 type rowsOut struct {
 	Columns []string `json:"columns"`
 	Rows    [][]Cell `json:"rows"`
 	Numbers []int    `json:"numbers"`
 	Total   int      `json:"total"` // rows that match the filter
 	All     int      `json:"all"`
-	// a cell that is an image has its picture at picture/NUMBER/COLUMN instead of rows
+	// the picture for an image cell is at picture/NUMBER/COLUMN instead of rows
 	Pictures bool `json:"pictures,omitempty"`
 }
 
-// rows sends a part of the result as JSON: from offset, at most limit, in the order given by sort and down, filtered by
-// the words in filter.
+// rows sends part of the result as JSON: at most limit rows starting at offset, in the order given by sort and down,
+// filtered by the words in filter.
 func (s *Server) rows(w http.ResponseWriter, r *http.Request, find find) error {
 	f, err := find(r)
 	if err != nil {
@@ -327,5 +328,5 @@ func (s *Server) rows(w http.ResponseWriter, r *http.Request, find find) error {
 	return nil
 }
 
-// fileName returns the name under which a result is saved.
+// fileName returns the file name for a downloaded result.
 func fileName(id, kind string) string { return path.Base("spinachbot-"+id) + "." + kind }

@@ -69,7 +69,7 @@ func TestArranged(t *testing.T) {
 		{order{}, []int{1, 2, 3}},
 		{order{Sort: "x"}, []int{2, 1, 3}},
 		{order{Sort: "n"}, []int{1, 2, 3}},
-		{order{Sort: "n", Down: true}, []int{2, 1, 3}}, // rows without a value stay at the end
+		{order{Sort: "n", Down: true}, []int{2, 1, 3}}, // rows without a value remain at the end
 		{order{Sort: "d"}, []int{3, 2, 1}},
 		{order{Sort: "d", Down: true}, []int{1, 2, 3}},
 		{order{Sort: "nothing"}, []int{1, 2, 3}},
@@ -156,7 +156,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// The colored pieces of a query add up to the query.
+// The highlighted tokens of a query add up to the query.
 func FuzzHighlight(f *testing.F) {
 	f.Add("SELECT ?x # of SELECT ?x\nWHERE { ?x wdt:P31 <http://a#b> ; rdfs:label \"a # b\"@en . } LIMIT 5")
 	f.Add("# only\r\n\t#é")
@@ -234,7 +234,7 @@ func TestReasons(t *testing.T) {
 	holds(t, "behind a limit", body, "All conditions of the query hold")
 }
 
-// Conditions that exclude a thing can be dropped: a link opens the editor with a query without them, whose result
+// Conditions that exclude a thing can be dropped: a link opens a query without them in the editor, and its result
 // contains the thing.
 func TestRelaxed(t *testing.T) {
 	g, err := graph()
@@ -246,7 +246,7 @@ func TestRelaxed(t *testing.T) {
 		drops                   []string
 	}{
 		{"Q233", "FILTER(?population > 80000000)", "without it", []string{"FILTER"}},                  // Malta is small
-		{"Q1008", "?country wdt:P47 wd:Q183 .", "without these 2 conditions", []string{"P30", "P47"}}, // Ivory Coast is far away
+		{"Q1008", "?country wdt:P47 wd:Q183 .", "without these 2 conditions", []string{"P30", "P47"}}, // far away
 	} {
 		s, id := graphSite(t, `#defaultView:Table
 SELECT ?country ?countryLabel ?population WHERE { { ?country wdt:P30 wd:Q46 ; wdt:P1082 ?population . } `+c.conditions+`
@@ -313,7 +313,7 @@ func TestEditor(t *testing.T) {
 	}
 }
 
-// A query that is run in the editor has the same views, rows, files and reasons as an answer, as long as its result is
+// A query run in the editor has the same views, rows, files and explanations as an answer, as long as its result is
 // kept.
 func TestEditorResult(t *testing.T) {
 	s, _ := graphSite(t, `SELECT ?c WHERE { wd:Q1008 wdt:P36 ?c . }`)
@@ -365,7 +365,7 @@ SELECT ?country ?countryLabel ?population WHERE { ?country wdt:P30 wd:Q46 ; wdt:
 	}
 }
 
-// The editor's results are dropped when nobody has requested them for an hour. The oldest are dropped when the total
+// Editor results are dropped if no one has requested them for an hour. The oldest are dropped when the total
 // size is too large.
 func TestRanIsBounded(t *testing.T) {
 	at := time.Now()
@@ -515,7 +515,7 @@ func TestPanic(t *testing.T) {
 }
 
 // An answer that was held back to check variants of its query is shown on the page and in the stream. An answer that
-// was accepted unchanged leaves no note.
+// was accepted unchanged does not leave a note.
 func TestHeldBack(t *testing.T) {
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		for _, e := range []event.Event{{Event: "start", Format: event.Format, Question: &q, Preset: "best"},

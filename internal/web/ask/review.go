@@ -17,45 +17,45 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// idle is how long, in nanoseconds, a turn waits for a decision before the review ends; the run can be continued later.
-// Tests shorten it.
+// idle is the time in nanoseconds that a turn waits for a decision before the review ends; the run can be continued
+// later. Tests shorten it.
 var idle atomic.Int64
 
 func init() { idle.Store(int64(30 * time.Minute)) }
 
-// The maximum number of runs that may wait for a reviewer at once, in total and per client. Without the limit per
-// client, one client could keep all others from reviewing.
+// Maximum number of runs that may be waiting for a reviewer at once, in total and per client. Without the per-client
+// limit, one client could keep all others from reviewing.
 const (
 	maxReviews       = 200
 	maxClientReviews = 20
 )
 
-// turnView is a turn that waits for a decision.
+// turnView is a turn that awaits a decision.
 type turnView struct {
-	N          int      `json:"n"`     // number among all turns of this review, from 1
-	Place      int      `json:"place"` // number of its first step
+	N          int      `json:"n"`     // number of the turn in this review, from 1
+	Place      int      `json:"place"` // number of the turn's first step
 	Turn       string   `json:"turn"`  // thought and actions as text
 	Unreadable string   `json:"unreadable,omitempty"`
 	Problem    string   `json:"problem,omitempty"` // why the last decision cannot be executed
 	Unseen     []string `json:"unseen,omitempty"`  // IDs that the model has not been shown
-	Back       []string `json:"back"`              // the steps to which the person can go back, in order
+	Back       []string `json:"back"`              // steps that the reviewer can go back to, in order
 }
 
 // person is a [policy.Reviewer] for the reader of a run's page: it shows each turn there and waits for the decision.
 type person struct {
 	client string // who asked
-	place  *place // the run's slot, which another run may use while this one waits
+	place  *place // the run's slot, which another run may use while this run waits
 
 	mu      sync.Mutex
 	turn    *turnView // the waiting turn, or nil
 	shown   string    // its text as the policy wrote it
 	asked   int
 	decided chan policy.Decision
-	changed chan struct{} // closed and replaced when the waiting turn changes
+	changed chan struct{} // closed and replaced whenever the waiting turn changes
 }
 
-// byAsker is the name under which the trajectory records the person who decided. Decisions that are repeated when a
-// step is changed have no name.
+// byAsker is the reviewer's name in the trajectory. Decisions that are repeated when a step is changed have no
+// name.
 const byAsker = "the asker"
 
 func newPerson(slots chan struct{}) *person {
@@ -76,16 +76,16 @@ func (p *person) Review(ctx context.Context, l policy.Look) (policy.Decision, er
 	case <-ctx.Done():
 		return policy.Decision{}, ctx.Err()
 	}
-	p.clear() // no decisions are accepted from here on
+	p.clear() // no decisions are accepted after this point
 	select {
-	case d := <-decided: // a decision at the last moment was reported as accepted
+	case d := <-decided: // a last-moment decision, which was already reported as accepted
 		return p.taken(ctx, d)
 	default:
 		return policy.Decision{}, policy.ErrLeft
 	}
 }
 
-// taken returns a decision once the run has a slot again.
+// taken returns a decision once the run has reacquired a slot.
 func (p *person) taken(ctx context.Context, d policy.Decision) (policy.Decision, error) {
 	d.By = byAsker
 	return d, p.place.take(ctx)
@@ -122,7 +122,8 @@ func (p *person) tell() {
 	p.changed = make(chan struct{})
 }
 
-// waiting returns the waiting turn, or nil, and a channel that is closed when that changes. A nil person has no turn.
+// waiting returns the waiting turn, or nil, and a channel that is closed when the turn changes. A nil person has no
+// turn.
 func (p *person) waiting() (*turnView, <-chan struct{}) {
 	if p == nil {
 		return nil, nil
@@ -132,8 +133,8 @@ func (p *person) waiting() (*turnView, <-chan struct{}) {
 	return p.turn, p.changed
 }
 
-// decide passes on a decision on the n-th turn. It returns false if that turn is not the waiting one. A turn that was
-// edited without a change counts as accepted.
+// decide passes on a decision on the n-th turn. It returns false if that is not the waiting turn. A turn that was
+// edited without any change counts as accepted.
 func (p *person) decide(n int, d policy.Decision) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,7 +150,7 @@ func (p *person) decide(n int, d policy.Decision) bool {
 	return true
 }
 
-// asTyped returns text as a form sends it back.
+// asTyped returns text in the form in which an HTML form submits it.
 func asTyped(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(text.Clean(s), "\r\n", "\n"))
 }
@@ -173,7 +174,7 @@ func (p *person) next(ctx context.Context, run *ask.Run) {
 	}
 }
 
-// decide receives the decision on a turn.
+// decide handles the reader's decision on a turn.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -206,8 +207,8 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// reviewerAgain returns the reviewer who decides when a reviewed run continues: the person, or nobody if the run was
-// made by changing a step. ok is false if the run ended before the change was made.
+// reviewerAgain returns the reviewer for a reviewed run that is continued: p, or a reviewer that accepts everything if
+// the run was created by changing a step. ok is false if the run ended before the change was made.
 func reviewerAgain(events []agent.Event, p *person) (who policy.Reviewer, ok bool) {
 	changed := false
 	for _, e := range events {
@@ -225,7 +226,7 @@ func reviewerAgain(events []agent.Event, p *person) (who policy.Reviewer, ok boo
 	return p, !slices.ContainsFunc(events, func(e agent.Event) bool { return e.Event == "review" })
 }
 
-// place is a run's slot among the limited number of concurrent runs.
+// place is a run's slot; the number of slots limits concurrent runs.
 type place struct {
 	slots chan struct{}
 
@@ -246,7 +247,7 @@ func (p *place) try() bool {
 	}
 }
 
-// take waits for a slot.
+// take waits for a slot and takes it.
 func (p *place) take(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:

@@ -39,7 +39,7 @@ func (m *turns) Complete(_ context.Context, req llm.Request) (*llm.Response, err
 	return &llm.Response{Choices: []llm.Choice{{Content: text}}}, nil
 }
 
-// reviewing returns a site that runs the real agent and keeps its files in dir, and a function that shuts it down.
+// reviewing returns a site that runs the real agent and stores its files in dir, and a function that shuts it down.
 func reviewing(t *testing.T, dir string, m *turns) (*site, context.CancelFunc) {
 	t.Helper()
 	base, cancel := context.WithCancel(t.Context())
@@ -92,7 +92,7 @@ func (s *site) decide(id, turn string, form ...string) int {
 
 func say(action string) string { return "Thought: let me see\nAction: " + action }
 
-// A reader decides on each turn with forms, even after a restart of the program, and every decision is in the
+// A reader decides on each turn using forms, even after the program is restarted, and every decision is in the
 // trajectory. While a turn waits, another question may use the only slot.
 func TestReviewOnThePage(t *testing.T) {
 	dir := t.TempDir()
@@ -130,12 +130,12 @@ func TestReviewOnThePage(t *testing.T) {
 	s.decide(id, "3", "verdict", "edited", "text", strings.ReplaceAll(turn, "\n", "\r\n")) // without a change
 	s.shown(id)
 
-	other := s.ask("And?", "review", "1") // the first one is waiting and does not need a slot
+	other := s.ask("And?", "review", "1") // the first question is waiting and does not need a slot
 	s.shown(other)
 	s.post("/a/"+other+"/stop", nil)
 	s.wait(other)
 
-	end() // the program ends while the turn of step 3 waits
+	end() // the program ends while the turn of step 3 is waiting
 	s.wait(id)
 	again, _ := reviewing(t, dir, &turns{acts: []string{say("get_wikidata_entry(Q183)")}})
 	if _, body := again.get("/a/" + id); !strings.Contains(body, "/continue") || strings.Contains(body, "data-turn") {
@@ -191,7 +191,7 @@ func kept(t *testing.T, dir, id string) []event.Event {
 	return events
 }
 
-// The stream sends the waiting turn after the events that led to it, and again to a browser that reconnects. If nobody
+// The stream sends the waiting turn after the events that led to it, and again to a browser that reconnects. If no one
 // decides on a turn, the review ends.
 func TestReviewInTheStream(t *testing.T) {
 	s, _ := reviewing(t, t.TempDir(), &turns{acts: []string{say("search_wikidata(Europe)"), say("search_wikidata(Berlin)")}})
@@ -227,7 +227,7 @@ func TestReviewInTheStream(t *testing.T) {
 	}
 }
 
-// The content of a waiting turn is plain text in the page, without characters that could hide parts of it.
+// A waiting turn is shown as plain text, without characters that could hide parts of it.
 func TestWaitingTurnIsText(t *testing.T) {
 	var decided policy.Decision
 	s := newSite(t, nil, func(o *Options) {
@@ -257,7 +257,7 @@ func TestWaitingTurnIsText(t *testing.T) {
 	}
 }
 
-// One client cannot take up all reviews, so that others can still review.
+// One client cannot use up all reviews, so others can still review.
 func TestReviewsOfOneClient(t *testing.T) {
 	s := newSite(t, nil, func(o *Options) {
 		o.ClientHeader, o.Parallel = "X-Forwarded-For", 1
@@ -304,7 +304,7 @@ func TestReviewsOfOneClient(t *testing.T) {
 	}
 }
 
-// An accepted decision counts, even if it arrives at the moment when the wait ends.
+// An accepted decision counts, even if it arrives at the moment the wait ends.
 func TestDecidedAtTheLastMoment(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {

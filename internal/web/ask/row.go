@@ -18,8 +18,8 @@ import (
 
 // Limits of an explanation.
 const (
-	maxSolutions  = 20 // maximum number of ways in which a row came about
-	maxStatements = 12 // maximum number of pairs of a thing and a property to look up
+	maxSolutions  = 20 // maximum number of solutions behind a row
+	maxStatements = 12 // maximum number of thing-property pairs to look up
 	reasonTime    = 30 * time.Second
 )
 
@@ -30,21 +30,21 @@ type rowData struct {
 	Columns []string
 	Cells   []Cell
 	Facts   []*fact
-	More    bool // there are more ways in which the row came about
+	More    bool // there are more solutions behind the row
 	Reason  string
 }
 
-// fact is one triple of the graph that led to a row, with its statement if there is one.
+// fact is a triple in the graph that led to a row, with its statement, if any.
 type fact struct {
 	Subject, Property, Object Cell
-	Path                      string // the path as written in the query, if it is more than a property
+	Path                      string // the path as written in the query, if it is more than a single property
 	Statements                []*statement
 
 	subject, property string
 	object            rdf.Term
 }
 
-// statement is one of Wikidata's statements.
+// statement is a Wikidata statement.
 type statement struct {
 	Value      Cell
 	Rank       string // preferred, normal, deprecated
@@ -57,7 +57,8 @@ type statement struct {
 // pair is a property with its value.
 type pair struct{ Property, Value Cell }
 
-// row explains a row of the result: which statements of the graph, with ranks, qualifiers and references, led to it.
+// row explains a row of the result: which statements in the graph, with their ranks, qualifiers and references, led to
+// it.
 func (s *Server) row(w http.ResponseWriter, r *http.Request, find find) error {
 	n := number(r.PathValue("n"), 0)
 	f, err := find(r)
@@ -81,7 +82,7 @@ func (s *Server) row(w http.ResponseWriter, r *http.Request, find find) error {
 		return err
 	}
 	if err := d.explain(ctx, src, f.Event, n-1); err != nil {
-		s.Log.Info("a row cannot be explained", "result", f.base, "row", n, "error", err)
+		s.Log.Info("explaining a row failed", "result", f.base, "row", n, "error", err)
 		d.Reason = "ask.row.failed"
 	} else if len(d.Facts) == 0 {
 		d.Reason = "ask.row.none"
@@ -95,7 +96,7 @@ func (s *Server) row(w http.ResponseWriter, r *http.Request, find find) error {
 	return nil
 }
 
-// explain finds the facts behind row i of a result.
+// explain finds the facts that led to row i of a result.
 func (d *rowData) explain(ctx context.Context, src *agent.Source, f *agent.Event, i int) error {
 	t, err := takeApart(cmp.Or(f.Ran, f.SPARQL))
 	if err != nil {
@@ -130,7 +131,7 @@ func (d *rowData) explain(ctx context.Context, src *agent.Source, f *agent.Event
 	return d.statements(ctx, src)
 }
 
-// facts adds the triples of one solution.
+// facts adds the triples in one solution.
 func (d *rowData) facts(t *taken, bound map[string]rdf.Term) {
 	for _, tr := range triplesOf(t.patterns) {
 		f := factOf(tr, bound)
@@ -143,7 +144,7 @@ func (d *rowData) facts(t *taken, bound map[string]rdf.Term) {
 	}
 }
 
-// triplesOf returns the triples in patterns, except those that must not hold.
+// triplesOf returns the triples in patterns, except the triples that must not hold.
 func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	for _, p := range patterns {
 		switch p := p.(type) {
@@ -162,7 +163,8 @@ func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	return out
 }
 
-// factOf returns a triple with its variables bound, or nil if the triple is not a fact about a thing or did not match.
+// factOf returns a triple as a fact, with its variables bound, or nil if the triple is not a fact about a thing or did
+// not match.
 func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 	term := func(x *sparql.Term) rdf.Term {
 		if x.Kind == sparql.Var {
@@ -213,7 +215,7 @@ func pathText(p *sparql.Path) string {
 	return s
 }
 
-// statements looks up the statements behind the facts.
+// statements looks up the statements that the facts come from.
 func (d *rowData) statements(ctx context.Context, src *agent.Source) error {
 	n := 0
 	for _, f := range d.Facts {
@@ -234,7 +236,8 @@ func (d *rowData) statements(ctx context.Context, src *agent.Source) error {
 	return nil
 }
 
-// statementQuery returns the query for everything about an item's statements with one property; both must be valid IDs.
+// statementQuery returns a query for everything about an item's statements with one property; both arguments must be
+// valid IDs.
 func statementQuery(item, property string) string {
 	return `SELECT ?st ?ref ?p ?o WHERE {
   wd:` + item + ` p:` + property + ` ?st .
@@ -248,7 +251,7 @@ const (
 	reference   = "http://www.wikidata.org/prop/reference/"
 )
 
-// read turns the rows into statements and keeps those with the fact's value, if the value is known.
+// read converts the rows to statements and keeps the statements with the fact's value, if that is known.
 func (f *fact) read(t *kg.Table) {
 	if len(t.Vars) != 4 {
 		return
@@ -310,7 +313,7 @@ func rankOf(iri string) string {
 	return "normal"
 }
 
-// cells calls f for every cell that may get a label.
+// cells calls f for every cell that can have a label.
 func (d *rowData) cells(f func(*Cell)) {
 	for _, x := range d.Facts {
 		f(&x.Subject)

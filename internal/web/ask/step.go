@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// stepData is the data for the page on which a step is changed.
+// stepData is the data for the page for changing a step.
 type stepData struct {
 	ID   string
 	N    int
@@ -33,7 +33,7 @@ func (s *Server) step(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// changeable finds a step on the path to the end of a run, by its number.
+// changeable finds a step by number on the path to the end of a run.
 func (s *Server) changeable(r *http.Request) ([]agent.Event, *stepData, error) {
 	events, err := s.asked.events(r.PathValue("id"))
 	if err != nil {
@@ -53,8 +53,8 @@ func turnText(st event.Step) string {
 	return "Thought: " + text.Clean(st.Thought) + "\nAction: " + text.Clean(st.Action) + "(" + text.Clean(st.Argument) + ")"
 }
 
-// changeStep starts a run that repeats the earlier one up to a step, executes what the person wrote instead of that
-// step, and continues from there on its own.
+// changeStep starts a run that repeats the earlier run up to a step, executes what the reader wrote instead of that
+// step, and continues from there without review.
 func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	return s.start(w, r, a)
 }
 
-// branch returns the part of a run before a step, without its decisions, and the reviewer who repeats these decisions
+// branch returns the part of a run before a step, without its decisions, and the reviewer that repeats these decisions
 // and makes the change.
 func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) {
 	who := &changer{turn: turn}
@@ -97,7 +97,7 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 			who.before = append(who.before, policy.Decision{Verdict: e.Review.Verdict, Text: e.Review.Text})
 		}
 	}
-	if len(who.before) > 0 { // the last decision is about the turn that is being changed
+	if len(who.before) > 0 { // the last decision is on the turn that is being changed
 		who.before = who.before[:len(who.before)-1]
 	}
 	var earlier []agent.Event
@@ -109,14 +109,14 @@ func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) 
 	return earlier, who
 }
 
-// changer is a reviewer that repeats the decisions before a turn, replaces that turn with what a person wrote, and
+// changer is a reviewer that repeats the decisions before a turn, replaces that turn with what the reader wrote, and
 // passes later turns to then, or accepts them if then is nil.
 type changer struct {
 	before []policy.Decision
 	place  int
 	turn   string
 	done   bool
-	then   policy.Reviewer // if nil, everything is accepted
+	then   policy.Reviewer // if nil, all turns are accepted
 }
 
 // Review implements [policy.Reviewer].

@@ -17,15 +17,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Times of the event stream; tests shorten them.
+// Durations for event streams; tests shorten them.
 var (
-	heartbeat   = 15 * time.Second      // how often a comment is sent, so that proxies keep the connection open
-	slowest     = 10 * time.Second      // a client that reads nothing for this long is dropped
+	heartbeat   = 15 * time.Second      // interval between comments, which keep proxies from closing the connection
+	slowest     = 10 * time.Second      // a client that reads nothing for this long is disconnected
 	betweenLive = 80 * time.Millisecond // minimum time between two events with the text that the model is writing
-	gather      = 40 * time.Millisecond // after a write, events are gathered for this long and sent together
+	gather      = 40 * time.Millisecond // after a write, events are collected for this long and sent together
 )
 
-// told is an event as sent to browsers, without the parts that they do not show.
+// told is an event as sent to browsers, with only the parts that they show.
 type told struct {
 	N           int    `json:"n"`
 	Event       string `json:"event"`
@@ -38,14 +38,14 @@ type told struct {
 	MS          int64  `json:"ms,omitempty"`
 	Text        string `json:"text,omitempty"`
 	To          *int   `json:"to,omitempty"`
-	Verdict     string `json:"verdict,omitempty"` // for a person: edited, back
+	Verdict     string `json:"verdict,omitempty"` // of a reviewer: edited, back
 	Reason      string `json:"reason,omitempty"`
 }
 
-// maxShown is the maximum number of an observation's characters that a page shows.
+// maxShown is the maximum number of characters of an observation that a page shows.
 const maxShown = 20_000
 
-// tell returns an event for browsers; ok is false if it is not shown.
+// tell returns an event in the form for browsers; ok is false if it is not shown.
 func tell(n int, e agent.Event) (t told, ok bool) {
 	t = told{N: n, Event: e.Event, Reason: e.Reason, To: e.To}
 	switch e.Event {
@@ -61,7 +61,7 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 		t.Argument, t.Observation = text.Clean(s.Argument), text.Clip(text.Clean(s.Observation), maxShown)
 	case "rollback", "feedback", "probe", "try", "vote", "live":
 		if t.Text = text.Clean(e.Detail); t.Text == "" && e.Event == "probe" {
-			return t, false // the model was not told: its answer was accepted unchanged
+			return t, false // the model was not shown anything: its answer was accepted unchanged
 		}
 		if e.Event == "rollback" && e.Step != nil {
 			t.Action, t.Argument = text.Clean(e.Step.Action), text.Clean(e.Step.Argument)
@@ -80,11 +80,11 @@ func tell(n int, e agent.Event) (t told, ok bool) {
 	return t, true
 }
 
-// events streams what happens to a question as server-sent events. The ID of an event is its number in the trajectory:
-// a client that reconnects with Last-Event-ID, or with the parameter after, gets the events after that one, each once
-// and in order. The last event is "end"; then the stream ends. Events named "live" have no ID: each replaces the one
-// before. Events named "turn", about a turn that waits for the reader's decision, have no ID either: they are sent
-// again after a lost connection.
+// events streams the progress of a question as server-sent events. The ID of an event is its number in the trajectory:
+// a client that reconnects with Last-Event-ID, or with the after parameter, gets each event after that one once and in
+// order. The last event is "end", after which the stream ends. Events named "live" have no ID: each replaces the
+// previous one. Events named "turn", for a turn that awaits the reader's decision, have no ID either: they are resent
+// after a reconnect.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	after := number(r.Header.Get("Last-Event-ID"), number(r.URL.Query().Get("after"), 0))
@@ -117,7 +117,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	opened := s.opening.begin()
 	defer opened()
 	if len(run.Told()) <= after {
-		out.flush() // shows that the connection works
+		out.flush() // shows the client that the connection works
 	}
 	if after > 0 { // a browser that reconnects
 		opened()
@@ -134,15 +134,15 @@ type stream struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
 	now  func() time.Time
-	live time.Time    // when the last live event was sent
+	live time.Time    // time when the last live event was sent
 	text bytes.Buffer // not sent yet
 	err  error
 }
 
 // follow sends a run's events, and the turns that p must decide on, until the run ends or the client has disconnected
-// or is too slow. sent is called when the first events have been sent.
+// or is too slow. It calls sent when the first events have been sent.
 func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int, sent func()) {
-	last := 0 // number of the turn that was sent last
+	last := 0 // number of the last turn sent
 	for o.err == nil && ctx.Err() == nil {
 		turn, changed := p.waiting()
 		if turn != nil && turn.N != last {
@@ -183,7 +183,7 @@ func (o *stream) follow(ctx context.Context, run *ask.Run, p *person, after int,
 	}
 }
 
-// until calls f when a channel is closed, unless ctx is done first. The returned function waits until one of them has
+// until calls f when a channel is closed, unless ctx is done first. The returned function waits until either has
 // happened.
 func until(ctx context.Context, closed <-chan struct{}, f func()) (settled func()) {
 	if closed == nil {
@@ -201,7 +201,7 @@ func until(ctx context.Context, closed <-chan struct{}, f func()) (settled func(
 	return func() { <-done }
 }
 
-// turn writes a waiting turn.
+// turn sends a waiting turn.
 func (o *stream) turn(t *turnView) {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -211,7 +211,7 @@ func (o *stream) turn(t *turnView) {
 	fmt.Fprintf(&o.text, "event: turn\ndata: %s\n\n", data)
 }
 
-// wait waits for a time, or until ctx is done.
+// wait waits for the given time, or until ctx is done.
 func wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -221,7 +221,7 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// event adds an event to the text that is sent next.
+// event adds an event to the text to be sent next.
 func (o *stream) event(n int, e agent.Event) {
 	live := e.Event == "live"
 	if live && o.now().Sub(o.live) < betweenLive {
@@ -247,22 +247,22 @@ func (o *stream) event(n int, e agent.Event) {
 	}
 }
 
-// maxText is the maximum number of bytes gathered for one write.
+// maxText is the maximum number of bytes collected for one write.
 const maxText = 64 << 10
 
-// flush sends what was added, within the time limit for a client.
+// flush sends the collected text, subject to the time limit for slow clients.
 func (o *stream) flush() {
 	defer o.text.Reset()
 	if o.err != nil || o.text.Len() == 0 {
 		return
 	}
-	_ = o.rc.SetWriteDeadline(o.now().Add(slowest)) // not all writers support deadlines; then the client sets the pace
+	_ = o.rc.SetWriteDeadline(o.now().Add(slowest)) // ignored if the writer does not support deadlines
 	if _, o.err = o.w.Write(o.text.Bytes()); o.err == nil {
 		o.err = o.rc.Flush()
 	}
 }
 
-// number parses a whole number; if s is not one, it returns otherwise.
+// number parses a nonnegative integer; if s is not one, it returns the fallback otherwise.
 func number(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// views lists the ways to view a result, in the order of their tabs.
+// views lists the ways to view a result, in tab order.
 var views = []string{"table", "map", "timeline", "images", "chart", "graph", "tree", "dimensions"}
 
 // named maps the names in a query's #defaultView line, as on the query service's page
@@ -20,22 +20,22 @@ var named = map[string][2]string{"table": {"table"}, "map": {"map"}, "timeline":
 	"scatterchart": {"chart", "scatter"}, "bubblechart": {"chart", "bubble"}, "treemap": {"chart", "treemap"},
 	"graph": {"graph"}, "tree": {"tree"}, "dimensions": {"dimensions"}}
 
-// defaultView matches such a line; options in JSON may follow the name.
+// defaultView matches a #defaultView line; JSON options may follow the name.
 var defaultView = regexp.MustCompile(`(?mi)^[ \t]*#[ \t]*defaultView[ \t]*:[ \t]*([a-z]+)[ \t]*(\{.*\})?`)
 
-// Maximum numbers of rows that are drawn.
+// Maximum number of rows drawn as a graph or a tree.
 const (
 	mostLinks = 500
 	mostTree  = 5000
 )
 
-// seen describes how a result can be shown.
+// seen describes the ways in which a result can be shown.
 type seen struct {
 	Has   []string // views
-	First string   // the view that is shown first: the query's own, otherwise the table
+	First string   // the view that is shown first: the one that the query requests, or the table
 	Kind  string   // kind of chart, or "" to choose a suitable one
-	Hide  []string // columns that are not used to describe things
-	Unfit bool     // the query requests a view that its result cannot have
+	Hide  []string // columns that are not included in descriptions of things
+	Unfit bool     // the query requests a view that does not fit its result
 	Layer string   // column whose values are layers of a map; "" for the usual one
 }
 
@@ -75,7 +75,7 @@ func viewsOf(res *Result, query string) seen {
 	return out
 }
 
-// options reads the line's options: the hidden columns, and the column with a map's layers. Other options are ignored.
+// options parses the line's options: the hidden columns, and the column with a map's layers. Other options are ignored.
 func (o *seen) options(res *Result, line string) {
 	var options struct {
 		Hide  json.RawMessage `json:"hide"`
@@ -98,8 +98,8 @@ func (o *seen) options(res *Result, line string) {
 	o.Layer = res.column(options.Layer)
 }
 
-// column returns the column of a variable, such as ?city, or "" if there is none. A variable with labels has the column
-// of its entities.
+// column returns the column for a variable, such as ?city, or "" if there is none. For a label variable, it is the
+// column of the labeled entities.
 func (res *Result) column(variable string) string {
 	name := strings.TrimLeft(variable, "?$")
 	if base, ok := sparql.LabelBase(name); ok && !slices.Contains(res.Columns, name) {

@@ -1,9 +1,9 @@
 // Package challenge answers questions over the API of the TEXT2SPARQL challenge (https://text2sparql.aksw.org/, section
-// API): GET with dataset and question returns a JSON object with dataset, question and query.
+// API): a GET request with dataset and question parameters returns a JSON object with dataset, question and query.
 //
-// The challenge's client ends the whole run at any response that is not JSON, and stores a response before examining
-// it. So everything except an unknown dataset is answered with status 200 and a query, which is empty if there is none.
-// The log and the field error, which the client does not read, explain why it is empty.
+// The challenge's client aborts the whole run on any response that is not JSON, and stores a response before examining
+// it. Therefore, everything except an unknown dataset gets a 200 response with a query, which is empty if there is no
+// answer. The log and the error field, which the client does not read, explain why it is empty.
 package challenge
 
 import (
@@ -30,18 +30,18 @@ type Solver interface {
 type Options struct {
 	Log      *slog.Logger
 	Datasets map[string]Solver // by the dataset's IRI
-	Limit    time.Duration     // for one question; the challenge allows 3 minutes
-	Parallel int               // maximum number of concurrent questions; the others wait for their turn within Limit
+	Limit    time.Duration     // time limit for one question; the challenge allows 3 minutes
+	Parallel int               // maximum number of concurrent questions; others wait for a slot within Limit
 }
 
-// DefaultLimit is the time for a question if [Options] sets none: the time that the challenge of 2026 allows, minus a
-// margin for the network.
+// DefaultLimit is the time limit for a question if [Options] does not set one: the time that the 2026 challenge allows,
+// minus a margin for the network.
 const DefaultLimit = 170 * time.Second
 
 // maxQuestion is the maximum length of a question, in characters.
 const maxQuestion = 4000
 
-// Handler is the API. It responds in the same way on every path.
+// Handler is the API. It responds the same way on every path.
 type Handler struct {
 	Options
 	slots chan struct{}
@@ -83,7 +83,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var err error
 	if a.Query, err = h.query(ctx, solver, a.Question); err != nil {
 		if r.Context().Err() != nil {
-			return // no one is listening anymore
+			return // the client is gone
 		}
 		h.Log.WarnContext(ctx, "a question of the challenge has no query", "dataset", a.Dataset,
 			"question", a.Question, "error", err)
@@ -92,7 +92,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, a)
 }
 
-// solver returns the solver for a dataset, whose IRI may be written with or without a trailing slash.
+// solver returns the solver for a dataset, whose IRI may have a trailing slash or not.
 func (h *Handler) solver(dataset string) Solver {
 	if s := h.Datasets[dataset]; s != nil {
 		return s
@@ -103,7 +103,7 @@ func (h *Handler) solver(dataset string) Solver {
 	return h.Datasets[strings.TrimSuffix(dataset, "/")]
 }
 
-// The reasons why there is no query.
+// Reasons why there is no query.
 var (
 	errNoQuestion = errors.New("the question is empty")
 	errLong       = fmt.Errorf("the question has more than %d characters", maxQuestion)
@@ -138,7 +138,7 @@ func (h *Handler) query(ctx context.Context, s Solver, question string) (string,
 		return "", fmt.Errorf("no query was found (%s)", out.Reason)
 	}
 	form, err := rewrite.Scoring(out.Answer.SPARQL, out.Answer.Columns, out.Language)
-	if err != nil { // the query that was run is better than nothing
+	if err != nil { // returning the query that was run is better than nothing
 		h.Log.WarnContext(ctx, "a query has no scoring form", "question", question, "error", err)
 		return out.Answer.Ran, nil
 	}

@@ -47,7 +47,8 @@ func get(t *testing.T, h *Handler, method, dataset, question string) (int, Answe
 	return w.Code, a
 }
 
-// TestAnswers checks that every response is JSON with the three fields. Only an unknown dataset results in status 404.
+// TestAnswers checks that every response is JSON with the three fields. Only an unknown dataset results in a 404
+// status.
 func TestAnswers(t *testing.T) {
 	h := New(Options{Log: slog.New(slog.DiscardHandler), Datasets: map[string]Solver{dataset: solver{}}})
 	for _, tt := range []struct {
@@ -82,8 +83,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTime checks that a slow question ends at its limit with an empty query, and that the questions that wait for its
-// slot do too.
+// TestTime checks that a slow question ends at its time limit with an empty query, and so do questions that wait for
+// its slot.
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{Log: slog.New(slog.DiscardHandler), Datasets: map[string]Solver{dataset: solver{}},
@@ -94,7 +95,7 @@ func TestTime(t *testing.T) {
 			wg.Go(func() {
 				time.Sleep(time.Duration(i) * time.Millisecond)
 				status, a := get(t, h, "GET", dataset, "slow")
-				// The third may get the slot of the first in the last millisecond.
+				// The third question may get the first question's slot in the last millisecond.
 				if status != 200 || a.Query != "" || a.Error != want.Error() && a.Error != errTime.Error() {
 					t.Errorf("question %d: %d %+v", i, status, a)
 				}

@@ -8,12 +8,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// accounts shows who may annotate.
+// accounts shows the accounts of annotators.
 func (d *Desk) accounts(w http.ResponseWriter, r *http.Request) error {
 	return d.showAccounts(w, r, http.StatusOK, "", "", "")
 }
 
-// showAccounts shows the accounts and, this time only, a token that was just created.
+// showAccounts shows the accounts and, only once, a newly created token.
 func (d *Desk) showAccounts(w http.ResponseWriter, r *http.Request, status int, name, token, problem string) error {
 	all, err := d.Door.Accounts(r.Context())
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *Desk) changeAccounts(w http.ResponseWriter, r *http.Request) error {
 		case "remove":
 			err = d.Door.Remove(r.Context(), name)
 		default:
-			return badForm{errors.New("no such action for an account")}
+			return badForm{errors.New("unknown account action")}
 		}
 	}
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package desk is the operator's desk. It shows the replies that are waiting for approval, as the wiki renders them,
-// and lets the operator approve, edit, reject and retry them, one by one or several at once. It also shows every
-// request with its history, spending, and what has changed since yesterday, and can stop and resume the bot.
+// Package desk provides the operator's desk. It shows the replies that are waiting for approval, as rendered by the
+// wiki, and lets the operator approve, edit, reject and retry them, one by one or several at once. It also shows every
+// request with its history, the spending, and the changes since yesterday, and can stop and resume the bot.
 //
-// It works on the bot's ledger while the bot is running, through the same functions as the ledger command. It never
+// It uses the bot's ledger while the bot is running, through the same functions as the ledger command. It never
 // writes to the wiki. Every page works without scripts.
 package desk
 
@@ -36,7 +36,7 @@ type Spending struct {
 	USD   float64
 }
 
-// Limits are the settings that limit the bot, as shown to the operator; 0 means no limit.
+// Limits are the settings that limit the bot, in the form shown to the operator; 0 means no limit.
 type Limits struct {
 	DayUSD, RequestUSD float64
 	RepliesPerHour     int
@@ -57,10 +57,10 @@ type Options struct {
 	Site   *layout.Site
 	Door   *login.Door
 	Store  Store
-	Spent  func(ctx context.Context, day string) (Spending, error) // day is in UTC, such as 2026-11-20
+	Spent  func(ctx context.Context, day string) (Spending, error) // day is a UTC date, such as 2026-11-20
 	Limits Limits
 	Wikis  map[string]Wiki // by the names of WIKIS; "" is the main one
-	// Runs returns the URLs of the pages of the entries' runs, by entry key; may be nil
+	// Runs returns, by entry key, the URL of the page that shows the entry's run; may be nil
 	Runs func() map[string]string
 	Now  func() time.Time
 }
@@ -78,7 +78,7 @@ var files embed.FS
 func folder(name string) fs.FS {
 	f, err := fs.Sub(files, name)
 	if err != nil {
-		panic(err) // the folders are part of the program
+		panic(err) // the folders are embedded in the program
 	}
 	return f
 }
@@ -111,10 +111,10 @@ func (d *Desk) Handler() http.Handler {
 	return d.Door.Operator(mux)
 }
 
-// Address returns the URL of the page of the request with this key.
+// Address returns the URL of the page for the request with this key.
 func Address(key string) string { return "/operator/entry/" + url.PathEscape(key) }
 
-// page converts a function whose error becomes a page to a handler.
+// page returns a handler that calls a function and shows its error, if any, as a page.
 func (d *Desk) page(f func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -164,24 +164,24 @@ func (d *Desk) explain(r *http.Request, err error) (int, string) {
 	return http.StatusInternalServerError, d.Site.Say(r, "desk.failed")
 }
 
-// refusal is an error of the ledger's functions that describes a problem with the request.
+// refusal is an error from the ledger's functions that describes a problem with the request.
 type refusal struct{ error }
 
 func (r refusal) Unwrap() error { return r.error }
 
-// wiki returns the wiki of an entry; a wiki that is no longer in the settings does not have a URL.
+// wiki returns the wiki of an entry; a wiki that is no longer in the settings has no URL.
 func (d *Desk) wiki(e *bot.Entry) Wiki {
 	name, _ := bot.SplitPage(e.Page)
 	return d.Wikis[name]
 }
 
-// row is an entry as shown on a page.
+// row is an entry in the form shown on a page.
 type row struct {
 	*bot.Entry
 	Name   string // name of the draft
 	Thread string // URL of the thread
 	Run    string // URL of the run, or ""
-	Class  string // CSS class of the state
+	Class  string // CSS class for the state
 }
 
 var classes = map[bot.State]string{bot.Proposed: "wait", bot.Approved: "info", bot.Posting: "info",
@@ -189,7 +189,7 @@ var classes = map[bot.State]string{bot.Proposed: "wait", bot.Approved: "info", b
 
 func (d *Desk) row(e *bot.Entry) row { return d.rows([]*bot.Entry{e})[0] }
 
-// Text returns the sentences of the reply that are above the query.
+// Text returns the sentences above the query in the reply.
 func (r row) Text() string {
 	if r.Draft == nil {
 		return ""
@@ -200,7 +200,7 @@ func (r row) Text() string {
 	return r.Draft.Reply.Short
 }
 
-// Can reports whether an action is possible for the entry.
+// Can reports whether an action can be performed on the entry.
 func (r row) Can(act string) bool {
 	return slices.Contains(bot.Act(act).On(), r.State) && r.may(bot.Act(act))
 }
@@ -225,7 +225,7 @@ func (d *Desk) rows(entries []*bot.Entry) []row {
 	return out
 }
 
-// show responds with a page of the desk. It offers no logout to someone who did not log in.
+// show responds with one of the desk's pages. It does not offer logout to someone who did not log in.
 func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name string, page layout.Page) {
 	if data, ok := page.Data.(map[string]any); ok {
 		data["Free"] = login.Of(r.Context()).Free
@@ -233,10 +233,10 @@ func (d *Desk) show(w http.ResponseWriter, r *http.Request, status int, name str
 	d.pages.Show(w, r, status, name, page)
 }
 
-// by returns the name under which a request's changes are recorded.
+// by returns the user name recorded with the changes that a request makes.
 func by(r *http.Request) string { return login.Of(r.Context()).Name }
 
-// act performs one action. shown is the draft that the operator was shown.
+// act performs one action. shown is the name of the draft that the operator was shown.
 func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry, error) {
 	if shown == "" {
 		shown = "none" // an empty name would match any draft
@@ -267,7 +267,7 @@ func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry
 // maxWhy is the maximum length of a reason.
 const maxWhy = 300
 
-// reason returns why something is rejected, with the name of the person who rejects it.
+// reason returns the reason for a rejection, with the name of the user who rejects.
 func reason(r *http.Request) string {
 	why := strings.Join(strings.Fields(r.PostForm.Get("why")), " ")
 	if why == "" {
@@ -276,7 +276,7 @@ func reason(r *http.Request) string {
 	return clip(why, maxWhy) + " (" + by(r) + ")"
 }
 
-// said returns the message about what was just done.
+// said returns the action that the page reports as just done, if any.
 func said(r *http.Request) string {
 	if k := r.URL.Query().Get("done"); slices.Contains([]string{"approve", "edit", "reject", "retry", "stop", "resume"}, k) {
 		return k
@@ -284,7 +284,7 @@ func said(r *http.Request) string {
 	return ""
 }
 
-// back redirects to a page of the desk that reports what was done.
+// back redirects to one of the desk's pages, which reports what was done.
 func back(w http.ResponseWriter, r *http.Request, path, done string, n int) {
 	q := url.Values{"done": {done}}
 	if n > 1 {

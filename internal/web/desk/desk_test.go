@@ -30,7 +30,7 @@ type office struct {
 	store  *store.Store
 	clock  time.Time
 	render func(title, text string) (string, error)
-	asked  []string // wikitext that the wiki was asked to render
+	asked  []string // wikitext sent to the wiki for rendering
 	http.Handler
 }
 
@@ -180,7 +180,7 @@ func TestDecideOnOne(t *testing.T) {
 	}
 }
 
-// A reply that the checks hold back is shown with the reason, both in the list of waiting replies and on its own page.
+// A reply held back by the checks is shown with the reason, both in the list of waiting replies and on its own page.
 func TestHeldReplySaysWhy(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "It is Felix.")
@@ -203,7 +203,8 @@ func TestDecideOnSeveral(t *testing.T) {
 	value := func(key string) string { return key + " " + o.entry(key).Draft.Name() }
 	o.post("/operator/decide", url.Values{"do": {"approve"}}, 422)
 	o.post("/operator/decide", url.Values{"do": {"explode"}, "entry": {value(cats)}}, 400)
-	// If one of two replies has changed in the meantime, the other one is approved, and the page shows which one was not.
+	// If one of two replies has changed in the meantime, only the other is approved, and the page shows which one was
+	// not.
 	old := value(dogs)
 	o.post("/operator/entry/"+dogs, url.Values{"do": {"edit"}, "shown": {o.entry(dogs).Draft.Name()}, "text": {"Four."}}, 303)
 	body := o.post("/operator/decide", url.Values{"do": {"approve"}, "entry": {value(cats), old}}, 409)
@@ -240,7 +241,7 @@ func TestStopAndResume(t *testing.T) {
 	}
 }
 
-// The wiki's rendering is shown in a frame without rights, and only its plain structure remains.
+// The wiki's rendering is shown in a frame without any permissions, and only its plain structure remains.
 func TestPreview(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "Two.")
@@ -373,8 +374,8 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// A request on another wiki is linked and previewed there. The page of a request shows whether its wiki is no longer in
-// the settings.
+// A request on another wiki is linked and previewed there. The page for a request shows if its wiki is no longer in the
+// settings.
 func TestOtherWikis(t *testing.T) {
 	o := newOffice(t)
 	for key, page := range map[string]string{cats: bot.PageName("other", "Agora"), dogs: bot.PageName("gone", "Forum")} {
@@ -398,7 +399,7 @@ func TestOtherWikis(t *testing.T) {
 	o.get("/operator")
 }
 
-// A request that has a run is shown with a link to its steps everywhere; a request without a run does not have a link.
+// Wherever a request with a run is shown, there is a link to its steps; a request without a run has no link.
 func TestRunsAreLinked(t *testing.T) {
 	o := newOffice(t)
 	o.proposed("sb-seen", "Cats", "Two cats.")

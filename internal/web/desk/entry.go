@@ -23,10 +23,10 @@ func (d *Desk) entry(w http.ResponseWriter, r *http.Request) error {
 	return d.showEntry(w, r, http.StatusOK, e, "", "")
 }
 
-// line is a line of a diff.
+// line is a line in a diff.
 type line struct{ Class, Text string }
 
-// showEntry shows a request, with an error if there was one. typed is text that could not be saved, shown so that it is
+// showEntry shows a request, with an error, if any. typed is text that could not be saved, shown again so that it is
 // not lost.
 func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *bot.Entry,
 	problem, typed string) error {
@@ -50,7 +50,7 @@ func (d *Desk) showEntry(w http.ResponseWriter, r *http.Request, status int, e *
 	return nil
 }
 
-// change performs the operator's action on the page of one request.
+// change performs the operator's action on a single request from its page.
 func (d *Desk) change(w http.ResponseWriter, r *http.Request) error {
 	key, what := r.PathValue("key"), bot.Act(r.PostForm.Get("do"))
 	_, err := d.act(r, what, key, r.PostForm.Get("shown"))

@@ -20,9 +20,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// A preview is the wiki's HTML in a separate document, for a frame without rights: no scripts, no forms, no requests
-// (not even for a picture), no origin. This is ensured twice: [harmless] removes everything except plain structure, and
-// the response's policy forbids what might have been missed.
+// A preview is the wiki's HTML in a separate document, for a frame without permissions: no scripts, no forms, no
+// requests (not even for images), no origin. This is enforced twice: [harmless] removes everything except plain
+// structure, and the response's policy blocks anything it might have missed.
 
 //go:embed preview.css
 var previewStyle string
@@ -35,8 +35,8 @@ var previewPolicy = func() string {
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }()
 
-// harmless keeps the structure of a wiki's page: text, lists, tables, code. Links lose their targets, which would lead
-// out of the frame.
+// harmless keeps the structure of a wiki page: text, lists, tables, code. It removes link targets, which would lead out
+// of the frame.
 var harmless = func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	elements := []string{"p", "br", "hr", "div", "span", "ul", "ol", "li", "dl", "dt", "dd", "b", "strong", "i", "em", "s",
@@ -52,7 +52,7 @@ var harmless = func() *bluemonday.Policy {
 	return p
 }()
 
-// framed returns the document of a preview.
+// framed is the template for a preview document.
 var framed = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{.Lang}}"{{with .Theme}} data-theme="{{.}}"{{end}}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}}</title><style>{{.Style}}</style>
@@ -70,7 +70,7 @@ func (d *Desk) preview(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Security-Policy", previewPolicy)
 	data := map[string]any{"Lang": layout.LanguageOf(r), "Title": d.Site.Say(r, "desk.preview"),
-		"Style": template.CSS(previewStyle), "Theme": theme(r)} //nolint:gosec // a constant in the program
+		"Style": template.CSS(previewStyle), "Theme": theme(r)} //nolint:gosec // a compile-time constant
 	status := http.StatusOK
 	switch {
 	case e.Draft == nil:
@@ -99,7 +99,7 @@ func theme(r *http.Request) string {
 	return ""
 }
 
-// rendered returns the wiki's rendering of a draft, which it requests only once.
+// rendered returns the wiki's rendering of a draft, requesting it only once.
 func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	name := e.Page + "\n" + e.Draft.Name()
 	if body, ok := d.previews.get(name); ok {
@@ -107,7 +107,7 @@ func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	// The bot's account does not make this request, so the signature would be someone else's.
+	// The request is not made by the bot's account, so the signature would be wrong.
 	wiki := d.wiki(e)
 	if wiki.Render == nil {
 		return "", errors.New("the entry's wiki is not in the settings")

@@ -22,18 +22,18 @@ func clip(s string, n int) string { return text.Clip(text.OneLine(text.Clean(s))
 // state is the state of the bot.
 type state struct {
 	Halt   *bot.Halt
-	Pulses []pulse // one for each wiki on which it has worked
+	Pulses []pulse // one for each wiki that the bot has worked on
 }
 
-// pulse is the bot's last pass over the forum page of a wiki.
+// pulse is the bot's last pass over a wiki's forum page.
 type pulse struct {
 	*bot.Pulse
 	Wiki string // its name, or "" for the main one
-	Late bool   // no pass for longer than any likely schedule
+	Late bool   // no pass for longer than any likely interval
 	Ago  int    // minutes since that pass
 }
 
-// quiet is how long a bot may be silent before the desk shows a warning.
+// quiet is the time without a pass after which the desk shows a warning.
 const quiet = 3 * time.Hour
 
 func (d *Desk) state(ctx context.Context) (state, error) {
@@ -55,7 +55,7 @@ func (d *Desk) state(ctx context.Context) (state, error) {
 	return s, nil
 }
 
-// count is the number of entries in a state.
+// count is the number of entries in one state.
 type count struct {
 	State bot.State
 	N     int
@@ -76,7 +76,7 @@ func counts(entries []*bot.Entry) []count {
 	return out
 }
 
-// waiting shows the first page: the waiting replies, the bot's state and its cost.
+// waiting shows the first page: the waiting replies, the bot's state and cost.
 func (d *Desk) waiting(w http.ResponseWriter, r *http.Request) error {
 	return d.showWaiting(w, r, http.StatusOK, nil)
 }
@@ -124,7 +124,7 @@ func (d *Desk) showWaiting(w http.ResponseWriter, r *http.Request, status int, p
 	return nil
 }
 
-// chosen returns the entries whose boxes were checked.
+// chosen returns the entries whose checkboxes were checked.
 func chosen(r *http.Request) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range r.PostForm["entry"] {
@@ -134,18 +134,18 @@ func chosen(r *http.Request) map[string]bool {
 	return out
 }
 
-// decide applies one action to several entries. Each value names an entry and, after a space, the draft that was shown.
-// If the action fails for one entry, it is still applied to the others.
+// decide applies one action to several entries. Each form value is an entry's key and, after a space, the name of the
+// draft that was shown. If the action fails for one entry, it is still applied to the others.
 func (d *Desk) decide(w http.ResponseWriter, r *http.Request) error {
 	what, targets := bot.Act(r.PostForm.Get("do")), r.PostForm["entry"]
-	if one := r.PostForm.Get("one"); one != "" { // the button of a single reply
+	if one := r.PostForm.Get("one"); one != "" { // the button for a single reply
 		what, targets = bot.ActApprove, []string{one}
 	}
 	if len(targets) == 0 {
 		return d.showWaiting(w, r, http.StatusUnprocessableEntity, []problem{{"", d.Site.Say(r, "desk.choose")}})
 	}
 	if what == bot.ActEdit {
-		return badForm{errors.New("texts are edited one by one")}
+		return badForm{errors.New("only one text can be edited at a time")}
 	}
 	var problems []problem
 	for _, t := range targets {
@@ -166,7 +166,7 @@ func (d *Desk) decide(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// perPage is the number of requests on a page of the list.
+// perPage is the number of requests per page of the list.
 const perPage = 50
 
 // requests lists all requests, newest change first, filtered by state and words.
@@ -223,11 +223,11 @@ func (d *Desk) resume(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// day is the cost of a day, and its share of the limit.
+// day is the cost of a day and its fraction of the limit.
 type day struct {
 	Spending
 	Day   string
-	Share float64 // share of the limit; 0 if there is none
+	Share float64 // fraction of the limit; 0 if there is no limit
 }
 
 // money returns the cost of the last n days, today first.
@@ -247,7 +247,7 @@ func (d *Desk) money(ctx context.Context, n int) ([]day, error) {
 	return out, nil
 }
 
-// event is one change to a request, for the page of changes.
+// event is one change to a request, for the list of changes.
 type event struct {
 	row
 	bot.Change

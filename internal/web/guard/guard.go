@@ -1,5 +1,5 @@
-// Package guard protects the web pages against requests under other host names (DNS rebinding), requests sent by other
-// sites' pages, oversized and slow requests, and panics. It protects every page of the program.
+// Package guard protects web pages against requests with unexpected host names (DNS rebinding), cross-site requests,
+// oversized and slow requests, and panics. It protects all of the program's pages.
 package guard
 
 import (
@@ -13,12 +13,12 @@ import (
 )
 
 // Policy is the Content-Security-Policy of pages: content from this server only, no inline scripts or styles, forms
-// that post here, no framing.
+// that submit to this server only, and no framing.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// PolicyWith returns the [Policy] of a page whose scripts may create only the Trusted Types policy with that name, or
-// none if the name is empty.
+// PolicyWith returns the [Policy] for a page whose scripts may create only the Trusted Types policy with the given
+// name, or none if the name is empty.
 func PolicyWith(trusted string) string {
 	if trusted == "" {
 		return Policy
@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // Guard returns a handler that passes only legitimate requests to next, and sets the headers of every response. A panic
-// in next is logged and answered with status 500.
+// in next is logged and results in a 500 response.
 func Guard(next http.Handler, o Options) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -70,7 +70,7 @@ func Guard(next http.Handler, o Options) http.Handler {
 	})
 }
 
-// serves reports whether the server accepts the name in a Host header.
+// serves reports whether the server accepts the host name in a Host header.
 func (o *Options) serves(host string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -87,14 +87,13 @@ func (o *Options) serves(host string) bool {
 	return false
 }
 
-// Loopback reports whether a host name without a port is a loopback name of this machine.
+// Loopback reports whether a host name, without a port, refers to the loopback interface.
 func Loopback(host string) bool {
 	ip := net.ParseIP(strings.Trim(host, "[]"))
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// Local keeps a redirect on this server: it returns the path and query of a URL without a host, and "/" for any other
-// URL.
+// Local keeps a redirect on this server: if a URL has no host, it returns the path and query, and otherwise "/".
 func Local(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") ||

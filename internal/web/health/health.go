@@ -13,13 +13,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Check returns an error that explains why a part cannot work, or nil if it can.
+// Check returns an error that explains why a component cannot work, or nil if it can.
 type Check func(ctx context.Context) error
 
-// limit is the total time limit for all checks: a monitor waits a few seconds at most.
+// limit is the total time limit for all checks: monitors wait only a few seconds.
 const limit = 4 * time.Second
 
-// Live responds with 200: a program that responds is alive.
+// Live responds with 200, because a program that responds is alive.
 func Live(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("ok\n"))

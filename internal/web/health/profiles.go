@@ -5,8 +5,8 @@ import (
 	"net/http/pprof"
 )
 
-// Profiles serves the profiles of the running program, for go tool pprof, under /debug/pprof/. It reveals the command
-// line and the contents of memory: the caller must make sure that only this machine can reach it.
+// Profiles serves the running program's profiles for go tool pprof under /debug/pprof/. It reveals the command
+// line and the contents of memory: the caller must ensure that only this machine can reach it.
 func Profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)

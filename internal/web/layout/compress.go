@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// smallest is the minimum size, in bytes, of a response to compress.
+// smallest is the minimum size in bytes of a response worth compressing.
 const smallest = 1000
 
 // takesGzip reports whether the client accepts gzip compression.
@@ -25,7 +25,7 @@ func takesGzip(r *http.Request) bool {
 	return false
 }
 
-// write sends a whole response, compressed if that is worthwhile.
+// write sends an entire response, compressed if that is worthwhile.
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if len(body) < smallest || !takesGzip(r) {
@@ -40,8 +40,8 @@ func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	_ = z.Close()
 }
 
-// Send responds with a body of the given content type, such as the JSON that a page's script requests, compressed if
-// that is worthwhile.
+// Send responds with a body of the given content type, such as JSON for a page's script, compressed if that is
+// worthwhile.
 func Send(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
 	w.Header().Set("Content-Type", kind)
 	write(w, r, status, body)

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Language is a language in which the pages can be read.
+// Language is a language in which the pages are available.
 type Language struct{ Code, Name string }
 
-// Languages lists the languages with messages; the first is used if the reader does not want any of them.
+// Languages lists the languages with messages; the first is used if none of them suits the reader.
 var Languages = []Language{{Code: "en", Name: "English"}, {Code: "de", Name: "Deutsch"}, {Code: "fr", Name: "Français"}}
 
 var matcher = func() language.Matcher {
@@ -23,14 +23,14 @@ var matcher = func() language.Matcher {
 	return language.NewMatcher(tags)
 }()
 
-// Names of cookies, and of the parameters that set them.
+// Names of cookies and of the parameters that set them.
 const (
 	langName  = "lang"
 	themeName = "theme"
 )
 
-// LanguageOf returns the language of a page: from the parameter lang, otherwise from the cookie of that name, otherwise
-// from the browser.
+// LanguageOf returns the language of a page: from the lang parameter, or else the lang cookie, or else the browser's
+// preferences.
 func LanguageOf(r *http.Request) string {
 	for _, wanted := range []string{r.URL.Query().Get(langName), cookieOf(r, langName)} {
 		if known(wanted) {
@@ -53,7 +53,7 @@ func known(code string) bool {
 	return slices.ContainsFunc(Languages, func(l Language) bool { return l.Code == code })
 }
 
-// rightToLeft lists languages whose script runs from right to left.
+// rightToLeft lists languages that are written from right to left.
 var rightToLeft = []string{"ar", "arc", "arz", "azb", "ckb", "dv", "fa", "he", "ks", "lrc", "mzn", "nqo", "pnb", "ps",
 	"sd", "ug", "ur", "yi"}
 

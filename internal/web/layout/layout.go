@@ -1,16 +1,16 @@
 // Package layout provides the frame that all of the server's pages share: header, style, languages, static files and
-// response headers. A page is a template with data; everything that this package adds is in the page's language and
-// safe to show.
+// response headers. A page is a template with data; everything that this package adds to it is in the page's language
+// and safe to show.
 //
 //	layout.go     a site, its sections, a page
-//	language.go   the language and the theme that the reader wants
-//	static.go     files for browsers, whose URLs change when a file does
+//	language.go   the reader's language and theme
+//	static.go     static files, whose URLs change when a file does
 //	compress.go   compressed responses
-//	words/        the frame's words in each language
-//	static/       the style sheet, and the script that pages build on
+//	words/        the frame's messages in each language
+//	static/       the style sheet and the script that pages build on
 //
-// A package of pages has a folder with one template per page, which defines "main", and files whose names begin with an
-// underscore, which all pages may use. See the example of [Site.Pages].
+// A package that provides pages has a folder with one template per page, each of which defines "main", and files whose
+// names start with an underscore, which all pages may use. See the example for [Site.Pages].
 package layout
 
 import (
@@ -33,7 +33,8 @@ import (
 //go:embed static words all:page
 var own embed.FS
 
-// sections lists the sections that the header may link to, in this order. A site shows those that were added to it.
+// sections lists the sections that the header may link to, in this order. A site shows the sections that were added to
+// it.
 var sections = []string{"ask", "editor", "runs", "operator", "annotate"}
 
 // Site is the frame of one server. Methods that add something must be called before the server starts; the others are
@@ -54,7 +55,7 @@ func New(lg *slog.Logger) *Site {
 	return s
 }
 
-// Section adds a link to the header: name is ask, editor, runs, operator or annotate.
+// Section adds a link to the header. name is ask, editor, runs, operator or annotate.
 func (s *Site) Section(name, address string) {
 	if !slices.Contains(sections, name) {
 		panic("layout: no section is called " + name)
@@ -62,21 +63,21 @@ func (s *Site) Section(name, address string) {
 	s.sections[name] = address
 }
 
-// Static serves the files of a folder, each at the [Site.Address] of name/file. A script may import another script of
-// the site by its relative path, such as ../layout/page.js.
+// Static serves the files in a folder, each at the [Site.Address] of name/file. A script may import another of the
+// site's scripts by its relative path, such as ../layout/page.js.
 func (s *Site) Static(name string, files fs.FS) { s.static.add(name, files) }
 
-// Words adds messages, with one file per language, such as de.json. Keys are the same in all files.
+// Words adds messages, with one file per language, such as de.json. All files must have the same keys.
 func (s *Site) Words(files fs.FS) { s.words.add(files) }
 
 // Address returns the URL at which a static file is served, such as "/static/3f9a…/ask/ask.js".
 func (s *Site) Address(file string) string { return s.static.address(file) }
 
-// Page describes a page of a section.
+// Page describes a page in a section.
 type Page struct {
 	Title   string
 	Section string   // section whose link in the header is highlighted
-	Styles  []string // static files, in addition to the frame's style sheet
+	Styles  []string // static files besides the frame's style sheet
 	Scripts []string // static files that are modules
 	Wide    bool     // as wide as the window, for tables
 	Refresh int      // seconds until a browser without scripts reloads the page; never if 0
@@ -84,7 +85,7 @@ type Page struct {
 	Words []string
 	// TrustedTypes is the name of the only Trusted Types policy that the page's scripts may create, or ""
 	TrustedTypes string
-	Frames       bool // the page has frames with pages of this server
+	Frames       bool // the page has frames that show pages from this server
 	Data         any
 }
 
@@ -109,13 +110,13 @@ func (v *View) Asset(file string) string { return v.site.Address(file) }
 // Number formats n with the language's separators.
 func (v *View) Number(n int) string { return v.site.words.texts(v.Lang).Number(n) }
 
-// Date formats a day as is usual in the language.
+// Date formats a date in the usual way for the language.
 func (v *View) Date(at time.Time) string { return v.site.words.texts(v.Lang).Date(at) }
 
 // Languages returns the languages that the reader can choose.
 func (v *View) Languages() []Language { return Languages }
 
-// With returns the URL of this page with a parameter changed, for links that change the language or the theme.
+// With returns the URL of this page with one parameter changed, for links that change the language or the theme.
 func (v *View) With(name, value string) string { return with(v.Path, name, value) }
 
 // Link is a section in the header.
@@ -135,7 +136,7 @@ func (v *View) Links() []Link {
 	return out
 }
 
-// Looks returns the color themes.
+// Looks returns the available color themes.
 func (v *View) Looks() []Link {
 	var out []Link
 	for _, name := range []string{"auto", "light", "dark"} {
@@ -168,14 +169,13 @@ func dict(pairs ...any) map[string]any {
 	return m
 }
 
-// Pages contains the templates of a section.
+// Pages contains a section's templates.
 type Pages struct {
 	site  *Site
 	pages map[string]*template.Template
 }
 
-// Pages reads the templates of a folder. It panics if a template cannot be read, since templates are part of the
-// program.
+// Pages parses the templates in a folder. It panics if a template is invalid, since templates are part of the program.
 func (s *Site) Pages(files fs.FS) *Pages {
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
 	names, err := fs.Glob(files, "*.html")
@@ -201,7 +201,7 @@ func (s *Site) Pages(files fs.FS) *Pages {
 	return out
 }
 
-// Show responds with a template's page; the name is given without ".html".
+// Show responds with the page that the named template produces; the name does not include ".html".
 func (p *Pages) Show(w http.ResponseWriter, r *http.Request, status int, name string, page Page) {
 	t, ok := p.pages[name]
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"testing/fstest"
 )
 
-// A section with one page. In a real one, the templates, words and static files are embedded.
+// A section with one page. In a real section, the templates, messages and static files are embedded.
 func Example() {
 	site := New(slog.New(slog.DiscardHandler))
 	site.Section("runs", "/runs")

@@ -22,7 +22,7 @@ type file struct {
 	kind         string
 }
 
-// static has all files for browsers. Their URLs contain a hash of all of them: scripts can import each other by
+// static contains all static files. Their URLs contain a common hash of all files, so scripts can import each other by
 // relative paths, and a browser never mixes two versions of the program.
 type static struct {
 	files map[string]file
@@ -75,8 +75,8 @@ func (s *static) address(name string) string {
 	return prefix + s.hash + "/" + name
 }
 
-// ServeStatic serves the files of [Site.Static]; it belongs at /static/. A browser may keep them for a year. Files of
-// another version of the program are not found: a page of that version must be reloaded.
+// ServeStatic serves the files added with [Site.Static]; it must be registered at /static/. Browsers may cache them for
+// a year. Files of a different version of the program are not found: pages of that version must be reloaded.
 func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
 	rest, ok := strings.CutPrefix(r.URL.Path, prefix+s.static.hash+"/")
 	f, found := s.static.files[rest]
@@ -96,14 +96,14 @@ func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(f.data)
 }
 
-// zip compresses data as much as possible; it returns nil if that does not make it smaller.
+// zip compresses data as much as possible; it returns nil if the result is not smaller.
 func zip(data []byte) []byte {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
 		panic(err)
 	}
-	_, _ = z.Write(data) // writing to memory never fails
+	_, _ = z.Write(data) // writing to a buffer never fails
 	_ = z.Close()
 	if b.Len() >= len(data) {
 		return nil

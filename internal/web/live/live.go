@@ -1,14 +1,14 @@
 // Package live answers questions over GRASP's protocol (https://github.com/ad-freiburg/grasp), so that its clients work
-// with this program: a WebSocket at /live, POST /run, GET /knowledge_graphs. It uses the protocol's 2026 version, and
-// the 2025 version for clients that use it.
+// with this program: a WebSocket at /live, POST /run, GET /knowledge_graphs. It uses the 2026 version of the protocol,
+// or the 2025 version for clients that use that.
 //
-//	live.go      who may ask, and how many at once; /run and /knowledge_graphs
+//	live.go      who may ask, and how many clients at once; /run and /knowledge_graphs
 //	session.go   one connection to /live
-//	request.go   what a client sends; earlier questions
-//	reply.go     events of a run as the protocol's messages
+//	request.go   requests from clients; earlier questions
+//	reply.go     converts a run's events to the protocol's messages
 //
-// Unlike GRASP's own server, this one does not reveal its settings and keys, does not let the pages of just any site
-// connect, and does not block all other clients while it works for one.
+// Unlike GRASP's own server, this one does not reveal its settings and keys, does not let pages from arbitrary sites
+// connect, and does not block other clients while it serves one.
 package live
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
-// Asker starts to answer a question. It is implemented by [*ask.Service].
+// Asker starts answering a question. It is implemented by [*ask.Service].
 type Asker interface {
 	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
 }
@@ -36,17 +36,17 @@ type Asker interface {
 // Options are the parts of a [Handler].
 type Options struct {
 	Log    *slog.Logger
-	Graphs []string // names of the graphs; the first one is the default
-	// On returns the asker for these graphs, of which there is at least one; the error is for the log
+	Graphs []string // names of the graphs; the first is the default
+	// On returns the asker for the given graphs, of which there is at least one; the error is only logged
 	On func(ctx context.Context, graphs []string) (Asker, error)
 	// Origins are the hosts whose pages may connect to /live, in addition to this server's own; "*" is ignored
 	Origins     []string
 	Connections int           // maximum number of concurrent connections to /live and requests to /run; 10 if 0
 	Limit       time.Duration // time limit for a question; 300 s if 0
-	Idle        time.Duration // how long a client of /live may be silent when it is its turn; 300 s if 0
+	Idle        time.Duration // maximum time to wait for a message from a client of /live; 300 s if 0
 }
 
-// Limits on the data that a client may send, and the defaults of GRASP's server.
+// Limits on the data that a client may send, and the default values of GRASP's server.
 const (
 	maxBody     = 4 << 20 // maximum size of a request in bytes; most of a request is the earlier conversation
 	maxQuestion = 4000    // characters
@@ -81,7 +81,7 @@ func (h *Handler) Parts() map[string]http.Handler {
 		"GET /knowledge_graphs": http.HandlerFunc(h.knowledgeGraphs)}
 }
 
-// enter takes one of the limited slots for clients, if one is free. leave frees it.
+// enter takes a client slot if one is free. leave frees it.
 func (h *Handler) enter() bool {
 	select {
 	case h.slots <- struct{}{}:
@@ -105,7 +105,8 @@ func (h *Handler) knowledgeGraphs(w http.ResponseWriter, _ *http.Request) {
 	httpjson.Write(w, http.StatusOK, h.Graphs)
 }
 
-// run answers one question with the message that ends a run at /live. The run ends when the client disconnects.
+// run answers one question, responding with the message that ends a run at /live. The run ends when the client
+// disconnects.
 func (h *Handler) run(w http.ResponseWriter, r *http.Request) {
 	var raw json.RawMessage
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&raw); err != nil {
@@ -161,7 +162,7 @@ const errTime = "the time limit for the question was reached"
 
 const errFailed = "the question could not be answered; the server's log says why"
 
-// start begins to answer a request.
+// start starts answering a request.
 func (h *Handler) start(ctx context.Context, req *request) (*ask.Run, error) {
 	asker, err := h.On(ctx, req.graphs)
 	if err == nil {
@@ -174,7 +175,7 @@ func (h *Handler) start(ctx context.Context, req *request) (*ask.Run, error) {
 	return nil, err
 }
 
-// live serves one client over a WebSocket until it disconnects. Pages of other sites are refused, and so are clients
+// live serves one client over a WebSocket until it disconnects. Pages from other sites are rejected, and so are clients
 // that exceed the limit.
 func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
 	c, err := websocket.Accept(w, r, &websocket.AcceptOptions{OriginPatterns: h.Origins})
@@ -182,7 +183,7 @@ func (h *Handler) live(w http.ResponseWriter, r *http.Request) {
 		h.Log.DebugContext(r.Context(), "a client of /live was refused", "error", err)
 		return // Accept has already responded
 	}
-	defer c.CloseNow() //nolint:errcheck // the client has disconnected either way
+	defer c.CloseNow() //nolint:errcheck // the client is gone either way
 	if !h.enter() {
 		_ = c.Close(websocket.StatusTryAgainLater, errBusy)
 		return

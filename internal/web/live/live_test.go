@@ -23,10 +23,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// player is an agent that simulates a run depending on the question's text.
+// player is an agent that simulates a run that depends on the question's text.
 type player struct {
 	asked   chan agent.Question
-	blocked chan struct{} // receives a value when a question waits for its end
+	blocked chan struct{} // receives a value when a question waits to be ended
 }
 
 type discard struct{}
@@ -112,7 +112,7 @@ func serve(t *testing.T, p player, change func(*Options)) (address string) {
 	return s.URL
 }
 
-// client is a client of /live.
+// client is a /live client.
 type client struct {
 	t *testing.T
 	*websocket.Conn
@@ -178,7 +178,7 @@ const (
 	known = `["<http://www.wikidata.org/entity/Q64>"]`
 )
 
-// TestForms checks that the messages have the fields that GRASP's clients of 2025 and 2026 read.
+// TestForms checks that the messages have the fields that GRASP's 2025 and 2026 clients read.
 func TestForms(t *testing.T) {
 	address := serve(t, player{}, nil)
 	for _, tt := range []struct{ name, kind, request, want string }{
@@ -227,8 +227,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestPast checks that an output that a client sends back is read as an earlier question, in both forms, and that
-// GRASP's own messages are too.
+// TestPast checks that an output sent back by a client is parsed as an earlier question, in both forms, and that
+// GRASP's own messages are, too.
 func TestPast(t *testing.T) {
 	asked := make(chan agent.Question, 10)
 	address := serve(t, player{asked: asked}, nil)
@@ -296,7 +296,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestBadRequests checks that invalid requests get an error, both at /live and at /run, and that the connection stays
+// TestBadRequests checks that invalid requests get an error, both at /live and at /run, and that the connection remains
 // usable.
 func TestBadRequests(t *testing.T) {
 	address := serve(t, player{}, nil)
@@ -393,7 +393,7 @@ func TestPlaces(t *testing.T) {
 	address := serve(t, player{blocked: blocked}, func(o *Options) { o.Connections = 2 })
 	stuck := dial(t, address)
 	stuck.send(`{"input":"Which?"}`)
-	stuck.get() // and does not acknowledge it
+	stuck.get() // but does not acknowledge the message
 	c := dial(t, address)
 	c.send(`{"input":"Which?"}`)
 	c.all("type")
@@ -405,7 +405,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("/run: %d", status)
 	}
 	_ = stuck.CloseNow()
-	for { // the slot is free once the server has noticed
+	for { // the slot is free once the server has noticed that the client is gone
 		if status, _ := post(t, address, `{"input":"Which?"}`); status == 200 {
 			break
 		}
@@ -421,7 +421,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestOrigins checks that the pages of other sites cannot reach /live.
+// TestOrigins checks that pages from other sites cannot reach /live.
 func TestOrigins(t *testing.T) {
 	address := serve(t, player{}, func(o *Options) { o.Origins = []string{"bot.example.org", "*"} })
 	for origin, want := range map[string]bool{address: true, "https://bot.example.org": true,

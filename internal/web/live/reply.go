@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// object is a message to the client.
+// object is a JSON object sent to the client.
 type object map[string]any
 
 // encode writes v as JSON without escaping HTML characters.
@@ -24,11 +24,11 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// teller turns the events of one run into messages.
+// teller converts the events of one run to messages.
 type teller struct {
 	req    *request
 	events []event.Event
-	system bool // the message with the system prompt was sent
+	system bool // whether the message with the system prompt was sent
 }
 
 // message returns a message of the given type in the client's version of the protocol.
@@ -79,8 +79,8 @@ func (t *teller) messages(e event.Event) ([]object, error) {
 	return nil, nil
 }
 
-// model returns the messages of a call to the model in the main conversation. The first message also has the functions
-// and the system prompt.
+// model returns the messages for a call to the model in the main conversation. The first message also contains the
+// functions and the system prompt.
 func (t *teller) model(e event.Event, before time.Time) (out []object) {
 	if e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
 		!slices.Contains([]string{"act", "generate"}, e.Request.Purpose) {
@@ -101,7 +101,7 @@ func (t *teller) model(e event.Event, before time.Time) (out []object) {
 	return append(out, t.message("model", m))
 }
 
-// systemText returns the text at the beginning of a conversation.
+// systemText returns the system prompt at the start of a conversation.
 func systemText(messages []llm.Message) string {
 	if len(messages) == 0 || messages[0].Role != llm.System {
 		return ""
@@ -109,7 +109,7 @@ func systemText(messages []llm.Message) string {
 	return messages[0].Content
 }
 
-// functions returns the tools in GRASP's form.
+// functions returns the tools in GRASP's format.
 func functions(tools []llm.Tool) []object {
 	out := make([]object, len(tools))
 	for i, t := range tools {
@@ -127,12 +127,12 @@ func arguments(argument string) any {
 	return object{"argument": argument}
 }
 
-// reasons maps GRASP's failure reasons to messages for strangers: details stay in the log.
+// reasons maps GRASP's failure reasons to messages for strangers; the details are only logged.
 var reasons = map[string]string{"api": "the language model or the graph failed; the server's log says why",
 	"timeout": errTime, "loop": "the model kept repeating itself"}
 
-// output is the message that ends a run. Its messages continue those of the request, so that a client can send them
-// back with the next question.
+// output is the message that ends a run. Its messages continue the messages in the request, so that a client can send
+// them back with the next question.
 func output(req *request, events []event.Event) (object, error) {
 	run, err := transcript.Read(events)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // task is GRASP's name for the task that this server performs.
 const task = "sparql-qa"
 
-// wireRequest is what a client sends. Clients of 2025 send question instead of input.
+// wireRequest is what a client sends. 2025 clients send question instead of input.
 type wireRequest struct {
 	Task     string          `json:"task"`
 	Input    json.RawMessage `json:"input"`
@@ -24,22 +24,22 @@ type wireRequest struct {
 	Past     *past           `json:"past"`
 }
 
-// past is the conversation so far: the messages and known IRIs of the previous output.
+// past is the conversation so far: the messages and known IRIs from the previous output.
 type past struct {
 	Questions []string  `json:"questions"` // 2025
 	Messages  []message `json:"messages"`
 	Known     []string  `json:"known"`
 }
 
-// request is a question that can be asked.
+// request is a valid request.
 type request struct {
 	question agent.Question
 	graphs   []string
-	old      bool // in the form of 2025
+	old      bool // the request has the 2025 form
 	past     past
 }
 
-// read reads a request. why describes what is wrong with it, or is "" if nothing is.
+// read parses a request. why describes what is wrong with it, or is "" if it is valid.
 func (h *Handler) read(data []byte) (r *request, why string) {
 	var w wireRequest
 	if err := json.Unmarshal(data, &w); err != nil {
@@ -70,7 +70,7 @@ func (h *Handler) read(data []byte) (r *request, why string) {
 				strings.Join(h.Graphs, ", "))
 		}
 		if slices.Contains(r.graphs[:i], g) {
-			return nil, fmt.Sprintf("the graph %q is named twice", g)
+			return nil, fmt.Sprintf("the graph %q is listed twice", g)
 		}
 	}
 	if w.Past != nil {
@@ -80,7 +80,7 @@ func (h *Handler) read(data []byte) (r *request, why string) {
 	return r, ""
 }
 
-// message is a message of a conversation in the form of the OpenAI protocol. Content that is not text is ignored.
+// message is a message in a conversation, in the form of the OpenAI protocol. Non-text content is ignored.
 type message struct {
 	Role       string     `json:"role"`
 	Content    text       `json:"content"`
@@ -121,10 +121,10 @@ const (
 	maxQuery = 20000 // maximum number of characters in a query or an argument
 )
 
-// turns extracts the earlier questions from the messages: a user's message begins one, calls and their results are its
-// steps, and the call to answer or cancel ends it.
+// turns extracts the earlier questions from the messages: a user message starts a question, calls and their results are
+// its steps, and the call to answer or cancel ends it.
 func (p *past) turns() (out []agent.Turn) {
-	step := map[string]int{} // where a call's result goes, by the call's ID
+	step := map[string]int{} // index of the step that a call's result belongs to, by the call's ID
 	for _, m := range p.Messages {
 		if m.Role == "user" && m.Content != "" {
 			out, step = append(out, agent.Turn{Question: clip(m.Content, maxText)}), map[string]int{}
@@ -149,7 +149,7 @@ func (p *past) turns() (out []agent.Turn) {
 			t.Steps[i].Observation = clip(m.Content, maxText)
 		}
 	}
-	if len(p.Questions) == len(out) { // needed if a message contains more than the question
+	if len(p.Questions) == len(out) { // necessary if a message contains more than the question
 		for i, q := range p.Questions {
 			out[i].Question = render.Clip(q, maxText)
 		}
@@ -157,7 +157,7 @@ func (p *past) turns() (out []agent.Turn) {
 	return out
 }
 
-// end reads a call that ends a question, if this is one.
+// end records the answer or cancellation if the call ends a question.
 func (f *function) end(t *agent.Turn) bool {
 	if f.Name != "answer" && f.Name != "cancel" {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 )
 
-// session is one connection to /live, on which questions are answered one after another.
+// session is one connection to /live, on which questions are answered one at a time.
 type session struct {
 	h    *Handler
 	conn *websocket.Conn
@@ -22,7 +22,7 @@ type session struct {
 // sendTime is the time limit for sending one message to a client.
 const sendTime = 30 * time.Second
 
-// listen forwards what the client sends until it disconnects.
+// listen forwards the client's messages until it disconnects.
 func (s *session) listen(ctx context.Context, gone context.CancelFunc) {
 	defer gone()
 	for {
@@ -38,8 +38,8 @@ func (s *session) listen(ctx context.Context, gone context.CancelFunc) {
 	}
 }
 
-// errIdle means that the client did not send anything in time.
-var errIdle = errors.New("nothing was received in time")
+// errIdle means that the client did not send a message in time.
+var errIdle = errors.New("no message was received in time")
 
 // receive waits for the client's next message.
 func (s *session) receive(ctx context.Context) ([]byte, error) {
@@ -82,7 +82,7 @@ func (s *session) serve(ctx context.Context) {
 	}
 }
 
-// question answers one question. An error means that the connection can no longer be used.
+// question answers one question. It returns an error if the connection can no longer be used.
 func (s *session) question(ctx context.Context, data []byte) error {
 	req, why := s.h.read(data)
 	if why != "" {
@@ -94,7 +94,7 @@ func (s *session) question(ctx context.Context, data []byte) error {
 	if err != nil {
 		return s.send(ctx, failure{errFailed})
 	}
-	defer func() { // stop working when nobody is listening
+	defer func() { // stop the run if no one is listening
 		run.Cancel()
 		<-run.Done()
 	}()
@@ -110,8 +110,8 @@ func (s *session) question(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// tell sends the messages of a run. After each message the client must send one, which may cancel the run; it may also
-// cancel while it waits. A run that ends because timed has ended has no output.
+// tell sends the messages for a run. After each message, the client must send one, which may cancel the run; it may
+// also cancel while it is waiting. A run that ends because timed is done has no output.
 func (s *session) tell(ctx, timed context.Context, run *ask.Run, req *request) (canceled bool, err error) {
 	walk, stop := context.WithCancel(ctx)
 	defer stop()
@@ -160,7 +160,7 @@ func (s *session) tell(ctx, timed context.Context, run *ask.Run, req *request) (
 	}
 }
 
-// cancels reports whether the client's message requests a stop.
+// cancels reports whether the client's message cancels the run.
 func cancels(data []byte) bool {
 	var m struct {
 		Cancel bool `json:"cancel"`

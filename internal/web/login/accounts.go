@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// noteKey is the key of the note with the accounts and the signing key.
+// noteKey is the key of the note that contains the accounts and the signing key.
 const noteKey = "web/logins"
 
 // maxAccounts limits the number of accounts, since each login is compared with all of them.
 const maxAccounts = 200
 
-// book is the note's content.
+// book is the contents of the note.
 type book struct {
 	Secret   []byte    `json:"secret"`
 	Logouts  int64     `json:"logouts"` // number of the operator's logouts
 	Accounts []account `json:"accounts,omitempty"`
 }
 
-// account is a person whom the operator has admitted.
+// account is the stored form of an [Account].
 type account struct {
 	Name    string    `json:"name"`
-	Hash    []byte    `json:"hash"` // SHA-256 of the token, which has 128 random bits and cannot be guessed
+	Hash    []byte    `json:"hash"` // SHA-256 of the token, which has 128 random bits and is unguessable
 	Logouts int64     `json:"logouts"`
 	Made    time.Time `json:"made"`
 }
@@ -43,7 +43,7 @@ func (b *book) account(name string) *account {
 	return &b.Accounts[i]
 }
 
-// books reads and writes the note. If two processes change it at the same moment, one change may be lost, which is
+// books reads and writes the note. If two processes change it at the same time, one change may be lost, but that is
 // unlikely with only one operator.
 type books struct {
 	notes  Notes
@@ -51,7 +51,7 @@ type books struct {
 	mu     sync.Mutex // held during a change
 }
 
-// read returns the book, which it creates the first time.
+// read returns the book, creating it if it does not exist.
 func (s *books) read(ctx context.Context) (*book, error) {
 	b, ok, err := s.get(ctx)
 	if err != nil || ok {
@@ -59,7 +59,7 @@ func (s *books) read(ctx context.Context) (*book, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if b, ok, err = s.get(ctx); err != nil || ok { // another process was faster
+	if b, ok, err = s.get(ctx); err != nil || ok { // another process created it first
 		return b, err
 	}
 	b = &book{Secret: make([]byte, 32)}
@@ -76,7 +76,7 @@ func (s *books) get(ctx context.Context) (*book, bool, error) {
 	}
 	b := new(book)
 	if err := json.Unmarshal(raw, b); err != nil || len(b.Secret) == 0 {
-		return nil, false, fmt.Errorf("the note %s of the ledger cannot be read: %w", noteKey, err)
+		return nil, false, fmt.Errorf("parsing the note %s in the ledger: %w", noteKey, err)
 	}
 	return b, true, nil
 }
@@ -117,13 +117,13 @@ func (s *books) logout(ctx context.Context, u User) error {
 	})
 }
 
-// Account is a person whom the operator has admitted.
+// Account is the account of an annotator whom the operator has admitted.
 type Account struct {
 	Name string
 	Made time.Time
 }
 
-// Accounts lists the accounts in the order of their names.
+// Accounts returns the accounts, sorted by name.
 func (d *Door) Accounts(ctx context.Context) ([]Account, error) {
 	b, err := d.books.read(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func (d *Door) Accounts(ctx context.Context) ([]Account, error) {
 	return out, nil
 }
 
-// Problem is an error meant for the person who made the request.
+// Problem is an error meant for the user who sent the request.
 type Problem string
 
 func (p Problem) Error() string { return string(p) }
@@ -161,7 +161,7 @@ func (d *Door) Add(ctx context.Context, name string) (token string, err error) {
 	})
 }
 
-// Renew creates a new token for an account. The old one is no longer valid, nor is any login with it.
+// Renew creates a new token for an account. The old token and all logins with it become invalid.
 func (d *Door) Renew(ctx context.Context, name string) (token string, err error) {
 	return d.renew(ctx, func(b *book, hash []byte) error {
 		a := b.account(name)

@@ -1,12 +1,12 @@
-// Package login decides who may see the pages that are not public. There is one operator, who has a token from the
+// Package login controls access to the pages that are not public. There is one operator, who has a token from the
 // settings, and there are accounts that the operator creates for annotators, each with its own token.
 //
 // A login sets a cookie, signed with a key kept in the store. The cookie is bound to the token: changing the token,
 // removing the account or logging out invalidates its cookies, in every process that uses the same store. Tokens are
-// compared in constant time, and only a hash of an account's token is stored. After some failures a client has to wait,
-// and after many failures everyone does, so that no token can be guessed.
+// compared in constant time, and only a hash of an account's token is stored. After several failures, the client has to
+// wait, and after many failures, everyone does, so that tokens cannot be guessed.
 //
-// Package guard rejects requests sent by other sites' pages before they reach this package.
+// Package guard rejects cross-site requests before they reach this package.
 package login
 
 import (
@@ -37,12 +37,12 @@ var files embed.FS
 func folder(name string) fs.FS {
 	f, err := fs.Sub(files, name)
 	if err != nil {
-		panic(err) // the folders are part of the program
+		panic(err) // the folders are embedded in the program
 	}
 	return f
 }
 
-// Notes keeps small values by name; internal/store implements it.
+// Notes stores small values by name; internal/store implements it.
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
@@ -52,12 +52,12 @@ type Notes interface {
 type Options struct {
 	Log    *slog.Logger
 	Notes  Notes
-	Token  string // the operator's; if empty, see Local
+	Token  string // the operator's token; if empty, see Local
 	Name   string // the operator's name, for the record; "operator" if empty
 	Now    func() time.Time
 	Random io.Reader
-	// Local means that only this machine can reach the server. In that case, if there is no Token, anyone who reaches it
-	// is the operator.
+	// Local reports whether only this machine can reach the server. If it is true and Token is empty, anyone who
+	// reaches the server is the operator.
 	Local bool
 	Site  *layout.Site // the frame of the pages
 }
@@ -69,7 +69,7 @@ type User struct {
 	Free     bool // no login was required
 }
 
-// Lifetime is how long a login lasts.
+// Lifetime is the duration of a login.
 const Lifetime = 7 * 24 * time.Hour
 
 // MinToken is the minimum number of characters in a token.
@@ -86,11 +86,11 @@ type Door struct {
 	pages *layout.Pages
 }
 
-// New returns a door. A token that is too short is an error, because it could be guessed.
+// New returns a door. It returns an error if the operator's token is so short that it could be guessed.
 func New(o Options) (*Door, error) {
 	if o.Token != "" && len(o.Token) < MinToken {
-		return nil, fmt.Errorf("OPERATOR_TOKEN has %d characters; it needs at least %d that nobody can guess: "+
-			"openssl rand -hex 24 makes one", len(o.Token), MinToken)
+		return nil, fmt.Errorf("OPERATOR_TOKEN has %d characters; it must have at least %d and be unguessable: "+
+			"create one with openssl rand -hex 24", len(o.Token), MinToken)
 	}
 	if o.Name == "" {
 		o.Name = "operator"
@@ -124,7 +124,7 @@ func (d *Door) Operator(next http.Handler) http.Handler {
 	return d.only(next, func(u User) bool { return u.Operator })
 }
 
-// Anybody admits everyone who is logged in.
+// Anybody admits any logged-in user.
 func (d *Door) Anybody(next http.Handler) http.Handler {
 	return d.only(next, func(User) bool { return true })
 }
@@ -151,7 +151,7 @@ func (d *Door) only(next http.Handler, may func(User) bool) http.Handler {
 	})
 }
 
-// closed returns the message that explains why nobody can log in, or "".
+// closed returns the key of the message that explains why no one can log in, or "".
 func (d *Door) closed() string {
 	if d.Token != "" || d.Local {
 		return ""
@@ -171,7 +171,7 @@ func (d *Door) User(r *http.Request) (u User, ok bool, err error) {
 	if err != nil {
 		return User{}, false, err
 	}
-	for _, c := range r.Cookies() { // another site under the same domain may have set a cookie with the same name
+	for _, c := range r.Cookies() { // another site in the same domain may have set a cookie with the same name
 		if c.Name != cookieName(secure(r)) {
 			continue
 		}
@@ -182,7 +182,7 @@ func (d *Door) User(r *http.Request) (u User, ok bool, err error) {
 	return User{}, false, nil
 }
 
-// fromHere reports whether a request comes from this machine and not through a proxy that declares itself.
+// fromHere reports whether a request comes from this machine and not through a self-declared proxy.
 func fromHere(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
@@ -193,7 +193,7 @@ func fromHere(r *http.Request) bool {
 	return err == nil && guard.Loopback(host)
 }
 
-// secure reports whether the browser used HTTPS or must use it: only loopback names are exempt.
+// secure reports whether the browser used or must use HTTPS: only loopback names are exempt.
 func secure(r *http.Request) bool {
 	host := r.Host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -206,7 +206,7 @@ func encrypted(r *http.Request) bool {
 	return r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https")
 }
 
-// cookieName returns the cookie's name. Its prefix makes browsers prevent other hosts of the same domain from setting
+// cookieName returns the cookie's name. Its prefix makes browsers prevent other hosts in the same domain from setting
 // it.
 func cookieName(secure bool) string {
 	if secure {
@@ -215,7 +215,7 @@ func cookieName(secure bool) string {
 	return "spinachbot"
 }
 
-// session is the content of a cookie.
+// session is the contents of a cookie.
 type session struct {
 	Name     string `json:"n"`
 	Operator bool   `json:"o,omitempty"`
@@ -235,7 +235,7 @@ func (d *Door) issue(b *book, u User) (string, error) {
 	return body + "." + base64.RawURLEncoding.EncodeToString(mac(key, body)), nil
 }
 
-// check reads a cookie's value.
+// check parses and verifies a cookie's value.
 func (d *Door) check(b *book, value string) (User, bool) {
 	body, given, ok := strings.Cut(value, ".")
 	if !ok {
@@ -256,7 +256,7 @@ func (d *Door) check(b *book, value string) (User, bool) {
 	return u, age >= -time.Minute && age < Lifetime
 }
 
-// keyOf returns the key that signs a user's cookies. It changes with the token and with every logout.
+// keyOf returns the key for signing a user's cookies. It changes with the token and on every logout.
 func (d *Door) keyOf(b *book, u User) ([]byte, bool) {
 	if u.Operator {
 		hash := sha256.Sum256([]byte(d.Token))
@@ -275,7 +275,7 @@ func mac(key []byte, text string) []byte {
 	return h.Sum(nil)
 }
 
-// who returns the user with this token. It takes the same time for every user.
+// who returns the user with the given token. It takes the same time for every user.
 func (d *Door) who(b *book, token string) (User, bool) {
 	given := sha256.Sum256([]byte(token))
 	var found User

@@ -45,7 +45,7 @@ func (n *notes) Put(_ context.Context, key string, value []byte) error {
 	return n.err
 }
 
-// house is a door with a page behind it.
+// house is a [Door] with a page behind it.
 type house struct {
 	t     *testing.T
 	door  *Door
@@ -79,7 +79,7 @@ func newHouse(t *testing.T, change func(*Options)) *house {
 	return h
 }
 
-// request is what a browser sends.
+// request is a request from a browser.
 type request struct {
 	method, path, host, from, body string
 	header                         map[string]string
@@ -121,7 +121,7 @@ func (h *house) login(token string, change func(*request)) *http.Response {
 	return h.send(q)
 }
 
-// entered performs a login and returns the cookie.
+// entered logs in and returns the cookie.
 func (h *house) entered(token string) []*http.Cookie {
 	h.t.Helper()
 	r := h.login(token, nil)
@@ -157,7 +157,7 @@ func TestLoginAndLogout(t *testing.T) {
 	}
 	h.wants("with the cookie", request{path: "/operator", cookies: c}, http.StatusOK)
 	h.wants("logged in, on the login page", request{path: "/login", cookies: c}, http.StatusSeeOther)
-	// The logout ends the person's other logins, too.
+	// Logging out ends the user's other logins, too.
 	d := h.entered(token)
 	h.wants("logout", request{method: "POST", path: "/logout", cookies: c}, http.StatusSeeOther)
 	h.wants("the cookie after it", request{path: "/operator", cookies: c}, http.StatusSeeOther)
@@ -170,7 +170,7 @@ func TestLoginAndLogout(t *testing.T) {
 	h.wants("after a week", request{path: "/operator", cookies: c}, http.StatusSeeOther)
 }
 
-// Over the network, the cookie is sent only over HTTPS and cannot be set by another host of the domain.
+// Over the network, the cookie is sent only over HTTPS and cannot be set by another host in the domain.
 func TestCookieOverTheNetwork(t *testing.T) {
 	h := newHouse(t, nil)
 	far := func(q *request) {
@@ -217,7 +217,7 @@ func TestCookiesFromElsewhere(t *testing.T) {
 	h.wants("a foreign cookie before ours", request{path: "/operator", cookies: named(foreign, own.Value)}, http.StatusOK)
 	h.wants("under the other name", request{path: "/operator",
 		cookies: []*http.Cookie{{Name: "__Host-spinachbot", Value: own.Value}}}, http.StatusSeeOther)
-	// Another process with the same store accepts the cookie; with another token it does not.
+	// A different process with the same store accepts the cookie, but not if its token is different.
 	next, err := New(h.door.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +289,7 @@ func TestLockOut(t *testing.T) {
 	if r := try(token, "198.51.100.7:2"); r.StatusCode != http.StatusSeeOther {
 		t.Errorf("after the window: %s", r.Status)
 	}
-	// A success resets earlier failures.
+	// A successful login resets earlier failures.
 	for range 3 {
 		for range perClient - 1 {
 			try("wrong", "198.51.100.7:1")
@@ -310,7 +310,7 @@ func TestLockOut(t *testing.T) {
 	}
 }
 
-// A hundred simultaneous guesses are limited in the same way as guesses made one by one.
+// A hundred simultaneous guesses are limited the same way as sequential guesses.
 func TestGuessesAtOnce(t *testing.T) {
 	var tr tries
 	tr.now = func() time.Time { return time.Unix(0, 0) }

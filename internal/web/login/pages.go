@@ -14,7 +14,7 @@ import (
 
 func escape(s string) string { return url.QueryEscape(s) }
 
-// form shows the page on which people log in.
+// form shows the login page.
 func (d *Door) form(w http.ResponseWriter, r *http.Request) {
 	to := guard.Local(r.URL.Query().Get("to"))
 	if why := d.closed(); why != "" {
@@ -34,12 +34,12 @@ func (d *Door) form(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse shows a page with a message but without the form.
+// refuse shows a page with a message and without the form.
 func (d *Door) refuse(w http.ResponseWriter, r *http.Request, status int, key string, args ...any) {
 	d.Site.Problem(w, r, status, d.Site.Say(r, key, args...))
 }
 
-// ask shows the form, with a message about what went wrong, if anything.
+// ask shows the form, with a message about what went wrong, if applicable.
 func (d *Door) ask(w http.ResponseWriter, r *http.Request, status int, to, key string, args ...any) {
 	problem := ""
 	if key != "" {
@@ -49,7 +49,7 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, status int, to, key s
 		Data: map[string]string{"Problem": problem, "To": to}})
 }
 
-// plain reports whether a request from another machine came without encryption.
+// plain reports whether a request came from another machine without encryption.
 func plain(r *http.Request) bool { return secure(r) && !encrypted(r) }
 
 // enter checks a token and sets the cookie.
@@ -82,7 +82,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 	}
 	b, err := d.books.read(r.Context())
 	if err != nil {
-		done(true) // nothing was learned about the token
+		done(true) // the attempt revealed nothing about the token
 		d.failed(w, r, err)
 		return
 	}
@@ -103,7 +103,7 @@ func (d *Door) enter(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// leave ends all logins of the sender.
+// leave ends all of the sender's logins.
 func (d *Door) leave(w http.ResponseWriter, r *http.Request) {
 	u, ok, err := d.User(r)
 	if err == nil && ok && !u.Free {
@@ -122,11 +122,12 @@ func (d *Door) cookie(r *http.Request, value string, age int) *http.Cookie {
 		Secure: secure(r), SameSite: http.SameSiteStrictMode}
 }
 
-// failed shows that the store cannot be used. The error itself is only logged, since strangers read the page.
+// failed shows a page saying that the store is unavailable. The error itself is only logged, since strangers may read
+// the page.
 func (d *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody is waiting anymore
+		return // the client is gone
 	}
-	d.Log.Error("the accounts cannot be read or written", "error", err)
+	d.Log.Error("reading or writing the accounts failed", "error", err)
 	d.refuse(w, r, http.StatusServiceUnavailable, "login.failed")
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/guard"
 )
 
-// The number of wrong tokens that are tolerated within a window. The total limit for all clients is for attackers with
+// Number of wrong tokens tolerated within a window. The overall limit for all clients protects against attackers with
 // many addresses. It does not apply to clients on this machine, so that a stranger cannot lock out an operator who
 // works there.
 const (
 	window     = 15 * time.Minute
 	perClient  = 5
 	overall    = 60
-	maxTracked = 10_000 // clients that are remembered
+	maxTracked = 10_000 // maximum number of clients remembered
 	everybody  = ""
 )
 
@@ -30,16 +30,16 @@ type tries struct {
 	by map[string]*count // by client; the total is under [everybody]
 }
 
-// count records a client's failures within the window that began with the first one.
+// count records a client's failures within the window that started with its first failure.
 type count struct {
 	since    time.Time
 	failures int
 	underWay int
 }
 
-// begin returns how long a client has to wait before its next attempt, or 0 if it may try now. In that case done must
-// be called with the outcome. Until then the attempt counts as a failure, so that many attempts at once are no better
-// than one after another.
+// begin returns how long a client has to wait before its next attempt, or 0 if it may try now. If it may, the caller
+// must call done with the outcome. Until then, the attempt counts as a failure, so concurrent attempts have no
+// advantage over sequential ones.
 func (t *tries) begin(client string) (done func(ok bool), wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,8 +103,8 @@ func (t *tries) forget(now time.Time) {
 	}
 }
 
-// clientOf identifies the sender of a request by its address or, for IPv6, by the network of one customer. A proxy on
-// this machine names its client in the last element of X-Forwarded-For, which it has written itself.
+// clientOf identifies the sender of a request by its address or, for IPv6, by the customer's network. A proxy on this
+// machine identifies its client in the last element of X-Forwarded-For, which it added itself.
 func clientOf(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -118,7 +118,7 @@ func clientOf(r *http.Request) string {
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	if err != nil {
-		return "unknown" // set by a proxy; all such clients share one count
+		return "unknown" // set by a proxy; all clients of the proxy share one count
 	}
 	ip = ip.Unmap().WithZone("")
 	if ip.Is6() {

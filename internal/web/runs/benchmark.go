@@ -32,7 +32,7 @@ func (b *benchmark) Address() string { return "/runs/benchmark/" + escape(b.Name
 // Active reports whether the run seems to be in progress.
 func (b *benchmark) Active() bool { return b.Working }
 
-// folders returns the folders of benchmark runs by their names.
+// folders returns the folders of benchmark runs by name.
 func (p *Pages) folders() map[string]string {
 	out := map[string]string{}
 	add := func(dir string) bool {
@@ -59,7 +59,7 @@ func (p *Pages) folders() map[string]string {
 	return out
 }
 
-// named reads a benchmark run by its name.
+// named reads the benchmark run with the given name.
 func (p *Pages) named(ctx context.Context, name string) (*benchmark, error) {
 	dir := p.folders()[name]
 	if dir == "" {
@@ -99,7 +99,7 @@ func (p *Pages) benchmarks(w http.ResponseWriter, r *http.Request) {
 	slices.SortFunc(rows, func(a, b benchmarkRow) int {
 		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(a.Name, b.Name))
 	})
-	for i := range rows[:min(len(rows), kept)] { // only as many as are cached, because reading runs repeatedly is slow
+	for i := range rows[:min(len(rows), kept)] { // only as many as fit in the cache, because rereading runs is slow
 		b, err := p.named(r.Context(), rows[i].Name)
 		if err != nil {
 			p.Log.DebugContext(r.Context(), "a benchmark run has no score", "run", rows[i].Name, "error", err)
@@ -114,12 +114,12 @@ func (p *Pages) benchmarks(w http.ResponseWriter, r *http.Request) {
 		Styles: []string{"runs/runs.css"}, Data: rows})
 }
 
-// metric returns the run's first measure.
+// metric returns the run's first metric.
 func (b *benchmark) metric() string {
 	return cmp.Or(append(slices.Clone(b.Metrics), "")[0], evalrun.MetricSpinach)
 }
 
-// means returns the mean F1 and exact match, from 0 to 1, of the items that did not fail because of a service; ok is
+// means returns the mean F1 and exact match, from 0 to 1, over the items that did not fail because of a service; ok is
 // false if there are none.
 func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 	n := 0
@@ -133,10 +133,10 @@ func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 
 func percent(f float64) string { return fmt.Sprintf("%.1f %%", 100*f) }
 
-// items is the page of one or more benchmark runs over the same items.
+// items is the page for one or more benchmark runs over the same items.
 type items struct {
 	Runs    []*benchmark
-	Others  []option // runs that can be compared with these
+	Others  []option // runs that can be compared with the shown runs
 	Metric  string
 	Figures []figures
 	Rows    []row
@@ -148,7 +148,7 @@ type items struct {
 	query string
 }
 
-// figures are the numbers of a run at the top of the page.
+// figures are a run's numbers at the top of the page.
 type figures struct {
 	Name    string   `json:"name"`
 	Figures []figure `json:"figures"`
@@ -160,7 +160,7 @@ type figure struct {
 	Label string `json:"label"`
 }
 
-// row is an item with its outcome in each run.
+// row is an item with its outcomes in all runs.
 type row struct {
 	Question string  `json:"question"`
 	ID       string  `json:"id"`
@@ -169,7 +169,7 @@ type row struct {
 	least    float64 // the lowest F1
 }
 
-// cell is an item in one run.
+// cell is an item's outcome in one run.
 type cell struct {
 	Address string `json:"address,omitempty"`
 	State   string `json:"state"`
@@ -185,16 +185,16 @@ func (x *items) Live() bool {
 	return slices.ContainsFunc(x.Runs, func(b *benchmark) bool { return b.Working })
 }
 
-// Terms returns the words that the page explains.
+// Terms returns the terms that the page explains.
 func (x *items) Terms() []string { return []string{"f1", "em", "measure", "gold"} }
 
 // Several reports whether there is more than one run.
 func (x *items) Several() bool { return len(x.Runs) > 1 }
 
-// State returns the URL of the page's state.
+// State returns the URL of the page's current state as JSON.
 func (x *items) State() string { return x.Runs[0].Address() + "/state.json" + x.query }
 
-// look reads the runs that the URL names and selects the items that match its filter.
+// look reads the runs named in the URL and selects the items that match its filter.
 func (p *Pages) look(r *http.Request) (*items, error) {
 	x := &items{Search: word(r, "q")}
 	if r.URL.RawQuery != "" {
@@ -230,7 +230,7 @@ func (p *Pages) look(r *http.Request) (*items, error) {
 	return x, nil
 }
 
-// filter selects the items to show: those that match it in at least one run.
+// filter selects the items to show: the items that match it in at least one run.
 type filter struct {
 	state, class, feature, steps string
 	words                        []string
@@ -244,8 +244,8 @@ func (f *filter) takes(it *evalrun.WatchedItem, state string) bool {
 		(f.feature == "" || slices.Contains(it.Features, f.feature)) && (f.steps == "" || it.StepBin() == f.steps)
 }
 
-// choose returns the items that match the filter: those with the worst outcome first and, among equals, those with the
-// lowest F1 first.
+// choose returns the items that match the filter, with the worst outcomes first and, among equal outcomes, the lowest
+// F1 first.
 func (x *items) choose(f filter) (out []row) {
 	seen := map[string]bool{}
 	for _, b := range x.Runs {
@@ -268,7 +268,7 @@ func (x *items) choose(f filter) (out []row) {
 	return out
 }
 
-// row returns an item in all runs; ok reports whether it matches the filter.
+// row returns an item's outcomes in all runs; ok reports whether the item matches the filter.
 func (x *items) row(it *evalrun.WatchedItem, f *filter) (out row, ok bool) {
 	out = row{Question: it.Question, ID: it.ID, worst: len(evalrun.States), least: 1}
 	states := map[string]bool{}
@@ -296,7 +296,7 @@ func (x *items) row(it *evalrun.WatchedItem, f *filter) (out row, ok bool) {
 	return out, ok && (f.state != differ || len(states) > 1)
 }
 
-// count computes the figures of all runs.
+// count computes the figures for each run.
 func (x *items) count(say func(string) string) {
 	for _, b := range x.Runs {
 		of := figures{Name: b.Name}
@@ -365,7 +365,7 @@ func (p *Pages) benchmarkState(w http.ResponseWriter, r *http.Request) {
 		"figures": x.Figures, "rows": append([]row{}, x.Rows...), "total": x.Pager.Total})
 }
 
-// itemView is an item of a benchmark.
+// itemView is a benchmark item.
 type itemView struct {
 	*evalrun.ItemData
 	Benchmark, Back string

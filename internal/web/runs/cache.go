@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// kept is the maximum number of files or folders in a cache.
+// kept is the maximum number of entries in a cache.
 const kept = 12
 
-// cache keeps what was read most recently. It is safe for concurrent use; two concurrent calls may both read the file.
+// cache keeps the most recently read values. It is safe for concurrent use; two concurrent calls may both read the same
+// file.
 type cache[T any] struct {
 	mu    sync.Mutex
 	of    map[string]remembered[T]
@@ -24,7 +25,8 @@ type remembered[T any] struct {
 	value   T
 }
 
-// get returns what read returned for the file at path, as long as the file's time and size are unchanged.
+// get returns the result of read for the file at path, which it caches until the file's modification time or size
+// changes.
 func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	have, ok := c.of[path]
@@ -51,7 +53,7 @@ func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (
 	return value, nil
 }
 
-// number returns a whole number from the URL, or 0.
+// number returns an integer parameter from the URL, or 0.
 func number(r *http.Request, name string) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
@@ -60,7 +62,7 @@ func number(r *http.Request, name string) int {
 	return n
 }
 
-// word returns a value from the URL.
+// word returns a parameter from the URL.
 func word(r *http.Request, name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }
 
 // with returns the URL with one parameter changed.

@@ -21,9 +21,9 @@ import (
 
 // entry is a run in the list.
 type entry struct {
-	Name     string // name of the file, without its extension
+	Name     string // file name without extension
 	Question string
-	Source   string // who asked: ask, bot, challenge, live, mcp, web, …; triage for a judgment
+	Source   string // origin of the question: ask, bot, challenge, live, mcp, web, …; triage for a judgment
 	Preset   string
 	Begun    time.Time
 	Ended    bool
@@ -41,11 +41,11 @@ func (e *entry) Address() string { return "/runs/question/" + escape(e.Name) }
 // EndingKey returns the message key for the ending.
 func (e *entry) EndingKey() string { return endingKey(e.Ending) }
 
-// reasons lists the reasons that have a message runs.reason.…
+// reasons lists the reasons for which a message runs.reason.… exists.
 var reasons = []string{"actions", "cancelled", "cannot_publish", "day_money", "given_up", "graph_failed", "loop",
 	"model_failed", "money", "no_model", "not_found", "time", "tokens"}
 
-// endingKey returns the message key for an ending; a reason without a message is shown as it is.
+// endingKey returns the message key for an ending; a reason without a message is shown verbatim.
 func endingKey(reason string) string {
 	if slices.Contains(reasons, reason) {
 		return "runs.reason." + reason
@@ -66,8 +66,8 @@ type index struct {
 
 const ending = ".jsonl"
 
-// all returns the runs in a folder, the newest first. For a folder that does not exist, it returns no runs. Unchanged
-// files are not read again; a file that cannot be read is left out.
+// all returns the runs in a folder, newest first. If the folder does not exist, it returns no runs. Unchanged files are
+// not read again; files that cannot be read are omitted.
 func (x *index) all(dir string) ([]entry, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,13 +107,13 @@ func (x *index) all(dir string) ([]entry, error) {
 	return out, nil
 }
 
-// How many bytes of a file are read for the list, at most: for its first line and for its end.
+// Maximum number of bytes read from a file for the list: for its first line and from its end.
 const (
 	maxHead = 1 << 20
 	maxTail = 256 << 10
 )
 
-// readEntry reads the first and the last event of a file.
+// readEntry reads the first and last events in a file.
 func readEntry(dir, name string, info fs.FileInfo) (e entry, err error) {
 	e = entry{Name: name, changed: info.ModTime(), size: info.Size(), Begun: info.ModTime(), Source: source(name)}
 	f, err := os.OpenInRoot(dir, name+ending)
@@ -155,16 +155,16 @@ func readEntry(dir, name string, info fs.FileInfo) (e entry, err error) {
 	return e, nil
 }
 
-// sources lists the IDs of questions that are not asked on a wiki.
+// sources lists the ID prefixes of questions that were not asked on a wiki.
 var sources = []string{"ask", "challenge", "live", "mcp", "web"}
 
-// Further sources: the bot, to answer a request or only to judge a post.
+// Further sources: the bot, answering a request or only judging a post.
 const (
 	fromBot    = "bot"
 	fromTriage = "triage"
 )
 
-// source returns who asked, according to the name of a file: ID-20261120T101500.000.
+// source returns the origin of a question, according to the file name: ID-20261120T101500.000.
 func source(name string) string {
 	id, triage := runID(name)
 	base, _, _ := strings.Cut(id, "-")
@@ -177,10 +177,10 @@ func source(name string) string {
 	return fromBot
 }
 
-// perPage is the number of runs or items on a page.
+// perPage is the number of runs or items per page.
 const perPage = 50
 
-// endings lists the choices of the filter by ending; unanswered means all endings without an answer.
+// endings lists the choices in the filter by ending; unanswered means all endings without an answer.
 var endings = []string{answered, "unanswered", "open"}
 
 func (e *entry) is(what string) bool {
@@ -195,7 +195,7 @@ func (e *entry) is(what string) bool {
 	return true
 }
 
-// list is the page of all questions.
+// list is the page with the list of questions.
 type list struct {
 	Entries []entry
 	Pager   pager

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// judged lists the suffixes of the IDs of runs that only judge a post: whether it is a request, and whether it was
-// asked before.
+// judged lists the ID suffixes of runs that only judge a post: whether it is a request, and whether it was asked
+// before.
 var judged = []string{"-triage", "-asked"}
 
-// runID returns the ID in the name of a run's file, ID-20261120T101500.000, and whether the run only judges a post.
+// runID returns the ID in a run's file name, ID-20261120T101500.000, and whether the run only judges a post.
 func runID(name string) (id string, triage bool) {
 	id = name
 	if i := strings.LastIndexByte(name, '-'); i > 0 {
@@ -28,7 +28,7 @@ func runID(name string) (id string, triage bool) {
 // Latest returns the URL of the newest run of each ID, such as the key of a request. A run that only judges whether a
 // post is a request is returned only if there is no other run.
 func (p *Pages) Latest() map[string]string {
-	files, err := os.ReadDir(p.Trajectories) // sorted by name, and so by time
+	files, err := os.ReadDir(p.Trajectories) // sorted by name and therefore by time
 	if err != nil {
 		p.Log.Debug("the folder of the trajectories cannot be read", "error", err)
 	}
@@ -49,7 +49,7 @@ func (p *Pages) Latest() map[string]string {
 	return out
 }
 
-// request redirects from the key of a request to its newest run; replies on the wiki link to it this way.
+// request redirects from the key of a request to its newest run; replies on the wiki link to runs this way.
 func (p *Pages) request(w http.ResponseWriter, r *http.Request) {
 	to := p.Latest()[r.PathValue("key")]
 	if to == "" {
@@ -59,7 +59,7 @@ func (p *Pages) request(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// ledgerEntry returns the URL of the request that a run belongs to, or "" if it was not asked on a wiki.
+// ledgerEntry returns the URL of the request that a run belongs to, or "" if the question was not asked on a wiki.
 func (p *Pages) ledgerEntry(r *http.Request, name string) string {
 	if from := source(name); p.Request == nil || from != fromBot && from != fromTriage {
 		return ""

@@ -1,10 +1,10 @@
-// Package runs shows runs, both finished and in progress: the questions of the bot, of ask and of the server, from the
-// trajectories in a folder, and benchmark runs, from their folders. It only reads files.
+// Package runs shows runs, both finished and in progress: the questions that the bot, the ask command and the server
+// answered, from the trajectories in a folder, and benchmark runs, from their folders. It only reads files.
 //
 //	runs.go         URLs and their handlers
 //	list.go         the questions, found and filtered
-//	request.go      which runs belong to which of the bot's requests
-//	trajectory.go   one run: its turns, its tree; several side by side
+//	request.go      which of the bot's requests each run belongs to
+//	trajectory.go   one run: its turns and its tree; several runs side by side
 //	benchmark.go    benchmark runs: their items, filtered, with a column for each run
 //
 // Any text on the pages may come from a stranger, a graph or a model, so it is shown as plain text.
@@ -29,13 +29,13 @@ import (
 //go:embed all:page static words
 var own embed.FS
 
-// Options are the parts of the pages.
+// Options are the parts of [Pages].
 type Options struct {
 	Log          *slog.Logger
 	Site         *layout.Site
-	Trajectories string   // the folder of the trajectories of single questions
+	Trajectories string   // folder with the trajectories of single questions
 	Benchmarks   []string // folders of benchmark runs, or folders that contain such folders
-	// Request returns the URL of the page of one of the bot's requests by its ledger key, or ""; may be nil
+	// Request returns the URL of the page for the bot's request with the given ledger key, or ""; may be nil
 	Request func(ctx context.Context, key string) string
 	Now     func() time.Time
 }
@@ -84,7 +84,7 @@ func (p *Pages) Handler() http.Handler {
 	return mux
 }
 
-// missing responds that a page does not exist or cannot be read.
+// missing responds with a page saying that the requested page does not exist or cannot be read.
 func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		p.Site.Problem(w, r, http.StatusNotFound, p.Site.Say(r, "runs.missing"))
@@ -94,12 +94,12 @@ func (p *Pages) missing(w http.ResponseWriter, r *http.Request, err error) {
 	p.Site.Problem(w, r, http.StatusInternalServerError, p.Site.Say(r, "runs.unreadable"))
 }
 
-// fileName reports whether a name from a URL can be the name of a file in a folder.
+// fileName reports whether a name from a URL is valid as the name of a file in a folder.
 func fileName(name string) bool {
 	return name != "" && name == filepath.Base(name) && !strings.HasPrefix(name, ".") && !strings.ContainsAny(name, "/\\\x00")
 }
 
-// pager is a list split into pages.
+// pager describes how a list is split into pages.
 type pager struct {
 	Page, Pages     int
 	From, To, Total int
@@ -138,7 +138,7 @@ func options(chosen string, values []string, say func(string) string) (out []opt
 
 func plainWords(s string) string { return s }
 
-// sorted returns the distinct values, without the empty one.
+// sorted returns the distinct nonempty values, sorted.
 func sorted(values []string) []string {
 	out := slices.Clone(values)
 	slices.Sort(out)

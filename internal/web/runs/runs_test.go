@@ -24,14 +24,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// evil is a string that would have an effect if it were not shown as plain text.
+// evil is a string that would have an effect if it were not escaped.
 const evil = `</pre></script><script>window.hit=1</script><img src=x onerror=hit()>` + "\u202e" + `" onclick="hit()" javascript:hit()`
 
-// begun is the time at which the tests' runs begin.
+// begun is the start time of the runs in the tests.
 var begun = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// write writes a trajectory. The first event's ID is 1, and each event's parent is the one before it, unless the event
-// has a parent.
+// write writes a trajectory. The first event's ID is 1, and each event's parent is the previous event, unless the event
+// specifies a parent.
 func write(t testing.TB, dir, name string, events ...event.Event) {
 	t.Helper()
 	f, err := event.Create(filepath.Join(dir, name+".jsonl"))
@@ -59,7 +59,7 @@ func step(n int, tool, argument, seen string) event.Event {
 	return event.Event{Event: "step", Step: &event.Step{N: n, Thought: "I think.", Action: tool, Argument: argument, Observation: seen, MS: 12}}
 }
 
-// pages serves the pages over a folder of trajectories and one of benchmark runs.
+// pages serves the pages for a folder of trajectories and a folder of benchmark runs.
 func pages(t testing.TB, dir string, benchmarks ...string) http.Handler {
 	t.Helper()
 	lg := slog.New(slog.DiscardHandler)
@@ -77,8 +77,8 @@ func get(t testing.TB, h http.Handler, path string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// TestList checks that all runs are in the list, the newest first. They can be found by words, by source and by ending.
-// A broken or changing file does no harm. Judgments are shown only on request.
+// TestList checks that all runs are in the list, newest first, and can be found by words, by source and by ending.
+// Broken or changing files do no harm. Judgments are shown only on request.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "ask-20261120T100000.000", start("Which castles are in Wales?"), step(1, "search", "castle", "Q23413"),
@@ -131,8 +131,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestFirstDifference checks that a line marks the first step in which runs differ, and that equal runs do not have
-// one.
+// TestFirstDifference checks that a line marks the first step in which runs differ, and that identical runs do not have
+// such a line.
 func TestFirstDifference(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a", start("Which?"), step(1, "search", "one", "x"), step(2, "search", "two", "x"), step(3, "search", "three", "x"))
@@ -148,7 +148,7 @@ func TestFirstDifference(t *testing.T) {
 	}
 }
 
-// TestRun checks that a run's page shows the question, turns, refusals, answer and end. The tree's nodes link to its
+// TestRun checks that a run's page shows the question, turns, refusals, answer and ending. The tree's nodes link to its
 // turns. All of its text remains plain text.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
@@ -206,7 +206,7 @@ func long(t testing.TB, dir string, steps int) {
 	write(t, dir, "long", append(events, event.Event{Event: "end", Reason: "actions"})...)
 }
 
-// TestLong checks that a long run is split into pages, none of them large, and that each step is on one of them.
+// TestLong checks that a long run is split into pages, none of which is large, and that each step is on one of them.
 func TestLong(t *testing.T) {
 	dir := t.TempDir()
 	long(t, dir, 1000)
@@ -226,7 +226,7 @@ func TestLong(t *testing.T) {
 	}
 }
 
-// BenchmarkTenThousandEvents reads a run of 10,000 events and shows its first page, then shows that page again.
+// BenchmarkTenThousandEvents reads a run with 10,000 events and shows its first page, then shows that page again.
 func BenchmarkTenThousandEvents(b *testing.B) {
 	dir := b.TempDir()
 	long(b, dir, 10_000)
@@ -275,7 +275,7 @@ func benchmarkRun(t *testing.T, dir, name string, f1 ...float64) string {
 	return run
 }
 
-// Among partly right items, the one with the lowest score comes first.
+// Among partly right items, the item with the lowest score comes first.
 func TestLowestScoreFirst(t *testing.T) {
 	dir := t.TempDir()
 	benchmarkRun(t, dir, "one", 0.75, 0.25, 1, 0.5)
@@ -291,7 +291,7 @@ func TestLowestScoreFirst(t *testing.T) {
 }
 
 // TestBenchmark checks that a benchmark run in progress shows its progress, its cost, and wrong items first. Items can
-// be filtered by measure, result, class, feature and steps. Two runs are shown side by side. An item links to its run.
+// be filtered by metric, result, class, feature and steps. Two runs are shown side by side. An item links to its run.
 func TestBenchmark(t *testing.T) {
 	dir := t.TempDir()
 	benchmarkRun(t, dir, "one", 1, 0.25, 0)
@@ -378,8 +378,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestRequest checks that the key of a request redirects to its newest run, and that the page of a run links back to
-// the request.
+// TestRequest checks that the key of a request redirects to its newest run, and that the run's page links back to the
+// request.
 func TestRequest(t *testing.T) {
 	dir, lg := t.TempDir(), slog.New(slog.DiscardHandler)
 	for _, name := range []string{"sb-1-20261120T090000.000", "sb-1-20261120T100000.000", "sb-1-triage-20261121T100000.000",

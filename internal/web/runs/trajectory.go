@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// run is a trajectory as shown on its page.
+// run is a trajectory in the form shown on its page.
 type run struct {
 	Name    string
 	Start   event.Event
@@ -36,7 +36,7 @@ type run struct {
 	changed time.Time
 }
 
-// Ending returns "answered", a reason, or "" for a run without an end.
+// Ending returns "answered", a reason, or "" for a run without an end event.
 func (x *run) Ending() string {
 	switch {
 	case x.End == nil:
@@ -115,7 +115,7 @@ func runOf(name string, events []event.Event) *run {
 	return x
 }
 
-// bindings returns the rows of a result, or its truth value.
+// bindings returns the rows of a result, or its Boolean value.
 func bindings(table []byte) json.RawMessage {
 	var doc struct {
 		Boolean json.RawMessage `json:"boolean"`
@@ -129,32 +129,32 @@ func bindings(table []byte) json.RawMessage {
 	return doc.Results.Bindings
 }
 
-// turnsPerPage is the number of turns on a page: a run may have thousands.
+// turnsPerPage is the number of turns per page; a run may have thousands.
 const turnsPerPage = 100
 
-// view is the page of one run.
+// view is the page for one run.
 type view struct {
 	*run
 	Shown   []evalrun.ShownEvent
 	Pager   pager
 	Tools   []option
-	Failed  bool // only turns that failed or were refused are shown
+	Failed  bool // only turns that failed or were rejected are shown
 	Picture template.HTML
 	Nodes   int // number of nodes in the picture
 	More    bool
 	Item    *itemView // the item, if the run is part of a benchmark run
 	File    string    // URL of the file with the events
 	Request string    // URL of the bot's request, or ""
-	ID      string    // of the question; its other runs have the same ID
+	ID      string    // ID of the question; its other runs have the same ID
 }
 
-// view returns the parts of a run that the URL requests.
+// view returns the parts of a run requested in the URL.
 func (p *Pages) view(r *http.Request, x *run) *view {
 	v := &view{run: x, Failed: word(r, "failed") != ""}
 	tool := word(r, "tool")
 	var tools []string
 	shown := make([]evalrun.ShownEvent, 0, len(x.Turns))
-	place := map[int]int{} // position in the list that is shown, by event
+	place := map[int]int{} // position in the shown list, by event
 	for _, t := range x.Turns {
 		tools = append(tools, t.Tool)
 		if tool != "" && t.Tool != tool || v.Failed && t.Failure == "" && t.Refused == "" {
@@ -183,10 +183,10 @@ func (p *Pages) view(r *http.Request, x *run) *view {
 	return v
 }
 
-// watchTime is how long a run without an end is polled after its last change.
+// watchTime is how long a run without an end event is polled after its last change.
 const watchTime = 15 * time.Minute
 
-// page returns the frame of a run's page. The page of a run in progress is reloaded.
+// page returns the description of a run's page. The page is reloaded while the run is in progress.
 func (p *Pages) page(r *http.Request, v *view) layout.Page {
 	out := layout.Page{Title: text.Clip(text.OneLine(text.Clean(v.Question())), 120), Section: "runs", Styles: []string{"runs/runs.css"},
 		Scripts: []string{"runs/runs.js"}, Words: []string{"runs.zoom"}, Wide: v.Tree != nil, Data: v}
@@ -212,8 +212,7 @@ func (p *Pages) question(w http.ResponseWriter, r *http.Request) {
 	p.pages.Show(w, r, http.StatusOK, "run", p.page(r, v))
 }
 
-// questionState responds with the time of a run's last change, so that a page that watches the run can see whether it
-// has changed.
+// questionState responds with the time of a run's last change, so that a page that watches the run can detect changes.
 func (p *Pages) questionState(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	if !fileName(name) {
@@ -261,11 +260,11 @@ const mostCompared = 4
 // compared is a page with runs side by side, turn by turn.
 type compared struct {
 	Runs  []*run
-	Turns [][]*evalrun.ShownEvent // one line per turn; nil if a run has fewer turns
-	More  int                     // turns that are not shown
+	Turns [][]*evalrun.ShownEvent // one row per turn; an element is nil if the run has fewer turns
+	More  int                     // number of turns not shown
 }
 
-// compare shows the runs that the URL names with run=NAME.
+// compare shows the runs specified as run=NAME in the URL.
 func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 	names := r.URL.Query()["run"]
 	if len(names) < 2 || len(names) > mostCompared {
@@ -296,11 +295,11 @@ func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 		Styles: []string{"runs/runs.css"}, Wide: true, Data: &c})
 }
 
-// Letter returns the letter that names a run on the page. Runs need names because they are shown below each other if
-// the window is too narrow.
+// Letter returns the letter that identifies a run on the page. Runs need letters because they are shown one below the
+// other if the window is too narrow.
 func (c *compared) Letter(i int) string { return string(rune('A' + i)) }
 
-// Letters returns the letters of all runs, for a turn in which all of them did the same.
+// Letters returns the letters of all runs, for a turn in which all runs did the same thing.
 func (c *compared) Letters() string {
 	out := make([]string, len(c.Runs))
 	for i := range out {
@@ -309,12 +308,12 @@ func (c *compared) Letters() string {
 	return strings.Join(out, " = ")
 }
 
-// First returns the index of the first line of turns in which the runs differ, or -1.
+// First returns the index of the first row of turns in which the runs differ, or -1.
 func (c *compared) First() int {
 	return slices.IndexFunc(c.Turns, func(line []*evalrun.ShownEvent) bool { return !c.Same(line) })
 }
 
-// Same reports whether all runs did the same in a turn.
+// Same reports whether all runs did the same thing in a turn.
 func (c *compared) Same(line []*evalrun.ShownEvent) bool {
 	return !slices.ContainsFunc(line, func(e *evalrun.ShownEvent) bool {
 		return e == nil || line[0] == nil || strings.TrimSpace(e.Call) != strings.TrimSpace(line[0].Call)

@@ -1,4 +1,4 @@
-// Package bench measures label search engines.
+// Package bench benchmarks label search engines.
 package bench
 
 import (
@@ -16,12 +16,12 @@ import (
 
 // Engine is a label search engine.
 type Engine interface {
-	Build(labels string) error                   // reads a table in GRASP's form, or opens an index built before
-	Find(text string) (iris []string, err error) // at most ten
+	Build(labels string) error                   // reads a table in GRASP's format, or opens an existing index
+	Find(text string) (iris []string, err error) // at most ten results
 	Size() int64                                 // bytes on disk
 }
 
-// Run builds an engine's index, runs the queries of a file on it, and prints what both cost.
+// Run builds an engine's index, runs the queries in a file on it, and prints the cost of both.
 func Run(e Engine, labels, queries string) error {
 	start := time.Now()
 	if err := e.Build(labels); err != nil {
@@ -41,7 +41,7 @@ func Peak() float64 {
 	return float64(u.Maxrss) / 1e3
 }
 
-// processorTime returns the processor time of this thread; on a busy machine, more time passes on the clock.
+// processorTime returns the CPU time of this thread; on a busy machine, the elapsed time is longer.
 func processorTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
@@ -98,7 +98,7 @@ func measure(e Engine, queries string) error {
 	return nil
 }
 
-// SizeOf returns the size of a file, or 0 if there is none.
+// SizeOf returns the size of a file, or 0 if it does not exist.
 func SizeOf(file string) int64 {
 	i, err := os.Stat(file)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command vellum measures blevesearch/vellum, for comparison with labelbench's engines. It is a separate module, so
+// Command vellum benchmarks blevesearch/vellum, for comparison with labelbench's engines. It is a separate module, so
 // that the program does not depend on vellum. A transducer maps each folded name to its best entry, and finds names
-// that begin with a string; with --typos also names with one letter wrong, by a Levenshtein automaton.
+// that start with a string. With --typos, it also finds names with one wrong letter, using a Levenshtein automaton.
 //
 //	go -C tools/labelbench/vellum run . [--typos] LABELS.tsv QUERIES.tsv
 package main
@@ -97,7 +97,7 @@ func (e *engine) Build(labels string) error {
 	return err
 }
 
-// Find returns the ten best entries with a name that begins with text, followed by those with one wrong letter.
+// Find returns the ten best entries with a name that starts with text, followed by names with one wrong letter.
 func (e *engine) Find(text string) (iris []string, err error) {
 	text = fold(text)
 	from := []byte(text)
@@ -128,5 +128,5 @@ func (e *engine) best(it vellum.Iterator, err error) (out []uint64, _ error) {
 	return out, err
 }
 
-// Size returns the size of the transducer; the entries' texts would add to it.
+// Size returns the size of the transducer, which does not include the text of the entries.
 func (e *engine) Size() int64 { return bench.SizeOf(e.file) }

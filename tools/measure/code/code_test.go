@@ -91,8 +91,8 @@ func TestCompare(t *testing.T) {
 	}
 	before := read("package p\n\nfunc f() {\n\tg(1, 2)\n\tg(3, 4)\n}\n")
 	after := read("package p\n\n// f is described.\nfunc f() {\n\tg(1,\n\t\t2,\n\t)\n\th()\n\th()\n}\n")
-	// Before: the package, f's head and two calls. The first call was only split into several lines; the second was
-	// removed, and h() was added twice.
+	// Before: the package clause, f's signature and two calls. The first call was only split across lines; the
+	// second was removed, and h() was added twice.
 	if were, gone, added := Compare(before, after); were != 4 || gone != 1 || added != 2 {
 		t.Errorf("%d statements, %d gone, %d new; want 4, 1, 2", were, gone, added)
 	}

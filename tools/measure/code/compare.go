@@ -1,8 +1,9 @@
 package code
 
-// Compare compares the statements with those of an older tree: it counts how many the older tree had, how many of them
-// no longer exist, and how many are new. A statement is the text between two semicolons or braces, including the
-// semicolons that Go's scanner adds at the ends of lines, so a line that was only wrapped or moved has not changed.
+// Compare compares the statements in t with the statements in an older tree: it counts how many the older tree had, how
+// many of them no longer exist, and how many are new. A statement is the text between two semicolons or braces,
+// including the semicolons that Go's scanner inserts at line ends, so a line that was only wrapped or moved counts as
+// unchanged.
 func Compare(before, after *Tree) (were, gone, added int) {
 	count := map[string]int{}
 	for _, p := range before.Packages {

@@ -21,17 +21,17 @@ type Tree struct {
 	Functions []Function
 }
 
-// Package is the code of one folder without its tests.
+// Package is the code in one folder, without tests.
 type Package struct {
-	Path       string // below the tree's root, with slashes
+	Path       string // slash-separated path relative to the root of the tree
 	Doc        string // the package comment
 	FileLines  []int  // lines of each file
 	Lines      int
-	Code       int // lines with a token; comments and empty lines do not count
+	Code       int // lines with at least one token; comments and empty lines do not count
 	Wide       int // lines over [MaxColumns]
-	Exported   int // exported names: constants, variables, types, functions, methods of exported types
-	Documented int // exported names with a comment
-	Complexity int // of the most complex function
+	Exported   int // number of exported names: constants, variables, types, functions, methods of exported types
+	Documented int // number of exported names with a comment
+	Complexity int // complexity of the most complex function
 	decls      map[string]*ast.FuncDecl
 	statements []string // see [Compare]
 }
@@ -39,7 +39,7 @@ type Package struct {
 // Function is a declared function or method.
 type Function struct {
 	Pos        token.Position
-	Name       string // with the receiver's type before it: "Bot.solve"
+	Name       string // with the receiver type in front: "Bot.solve"
 	Doc        string
 	Lines      int
 	Complexity int
@@ -98,7 +98,7 @@ func Read(dir string) (*Tree, error) {
 	return t, err
 }
 
-// add counts the lines of a file.
+// add counts the lines in a file.
 func (p *Package) add(src []byte) {
 	lines := strings.Split(strings.TrimSuffix(string(src), "\n"), "\n")
 	p.FileLines = append(p.FileLines, len(lines))
@@ -130,7 +130,7 @@ func (p *Package) add(src []byte) {
 			end()
 		case tok.IsLiteral():
 			statement = append(statement, lit)
-		case tok != token.COMMA: // a list split over lines ends with one
+		case tok != token.COMMA: // a list split across lines ends with a comma
 			statement = append(statement, tok.String())
 		}
 		if tok == token.SEMICOLON && lit == "\n" {
@@ -209,8 +209,8 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// complexity returns a function's cyclomatic complexity (McCabe), including that of function literals inside it: one,
-// plus one for each if, for, && and ||, and each case of a switch or select other than the default.
+// complexity returns a function's cyclomatic complexity (McCabe), including function literals inside it: one, plus one
+// for each if, for, && and ||, and for each switch or select case other than default.
 func complexity(d *ast.FuncDecl) int {
 	n := 1
 	count := func(b bool) {

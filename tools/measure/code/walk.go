@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// Walk is how far a value travels inside the package where it starts: the functions of that package that can be reached
-// by name, and the return statements in them. It is the amount of code that one must read to follow the value.
+// Walk measures how far a value travels inside the package where it starts: the number of functions in that package
+// that can be reached by name, and the number of return statements in them. It is the amount of code that one must read
+// to follow the value.
 type Walk struct {
 	From               string
 	Functions, Returns int
 }
 
-// starts are the starting points of three walks that a reader follows first: a request's text, a query, a candidate for
-// a benchmark. If there are several places, the first that exists counts.
+// starts are the starting points of the three walks that a reader is likely to follow first: a request's text, a query,
+// and a benchmark candidate. If a walk has several places, the first one that exists counts.
 var starts = []struct {
 	what   string
 	places [][2]string // package and function
@@ -23,7 +24,7 @@ var starts = []struct {
 	{"a candidate: annotation", [][2]string{{"dataset/annotate", "NewCase"}, {"internal/web/annotate", "NewCase"}}},
 }
 
-// Walks returns these three walks.
+// Walks returns the three walks from starts.
 func (t *Tree) Walks() []Walk {
 	var out []Walk
 	for _, s := range starts {
@@ -41,8 +42,8 @@ func (t *Tree) Walks() []Walk {
 	return out
 }
 
-// follow counts the function called name and, once each, those of the same package that it calls. Types are not known
-// here: a method call is assumed to refer to the only method of that name in the package, or to the method of the
+// follow counts the function called name and, once each, the functions in the same package that it calls. Types are
+// unknown: a method call is assumed to refer to the only method with that name in the package, or to the method of the
 // caller's own type; other calls are not followed.
 func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	if seen[name] {
@@ -71,8 +72,7 @@ func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	})
 }
 
-// method returns the full name of the method that a call by name refers to, or "" if that cannot be known without
-// types.
+// method returns the full name of the method that a call refers to, or "" if that cannot be determined without types.
 func (p *Package) method(own, name string) string {
 	if p.decls[own+"."+name] != nil {
 		return own + "." + name

@@ -1,10 +1,10 @@
-// Licenses lists the licenses of everything that is compiled into the program, on any platform of a release, and fails
-// if one is missing, is not recognized, or requires more than that its text is passed on and its source is named.
+// Licenses lists the licenses of everything that is compiled into the program, on any release platform, and fails if
+// one is missing, is not recognized, or requires more than including its text and stating where to find the source.
 //
 // Usage, in the parent folder or through `make licenses`: go run ./licenses [-check]
 //
-// It writes docs/licenses.md, which has a table, and NOTICE, which has the texts and is part of every release. With
-// -check it compares both files with what it would write.
+// It writes docs/licenses.md, which contains a table, and NOTICE, which contains the texts and is part of every
+// release. With -check, it compares both files with what it would write.
 package main
 
 import (
@@ -29,21 +29,20 @@ import (
 )
 
 // sourceToo is a license that also requires a notice of where to find the source code, which NOTICE contains. Our files
-// that use them stay under our license (its sections 3.2 and 3.3).
+// that use such code remain under our license (its sections 3.2 and 3.3).
 const sourceToo = "MPL-2.0"
 
-// allowed lists the licenses that a dependency may have: they require that their text be passed on, and nothing else,
-// except for sourceToo.
+// allowed lists the licenses that a dependency may have: they only require including their text, except for sourceToo.
 var allowed = []string{sourceToo, "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "0BSD", "Unlicense", "CC0-1.0"}
 
-// platforms lists the platforms of a release, whose modules are listed.
+// platforms lists the release platforms, whose modules are listed.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// licenseFile matches the files that contain a license or what must be passed on with it.
+// licenseFile matches the files that contain a license or notices that must be included with it.
 var licenseFile = regexp.MustCompile(`(?i)^(\w+[-_])?(licen[cs]e|copying|copyright|notice)([-_.].*)?$`)
 
-// listings maps files that list the licenses of other modules, without their extensions, to the reason why they are
-// passed on but not judged.
+// listings maps files that list the licenses of other modules, named without their extensions, to the reason why they
+// are included but not checked.
 var listings = map[string]string{
 	"modernc.org/sqlite LICENSE-3RD-PARTY": "it names the modules that only tests use; the others are judged here",
 }
@@ -98,7 +97,7 @@ type module struct {
 	Path, Version, Dir string
 	Main               bool
 
-	folders map[string]bool // of its packages that are compiled in, and those above them
+	folders map[string]bool // folders of its packages that are compiled in, and their parent folders
 	names   []string        // SPDX names of its licenses
 	texts   []text
 }
@@ -158,7 +157,7 @@ func list(sources string) ([]*module, error) {
 }
 
 func licenseFiles(dir string) (out []string) {
-	entries, _ := os.ReadDir(dir) // a missing folder has none
+	entries, _ := os.ReadDir(dir) // a missing folder has no license files
 	for _, e := range entries {
 		if e.Type().IsRegular() && licenseFile.MatchString(e.Name()) && filepath.Ext(e.Name()) != ".go" {
 			out = append(out, filepath.Join(dir, e.Name()))
@@ -167,8 +166,8 @@ func licenseFiles(dir string) (out []string) {
 	return out
 }
 
-// webAssets returns the npm projects whose files the web pages use; make web-assets stores the license of each with its
-// files.
+// webAssets returns the npm projects whose files the web pages use; make web-assets stores each project's license with
+// its files.
 func webAssets(sources string) ([]*module, error) {
 	b, err := os.ReadFile(filepath.Join(sources, "tools", "webassets", "package.json"))
 	if err != nil {
@@ -182,7 +181,7 @@ func webAssets(sources string) ([]*module, error) {
 	for _, name := range slices.Sorted(maps.Keys(p.Dependencies)) {
 		file := name + ".LICENSE.txt"
 		b, err := os.ReadFile(filepath.Join(sources, "internal", "web", "ask", "others", file))
-		if errors.Is(err, os.ErrNotExist) { // it only builds the others
+		if errors.Is(err, os.ErrNotExist) { // the project is only used to build the others
 			continue
 		} else if err != nil {
 			return nil, err
@@ -192,7 +191,7 @@ func webAssets(sources string) ([]*module, error) {
 	return out, nil
 }
 
-// read finds the module's license files, recognizes the licenses, and checks that they are allowed.
+// read finds the module's license files, identifies the licenses, and checks that they are allowed.
 func (m *module) read(c *classifier.Classifier) error {
 	names := map[string]bool{}
 	for _, t := range m.texts {
@@ -235,7 +234,7 @@ func (m *module) read(c *classifier.Classifier) error {
 	return nil
 }
 
-// notice returns the texts of all licenses, each once.
+// notice returns the texts of all licenses, without duplicates.
 func notice(modules []*module) string {
 	type group struct {
 		content string

@@ -1,4 +1,4 @@
-// Package played imitates OpenSearch, for tests.
+// Package played is a fake OpenSearch server for tests.
 package played
 
 import (
@@ -15,14 +15,15 @@ import (
 	"sync"
 )
 
-// Server is a small OpenSearch. It stores documents and aliases. It evaluates only the part of the query language that
-// internal/index/opensearch uses, as OpenSearch's documentation defines it, and rejects everything else.
+// Server is a minimal OpenSearch server. It stores documents and aliases. It evaluates only the part of the query
+// language that internal/index/opensearch uses, as defined in OpenSearch's documentation, and rejects everything else.
 type Server struct {
 	mu      sync.Mutex
 	Indices map[string][]map[string]any
 	Alias   map[string]string
-	Broken  func(w http.ResponseWriter, r *http.Request) bool // answers instead of the server unless it returns false
-	Login   string                                            // user:password that requests must contain; "": none
+	// Broken, if not nil, may handle a request instead of the server. It returns false if it did not.
+	Broken func(w http.ResponseWriter, r *http.Request) bool
+	Login  string // user:password that requests must contain; no login required if ""
 }
 
 // New returns a server without documents.
@@ -114,7 +115,7 @@ func (p *Server) answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	fmt.Fprint(w, `{"acknowledged":true}`)
 }
 
-// bulk adds the documents of a bulk request.
+// bulk adds the documents in a bulk request.
 func (p *Server) bulk(index string, body []byte) bool {
 	for s := bufio.NewScanner(bytes.NewReader(body)); s.Scan(); {
 		if s.Text() == `{"index":{}}` && s.Scan() {
@@ -168,7 +169,7 @@ func search(docs []map[string]any, body []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{"timed_out": false, "hits": map[string]any{"hits": hits}})
 }
 
-// eval reports whether a document matches, and returns its score. In filter context the score is not used.
+// eval reports whether a document matches, and returns its score. In a filter context, the score is not used.
 func eval(d map[string]any, q map[string]any) (ok bool, score float64, err error) {
 	for kind, raw := range q {
 		arg, _ := raw.(map[string]any)

@@ -1,5 +1,5 @@
-// Package benchdata generates the graph on which SPARQL engines are measured, with 300,001 triples structured like
-// Wikidata's, and the queries for it. Every engine receives the same triples: the benchmarks of package embedded build
+// Package benchdata generates the graph on which SPARQL engines are benchmarked, with 300,001 triples structured like
+// Wikidata's, and the queries for it. Every engine receives the same triples: the benchmarks in package embedded build
 // them in process, and tools/graphbench writes them as N-Triples for other engines.
 package benchdata
 
@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Numbers of items and classes; a class is also an item. An item has eight triples on average, a class one more.
+// Numbers of items and classes; a class is also an item. An item has eight triples on average; a class has one more.
 const (
 	items   = 37_450
 	classes = 401
@@ -22,8 +22,9 @@ const (
 // Size is the number of triples.
 const Size = 300_001
 
-// Triples calls add once for every triple, always in the same order: items with a class, a country, a person, labels in
-// two languages, a number and a date; an image and an alias for half of the items; and a tree of classes.
+// Triples calls add once for every triple, always in the same order. The triples describe items, each with a class, a
+// country, a person, labels in two languages, a number and a date; an image and an alias for half of the items; and a
+// class tree.
 func Triples(add func(s, p, o rdf.Term)) {
 	r := rand.New(rand.NewPCG(1, 2))
 	item := func(n int) rdf.Term { return rdf.IRI(rdf.Entity + "Q" + strconv.Itoa(n+1)) }
@@ -60,10 +61,10 @@ func WriteNTriples(w io.Writer) error {
 	return err
 }
 
-// Query is a query and the name of its class.
+// Query is a query and its class name.
 type Query struct{ Name, Text string }
 
-// Classes are the seven classes of queries with which engines are compared.
+// Classes contains a query for each of the seven classes by which engines are compared.
 var Classes = []Query{
 	{"star", "SELECT ?x ?c ?k ?n { ?x wdt:P31 ?c ; wdt:P17 ?k ; wdt:P1082 ?n }"},
 	{"3-hop", "SELECT ?a ?d { ?a wdt:P50 ?b . ?b wdt:P50 ?c . ?c wdt:P50 ?d }"},
@@ -74,7 +75,7 @@ var Classes = []Query{
 	{"contains", `SELECT ?x { ?x rdfs:label ?l FILTER(CONTAINS(?l, "999")) }`},
 }
 
-// More contains additional queries that every engine answers.
+// More contains further queries that every engine supports.
 var More = []Query{
 	{"optional label", `SELECT ?x ?l { ?x wdt:P17 ?k OPTIONAL { ?x rdfs:label ?l FILTER(LANG(?l) = "en") } }`},
 	{"top ten", "SELECT ?x ?n { ?x wdt:P1082 ?n } ORDER BY DESC(?n) LIMIT 10"},
@@ -88,7 +89,7 @@ var More = []Query{
 	{"lookup", "SELECT ?c { wd:Q42 wdt:P31 ?c }"},
 }
 
-// Prefixes declares the prefixes of the queries, for engines without predeclared prefixes.
+// Prefixes declares the prefixes used in the queries, for engines that do not predeclare them.
 func Prefixes() string {
 	var b strings.Builder
 	for _, p := range []string{"wd", "wdt", "rdfs"} {

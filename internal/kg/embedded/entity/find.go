@@ -12,13 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// noise lists classes of items that are rarely wanted: Wikimedia categories, disambiguation pages, templates and lists,
+// noise lists classes whose items are rarely wanted: Wikimedia categories, disambiguation pages, templates and lists,
 // and scholarly articles, which outnumber their subjects.
 var noise = []string{"Q4167836", "Q4167410", "Q11266439", "Q13406463", "Q17362920", "Q13442814"}
 
-// Find finds items and properties by words anywhere in their names and aliases in all languages. It also finds literals
-// and other terms among the candidates of the query. Hits include their number of uses in the graph: for an item, the
-// triples with it as the object; for a property, those with it as the predicate. The index is built on the first call.
+// Find finds items and properties by words anywhere in their names and aliases, in all languages. It also finds
+// literals and other terms among the query's candidates. Each hit includes its number of uses in the graph: for an
+// item, the triples with it as the object; for a property, those with it as the predicate. The index is built on the
+// first call.
 func (r *Reader) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (r *Reader) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	return r.find.Find(ctx, q)
 }
 
-// found lists the items and properties for the index, with one entry for each language in which they have a name.
+// found returns the items and properties for the index, with one entry for each language in which they have a name.
 func (r *Reader) found() []lookup.Entry {
 	var out []lookup.Entry
 	for n := value.ID(1); int(n) < r.store.Size(); n++ {
@@ -104,7 +105,7 @@ func (r *Reader) infos(n value.ID, classes []value.ID, lang string) []string {
 	return out
 }
 
-// propertyUses returns the number of statements with a property.
+// propertyUses returns the number of statements that use a property.
 func (r *Reader) propertyUses(num string) int64 {
 	most := 0
 	for _, ns := range []string{rdf.Direct, rdf.Prop, rdf.Prefixes["pq"]} {
@@ -124,7 +125,7 @@ func (r *Reader) facts(_ context.Context, ids []string) (map[string]finder.Facts
 	return out, nil
 }
 
-// variants returns the prefixes with which a property is a predicate in the graph.
+// variants returns the prefixes with which a property is used as a predicate in the graph.
 func (r *Reader) variants(num string) []string {
 	var out []string
 	for _, v := range finder.Variants() {

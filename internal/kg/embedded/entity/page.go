@@ -13,10 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are
-// left out; [Reader.Page] can include them. Statements are read from p:, ps:, psv:, pq: and pqv:. If a property has
-// only wdt: values, these are returned as statements of normal rank. A redirect (owl:sameAs) is followed. Errors are of
-// the kinds BadID and NotFound.
+// Entity returns the page of an item or property with labels in lang and its fallbacks (mul, en). It omits external
+// identifiers; [Reader.Page] can include them. It reads statements from p:, ps:, psv:, pq: and pqv:. If a property has
+// only wdt: values, these are returned as normal-rank statements. It follows redirects (owl:sameAs). Errors have kind
+// BadID or NotFound.
 func (r *Reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
 	return r.Page(ctx, num, lang, false)
 }
@@ -42,7 +42,7 @@ func (r *Reader) Page(ctx context.Context, num, lang string, external bool) (*kg
 	return e, nil
 }
 
-// resolve checks an ID and follows a redirect.
+// resolve checks an ID and follows redirects.
 func (r *Reader) resolve(num string) (string, value.ID, error) {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return "", 0, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", num)
@@ -59,13 +59,14 @@ func (r *Reader) resolve(num string) (string, value.ID, error) {
 	return num, n, nil
 }
 
-// Names contains the names and descriptions of an entity by language.
+// Names contains an entity's names and descriptions by language.
 type Names struct {
 	Labels, Descriptions map[string]string
 	Aliases              map[string][]string
 }
 
-// Names returns an entity's labels, descriptions and aliases in all languages. The errors are those of [Reader.Entity].
+// Names returns an entity's labels, descriptions and aliases in all languages. It returns the same errors as
+// [Reader.Entity].
 func (r *Reader) Names(num string) (*Names, error) {
 	_, n, err := r.resolve(num)
 	if err != nil {
@@ -87,13 +88,13 @@ func (r *Reader) Names(num string) (*Names, error) {
 	return out, nil
 }
 
-// pageReader reads statements, with labels in a chain of languages.
+// pageReader reads statements, with labels in the first available language of chain.
 type pageReader struct {
 	g     *Reader
 	chain []string
 }
 
-// claims reads all statements of an entity, with the properties in ascending order of their numbers.
+// claims reads all statements of an entity, with properties in ascending numeric order.
 func (r pageReader) claims(n value.ID, external bool) []kg.PropertyStatements {
 	s := r.g.store
 	var nums []string
@@ -131,7 +132,7 @@ func compareNumbers(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// statements reads the statements of one property, best ranks first.
+// statements reads a property's statements, best rank first.
 func (r pageReader) statements(n value.ID, num string) []kg.Statement {
 	s := r.g.store
 	var out []kg.Statement
@@ -188,7 +189,7 @@ func (r pageReader) rank(node value.ID) kg.Rank {
 	return kg.Normal
 }
 
-// qualifiers reads the pq: values of a statement, in the order of property numbers. A type wdno:P… other than the
+// qualifiers reads a statement's pq: values, in numeric order of the properties. A type wdno:P… other than the
 // statement's own is a novalue qualifier.
 func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	s := r.g.store
@@ -220,8 +221,8 @@ func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	return out
 }
 
-// values reads the simple values of a property under a namespace (ps: or pq:) and completes them from the value nodes
-// of the namespace below it (psv:, pqv:).
+// values reads a property's simple values in a namespace (ps: or pq:) and completes them from the value nodes in the
+// corresponding namespace (psv: or pqv:).
 func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	s := r.g.store
 	var out []kg.Value
@@ -239,8 +240,8 @@ func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	return out
 }
 
-// complete takes precision and unit from a value node if the node belongs to the value, that is, if it has the same
-// time or amount or is the only one.
+// complete copies the precision and unit from a value node if the node belongs to the value, that is, if it has the
+// same time or amount or is the only node.
 func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 	s := r.g.store
 	same := only
@@ -256,7 +257,7 @@ func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 		v.Precision, _ = strconv.Atoi(s.Text[po.B])
 	}
 	for _, po := range s.Objects(node, r.g.ids.quantityUnit) {
-		// Q199, the number 1, means no unit
+		// Q199, the item for the number 1, means no unit
 		if unit, ok := strings.CutPrefix(s.Text[po.B], rdf.Entity); ok && unit != "Q199" {
 			v.Unit, v.UnitLabel = unit, r.label(po.B)
 		}
@@ -283,8 +284,8 @@ func (r pageReader) label(n value.ID) string {
 	return r.g.best(n, r.g.ids.label, r.chain)
 }
 
-// Examples returns a property's examples: the items in its P1855 statements, each with the statement's qualifier value
-// for the property itself.
+// Examples returns a property's examples: the items in its P1855 statements, each with the value of the qualifier whose
+// property is the property itself.
 func (r *Reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

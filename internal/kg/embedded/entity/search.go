@@ -1,5 +1,5 @@
-// Package entity reads items and properties from the triples of a graph: search by label and alias, labels, and entity
-// pages.
+// Package entity reads items and properties from a graph's triples. It offers search by label and alias, labels, and
+// entity pages.
 package entity
 
 import (
@@ -20,7 +20,7 @@ import (
 // Reader reads entities from a store. Its methods are safe for concurrent use.
 type Reader struct {
 	store *store.Store
-	name  string // name of the graph, for error messages
+	name  string // graph name for error messages
 	names *index.Index
 	ids   wellKnown
 
@@ -28,14 +28,15 @@ type Reader struct {
 	find     *finder.Finder
 }
 
-// wellKnown contains the IDs of the terms used for reading entity pages; 0 for a term that is not in the graph.
+// wellKnown contains the IDs of the terms used for reading entity pages. The ID of a term that is not in the graph is
+// 0.
 type wellKnown struct {
 	label, alias, description, typ, rank, sitelinks, propertyType, sameAs value.ID
 	timeValue, timePrecision, quantityAmount, quantityUnit                value.ID
 	best, preferred, deprecated, property                                 value.ID
 }
 
-// NewReader returns a reader of a store and indexes the names of its entities.
+// NewReader returns a reader for a store and indexes the names of its entities.
 func NewReader(s *store.Store, name string) *Reader {
 	iri := func(v string) value.ID { return s.Lookup(rdf.IRI(v)) }
 	wb := func(v string) value.ID { return iri(rdf.Wikibase + v) }
@@ -52,7 +53,7 @@ func NewReader(s *store.Store, name string) *Reader {
 	return r
 }
 
-// entries collects the labels and aliases of all items and properties for the index. They are weighted by the number of
+// entries collects the labels and aliases of all items and properties for the index. They are weighted by number of
 // sitelinks, then by how often the entity is an object.
 func (r *Reader) entries() []index.Entry {
 	s := r.store
@@ -101,7 +102,7 @@ func typeOf(num string) kg.Type {
 }
 
 // Search finds items or properties by label or alias with the semantics of wbsearchentities. If the text is an exact
-// ID, its entity comes first. The limit is clamped to the range 1 to 50. If the type is empty, items are searched.
+// ID, its entity comes first. The limit is clamped to the range 1 to 50. If the type is empty, Search searches items.
 func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -140,7 +141,7 @@ func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	return res, nil
 }
 
-// hit describes an entity for a search result.
+// hit returns the search result for an entity.
 func (r *Reader) hit(num, lang string, chain []string) kg.Hit {
 	n := r.entity(num)
 	h := kg.Hit{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n, r.ids.description,
@@ -152,7 +153,7 @@ func (r *Reader) hit(num, lang string, chain []string) kg.Hit {
 	return h
 }
 
-// entity returns the term of a Q or P ID if the graph has data about it, and 0 otherwise.
+// entity returns the term for a Q or P ID if the graph has data about it, and 0 otherwise.
 func (r *Reader) entity(num string) value.ID {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return 0
@@ -164,7 +165,7 @@ func (r *Reader) entity(num string) value.ID {
 	return n
 }
 
-// best returns the text of a subject's predicate in the first of the languages in which it has one.
+// best returns the value of a subject's predicate in the first of the given languages that has one.
 func (r *Reader) best(sub, pred value.ID, langs []string) string {
 	text, at := "", len(langs)
 	for _, po := range r.store.Objects(sub, pred) {
@@ -179,7 +180,7 @@ func (r *Reader) best(sub, pred value.ID, langs []string) string {
 	return text
 }
 
-// all returns the texts of a subject's predicate in a language.
+// all returns the values of a subject's predicate in a language.
 func (r *Reader) all(sub, pred value.ID, lang string) []string {
 	var out []string
 	for _, po := range r.store.Objects(sub, pred) {
@@ -190,7 +191,7 @@ func (r *Reader) all(sub, pred value.ID, lang string) []string {
 	return out
 }
 
-// datatype returns a property's datatype in the API's notation (wikibase-item, external-id, time …), from its
+// datatype returns a property's datatype in API notation (wikibase-item, external-id, time …), derived from its
 // wikibase:propertyType.
 func (r *Reader) datatype(prop value.ID) string {
 	for _, po := range r.store.Objects(prop, r.ids.propertyType) {
@@ -201,10 +202,10 @@ func (r *Reader) datatype(prop value.ID) string {
 	return ""
 }
 
-// Datatype returns the datatype of a property in the API's notation, or "" if it is unknown.
+// Datatype returns a property's datatype in API notation, or "" if it is unknown.
 func (r *Reader) Datatype(num string) string { return r.datatype(r.entity(num)) }
 
-// apiDatatype converts the ontology's name of a datatype to the API's name, such as WikibaseItem into wikibase-item.
+// apiDatatype converts the ontology's name for a datatype to the API's name, for example WikibaseItem to wikibase-item.
 func apiDatatype(name string) string {
 	switch name {
 	case "CommonsMedia":
@@ -229,8 +230,8 @@ func apiDatatype(name string) string {
 	return b.String()
 }
 
-// Labels returns the labels of entities, each in the first of the languages in which the entity has one. IDs without a
-// label, and invalid IDs, are left out.
+// Labels returns the labels of entities, each in the first of the given languages in which the entity has one. It omits
+// invalid IDs and IDs without a label.
 func (r *Reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -8,21 +8,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Env contains the data that functions need besides their arguments: the query's limits, the time, randomness, and the
-// query's state between calls.
+// Env contains what functions need besides their arguments: the query's limits, the time, randomness, and the query's
+// state between calls.
 type Env struct {
 	limit.Meter
 	now    *value.Moment // nil if there is no clock
 	random func() uint64 // nil if there is no randomness
 	base   string        // for relative IRIs
 
-	Solution int                      // counts the solutions for which functions are called
+	Solution int                      // number of the current solution
 	blanks   int                      // number of blank nodes created so far
 	byName   map[blankKey]value.Value // blank nodes of BNODE(text)
 	regex    map[string]*regex
 }
 
-// NewEnv returns the environment of a query's functions. Without a clock, NOW() is an error. Without randomness,
+// NewEnv returns an environment for a query's functions. Without a clock, NOW() is an error. Without randomness,
 // RAND(), UUID() and STRUUID() are errors.
 func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base string) Env {
 	e := Env{Meter: m, random: random, base: base, regex: map[string]*regex{}}
@@ -32,13 +32,13 @@ func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base stri
 	return e
 }
 
-// blankKey identifies a blank node by its string within a solution.
+// blankKey identifies a blank node by its name within a solution.
 type blankKey struct {
 	text     string
 	solution int
 }
 
-// NamedBlank returns the blank node for a string in the current solution.
+// NamedBlank returns the blank node with the given name in the current solution.
 func (e *Env) NamedBlank(text string) value.Value {
 	k := blankKey{text, e.Solution}
 	if v, ok := e.byName[k]; ok {

@@ -15,18 +15,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// One is a function of one value. If an argument has no value, a function is not called, and its result has no value
-// either.
+// One is a function of one argument. If an argument has no value, the function is not called, and the result has no
+// value either.
 type One func(e *Env, a value.Value) value.Value
 
-// Two is a function of two values; see [One].
+// Two is a function of two arguments; see [One].
 type Two func(e *Env, a, b value.Value) value.Value
 
-// N is a function of any number of values; see [One].
+// N is a function of any number of arguments; see [One].
 type N func(e *Env, args []value.Value) value.Value
 
-// Unary returns the function of one argument with the given name, or nil if there is none. Names are those of SPARQL
-// 1.1, section 17.4, in upper case.
+// Unary returns the one-argument function with the given name, or nil if there is none. Names are as in SPARQL 1.1,
+// section 17.4, in upper case.
 func Unary(name string) One {
 	switch name {
 	case "STR":
@@ -65,7 +65,7 @@ func Unary(name string) One {
 	return nil
 }
 
-// Binary returns the function of two arguments with the given name, or nil if there is none.
+// Binary returns the two-argument function with the given name, or nil if there is none.
 func Binary(name string) Two {
 	switch name {
 	case "LANGMATCHES":
@@ -91,8 +91,8 @@ func sameTerm(a, b value.Value) bool {
 	return a.Term() == b.Term()
 }
 
-// Variadic returns the function with the given name that takes other numbers of arguments, with the minimum and the
-// maximum number (-1 if there is no maximum).
+// Variadic returns the function with the given name if it takes any other number of arguments, together with the
+// minimum and maximum number of arguments (-1 if there is no maximum).
 func Variadic(name string) (f N, least, most int) {
 	switch name {
 	case "CONCAT":
@@ -150,7 +150,7 @@ func fnDatatype(_ *Env, a value.Value) value.Value {
 	return value.IRI(a.Datatype())
 }
 
-// fnIRI returns an IRI. A string must be an absolute IRI, because there is no base at this point.
+// fnIRI returns an IRI. A string must be an absolute IRI unless the query has a base.
 func fnIRI(e *Env, a value.Value) value.Value {
 	switch a.Kind {
 	case value.KindIRI:
@@ -203,10 +203,10 @@ func fnRound(name string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// isText reports whether a value is a string, with or without a language.
+// isText reports whether a value is a string, with or without a language tag.
 func isText(a value.Value) bool { return a.Kind == value.KindString || a.Kind == value.KindLang }
 
-// alike returns s as a string with the language tag of a, if any.
+// alike returns s as a string with a's language tag, if any.
 func alike(a value.Value, s string) value.Value {
 	if a.Kind == value.KindLang {
 		return value.Value{Kind: value.KindLang, Text: s, Tag: a.Tag}
@@ -214,7 +214,7 @@ func alike(a value.Value, s string) value.Value {
 	return value.String(s)
 }
 
-// compatible implements the rule for the arguments of string functions (SPARQL 1.1, section 17.4.3.1.2).
+// compatible implements the argument compatibility rules for string functions (SPARQL 1.1, section 17.4.3.1.2).
 func compatible(a, b value.Value) bool {
 	return isText(a) && isText(b) && (b.Kind == value.KindString || a.Kind == value.KindLang && a.Tag == b.Tag)
 }
@@ -226,11 +226,11 @@ func fnStrlen(e *Env, a value.Value) value.Value {
 	return value.SmallInt(int64(utf8.RuneCountInString(a.Text)))
 }
 
-// upper is like strings.ToUpper, except for the one letter in common words whose upper case consists of two letters.
+// upper is like strings.ToUpper, but also handles ß, the one common letter whose upper case is two letters.
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(e *Env, a value.Value, f func(string) string) value.Value {
-	// f may create a copy, and a result that is longer by half
+	// f may create a copy and a result half as long again
 	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) {
 		return value.Value{}
 	}
@@ -342,8 +342,8 @@ func fnHash(e *Env, name string, a value.Value) value.Value {
 	return value.String(hex.EncodeToString(sum))
 }
 
-// fnBnode returns the same blank node for the same string within one solution, so there is one node for each string and
-// solution number.
+// fnBnode returns the same blank node for the same string within a solution, so there is one node for each pair of
+// string and solution.
 func fnBnode(e *Env, a value.Value) value.Value {
 	if a.Kind != value.KindString {
 		return value.Value{}
@@ -358,7 +358,7 @@ func fnLangMatches(_ *Env, a, b value.Value) value.Value {
 	return value.Bool(langMatches(a.Text, b.Text))
 }
 
-// langMatches implements the basic filtering of RFC 4647.
+// langMatches implements basic filtering (RFC 4647).
 func langMatches(tag, pattern string) bool {
 	if pattern == "*" {
 		return tag != ""
@@ -438,7 +438,7 @@ func fnConcat(e *Env, args []value.Value) value.Value {
 	return value.String(b.String())
 }
 
-// fnSubstr counts characters from 1 and rounds its arguments like fn:substring.
+// fnSubstr counts characters from 1 and rounds its arguments, like fn:substring.
 func fnSubstr(e *Env, args []value.Value) value.Value {
 	a := args[0]
 	if !isText(a) || !args[1].IsNumeric() || !e.Read(len(a.Text)) {

@@ -20,7 +20,7 @@ func CastKind(iri string) (value.Kind, bool) {
 	return k, true
 }
 
-// Cast is a constructor function (SPARQL 1.1, section 17.5; XPath Functions, section 17).
+// Cast calls a constructor function (SPARQL 1.1, section 17.5; XPath Functions, section 17).
 func Cast(k value.Kind, iri string, a value.Value) value.Value {
 	if k == value.KindString {
 		return castString(a)
@@ -66,8 +66,8 @@ func Cast(k value.Kind, iri string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// castString returns the canonical text of a value. Doubles between a millionth and a million are written without an
-// exponent (XPath Functions, section 19.1.2).
+// castString returns the canonical form of a value. Doubles between one millionth and one million are written without
+// an exponent (XPath Functions, section 19.1.2).
 func castString(a value.Value) value.Value {
 	switch a.Kind {
 	case value.KindIRI, value.KindString, value.KindLang, value.KindOther:
@@ -150,8 +150,8 @@ func durationAs(iri string, d value.Duration) value.Value {
 
 const geoFunction = "http://www.opengis.net/def/geosparql/function/"
 
-// ByIRI returns the function of Wikidata's dialect that is called by an IRI, with its number of arguments, or nil if
-// there is none.
+// ByIRI returns the function in Wikidata's dialect that the IRI names, or nil if there is none, with its minimum and
+// maximum number of arguments.
 func ByIRI(iri string) (f N, least, most int) {
 	switch iri {
 	case geoFunction + "distance":
@@ -172,7 +172,7 @@ func ByIRI(iri string) (f N, least, most int) {
 	return nil, 0, 0
 }
 
-// fnDecodeURI decodes the percent escapes in a string or IRI. A string with malformed escapes is returned unchanged.
+// fnDecodeURI percent-decodes a string or IRI. A string with malformed escapes is returned unchanged.
 func fnDecodeURI(e *Env, a []value.Value) value.Value {
 	s := a[0].Text
 	if !isText(a[0]) && a[0].Kind != value.KindIRI || !e.Text(len(s)) {
@@ -193,8 +193,8 @@ type Point struct {
 	Globe    string
 }
 
-// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", preceded by the globe's IRI unless the globe is
-// the Earth.
+// ParsePoint parses a geo:wktLiteral for a point, such as "Point(13.38 52.51)", preceded by the globe's IRI unless the
+// globe is Earth.
 func ParsePoint(v value.Value) (Point, bool) {
 	if v.Tag != rdf.GeoWKT && v.Kind != value.KindString {
 		return Point{}, false
@@ -224,10 +224,10 @@ func ParsePoint(v value.Value) (Point, bool) {
 	return p, ok1 && ok2 && math.Abs(lat) <= 90 && math.Abs(lon) <= 360
 }
 
-// earthRadius is the mean radius of the Earth in kilometers (IUGG).
+// earthRadius is Earth's mean radius in kilometers (IUGG).
 const earthRadius = 6371.0088
 
-// Distance returns the great-circle distance in kilometers (haversine formula).
+// Distance returns the great-circle distance in kilometers, using the haversine formula.
 func (p Point) Distance(q Point) float64 {
 	rad := math.Pi / 180
 	dLat, dLon := (q.Lat-p.Lat)*rad/2, (q.Lon-p.Lon)*rad/2
@@ -235,8 +235,8 @@ func (p Point) Distance(q Point) float64 {
 	return 2 * earthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// fnDistance is geof:distance: the distance in kilometers between two points on the same globe. A third argument, the
-// unit, must be kilometers or degrees.
+// fnDistance is geof:distance: the distance in kilometers between two points on the same globe. The optional third
+// argument, the unit, must be kilometers or degrees.
 func fnDistance(_ *Env, a []value.Value) value.Value {
 	p, ok1 := ParsePoint(a[0])
 	q, ok2 := ParsePoint(a[1])

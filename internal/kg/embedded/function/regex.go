@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// regex is a compiled pattern of REGEX or REPLACE. The running time of Go's engine is proportional to the sizes of the
-// text and the pattern; size is that of the pattern.
+// regex is a compiled pattern for REGEX or REPLACE. The running time of Go's engine is proportional to the text size
+// times the pattern size; size is the pattern size.
 type regex struct {
 	re   *regexp.Regexp
 	size int
@@ -27,11 +27,11 @@ const (
 	maxProgram = 20_000
 )
 
-// programSize is the approximate size in bytes of a step of a compiled program, including its one-pass form.
+// programSize is the approximate size in bytes of an instruction in a compiled program, including its one-pass form.
 const programSize = 120
 
-// compileRegex compiles a pattern of XPath (or Java) with the flags i, s, m, x and q. For features that our engine
-// lacks (lookaround, backreferences), it returns a message.
+// compileRegex compiles an XPath (or Java) pattern with the flags i, s, m, x and q. If the pattern uses a feature that
+// our engine lacks (lookaround, backreferences), the result contains an error message.
 func compileRegex(pattern, flags string) *regex {
 	if len(pattern) > maxPattern {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}
@@ -97,7 +97,7 @@ func stripPatternSpace(p string) string {
 	return b.String()
 }
 
-// patternSize estimates the program's size from the tree, before repetitions are expanded.
+// patternSize estimates the program's size from the syntax tree, before repetitions are expanded.
 func patternSize(re *syntax.Regexp) int {
 	n := 1 + len(re.Rune)/2
 	if re.Op == syntax.OpLiteral {
@@ -112,7 +112,7 @@ func patternSize(re *syntax.Regexp) int {
 	return min(n, 1<<30)
 }
 
-// regexFor returns a compiled pattern, using the query's cache.
+// regexFor returns a compiled pattern, from the query's cache if possible.
 func (e *Env) regexFor(pattern, flags string) *regex {
 	if len(pattern) > maxPattern || len(flags) > maxFlags {
 		return compileRegex(pattern, flags)
@@ -130,10 +130,10 @@ func (e *Env) regexFor(pattern, flags string) *regex {
 	return r
 }
 
-// slowMatch is the product of the sizes of text and pattern above which a match checks the limits while it runs.
+// slowMatch is the product of text size and pattern size above which a match checks the limits as it runs.
 const slowMatch = 1 << 20
 
-// matches reports whether the pattern occurs in a string. A long match checks the limits as it proceeds.
+// matches reports whether the pattern occurs in a string. A long match checks the limits as it runs.
 func (e *Env) matches(r *regex, s string) bool {
 	if len(s)*r.size < slowMatch {
 		return e.Work(1+len(s)*r.size/256) && r.re.MatchString(s)
@@ -141,7 +141,7 @@ func (e *Env) matches(r *regex, s string) bool {
 	return r.re.MatchReader(&watchedText{env: e, s: s, every: max(1, (1<<18)/r.size)})
 }
 
-// watchedText passes a string to the engine rune by rune and ends early when a limit is reached.
+// watchedText passes a string to the engine rune by rune and stops early if a limit is reached.
 type watchedText struct {
 	env   *Env
 	s     string
@@ -172,8 +172,8 @@ func Regex(e *Env, args []value.Value) value.Value {
 	return value.Bool(e.matches(r, args[0].Text))
 }
 
-// regexArgs returns the compiled pattern of two arguments, or nil if it is not a pattern. A pattern that cannot be
-// compiled makes the query fail, which helps its author more than an empty result.
+// regexArgs compiles a pattern with flags, and returns nil if that fails. An invalid pattern makes the query fail,
+// which helps its author more than an empty result.
 func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
@@ -210,7 +210,7 @@ func Replace(e *Env, args []value.Value) value.Value {
 	if !ok || !e.Work(len(a.Text)*r.size/256) {
 		return value.Value{}
 	}
-	if refs > 0 && !e.Hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine stores all groups
+	if refs > 0 && !e.Hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread in the engine stores all groups
 		return value.Value{}
 	}
 	if !e.replacement(r, a.Text, fixed, refs) {
@@ -222,11 +222,11 @@ func Replace(e *Env, args []value.Value) value.Value {
 	return alike(a, r.re.ReplaceAllString(a.Text, repl))
 }
 
-// replacement charges in advance for the text that results from replacing the matches in s. The replacement text has
-// fixed constant bytes and refs references to groups. If an estimate from the lengths alone is small, it suffices;
-// otherwise, replacement counts the matches.
+// replacement charges in advance for the result of replacing the matches in s. The replacement string has fixed literal
+// bytes and refs references to groups. If an estimate based on the lengths alone is small, it suffices; otherwise,
+// replacement counts the matches.
 func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
-	// assume a match at every position; the groups together are at most as long as the text
+	// assume a match at every position; the combined length of the groups is at most the text length
 	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1)
 	if most < 4096 {
 		return e.Text(int(most))
@@ -247,7 +247,7 @@ func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	return e.Text(int(size)) && e.Hold(int(size)) // the engine's buffer grows
 }
 
-// goReplacement converts XPath's replacement ($1, \$, \\) to Go's (${1}, $$) and counts its constant bytes and its
+// goReplacement converts an XPath replacement ($1, \$, \\) to Go syntax (${1}, $$) and counts its literal bytes and its
 // references to groups.
 func goReplacement(s string, groups int) (repl string, fixed, refs int, ok bool) {
 	var b strings.Builder

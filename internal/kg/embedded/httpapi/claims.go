@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// claims returns the statements of an entity in Wikibase's JSON form.
+// claims returns an entity's statements in Wikibase's JSON format.
 func claims(e *kg.Entity) object {
 	out := object{}
 	for _, ps := range e.Claims {
@@ -65,7 +65,7 @@ func snak(prop, datatype string, v kg.Value) object {
 
 const filePath = "http://commons.wikimedia.org/wiki/Special:FilePath/"
 
-// dataValue returns the type of the data value, the datatype that the value implies, and the value.
+// dataValue returns the type of the data value, the datatype that it implies, and the value itself.
 func dataValue(datatype string, v kg.Value) (kind, found string, value any) {
 	t := v.Term
 	if id := strings.TrimPrefix(t.Value, rdf.Entity); t.Kind == rdf.IRIKind && rdf.ValidID(id) {
@@ -106,8 +106,8 @@ func dataValue(datatype string, v kg.Value) (kind, found string, value any) {
 	return "string", "string", t.Value
 }
 
-// timeValue converts an RDF time to Wikibase's: with a leading sign, and without a year 0, so that years before the
-// common era differ (RDF's -0043 is Wikibase's -0044).
+// timeValue converts an RDF time to Wikibase's format, which has a leading sign and no year 0, so BC years differ by
+// one (RDF's -0043 is Wikibase's -0044).
 func timeValue(s string, precision int) object {
 	if precision == 0 {
 		precision = 11

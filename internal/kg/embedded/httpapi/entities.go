@@ -13,18 +13,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// EntityAPI serves the entity actions of api.php and Special:EntityData over a graph.
+// EntityAPI serves the entity actions of api.php and Special:EntityData from a graph.
 type EntityAPI struct {
 	lg    *slog.Logger
 	graph *embedded.Graph
 }
 
-// NewEntityAPI returns the entity API of a graph.
+// NewEntityAPI returns an entity API for a graph.
 func NewEntityAPI(lg *slog.Logger, g *embedded.Graph) *EntityAPI { return &EntityAPI{lg: lg, graph: g} }
 
 type object = map[string]any
 
-// Searches reports whether a request is for the wiki's own search among items and properties: action=query and
+// Searches reports whether a request uses the wiki's own search to find items or properties: action=query and
 // list=search in their namespaces. It examines only the URL.
 func Searches(r *http.Request) bool {
 	q := r.URL.Query()
@@ -34,8 +34,8 @@ func Searches(r *http.Request) bool {
 // namespaces maps Wikidata's namespace numbers to entity types.
 var namespaces = map[string]kg.Type{"0": kg.Item, "120": kg.Property}
 
-// Serve answers the request if its action belongs to the API (wbsearchentities, wbgetentities, or a query that
-// [Searches]), and reports whether it did. Parameters are read from the URL and from a form.
+// Serve answers the request if its action belongs to the API (wbsearchentities, wbgetentities, or a query for which
+// [Searches] is true), and reports whether it did. Parameters are read from the URL and the form.
 func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string) bool {
 	switch action {
 	case "wbsearchentities":
@@ -51,7 +51,7 @@ func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string)
 	return true
 }
 
-// fullText serves list=search: it finds items or properties with the words anywhere in their names.
+// fullText serves list=search, which finds items or properties with the words anywhere in their names.
 func (h *EntityAPI) fullText(w http.ResponseWriter, r *http.Request) {
 	typ := namespaces[r.FormValue("srnamespace")]
 	res, err := h.graph.Find(r.Context(), kg.FindQuery{Text: r.FormValue("srsearch"), Type: typ,
@@ -71,7 +71,7 @@ func (h *EntityAPI) fullText(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, object{"batchcomplete": "", "query": object{"search": list}})
 }
 
-// ServeHTTP serves api.php with only the entity actions.
+// ServeHTTP serves an api.php that supports only the entity actions.
 func (h *EntityAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !h.Serve(w, r, r.FormValue("action")) {
 		apiError(w, "badvalue", "Unrecognized value for parameter \"action\": only wbsearchentities and wbgetentities are served here.")
@@ -203,7 +203,7 @@ func (h *EntityAPI) entities(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, object{"entities": out, "success": 1})
 }
 
-// entity returns the JSON form of an entity.
+// entity returns an entity in JSON form.
 func (h *EntityAPI) entity(r *http.Request, num string, props map[string]bool, langs []string, fallback bool) (object,
 	error) {
 	page, err := h.graph.Page(r.Context(), num, "en", true)
@@ -243,7 +243,7 @@ func (h *EntityAPI) entity(r *http.Request, num string, props map[string]bool, l
 	return e, nil
 }
 
-// texts returns a map of labels or descriptions: all of them, or those in the requested languages, with fallbacks if
+// texts returns labels or descriptions by language: all of them, or those in the requested languages, with fallbacks if
 // requested.
 func texts(all map[string]string, langs []string, fallback bool) object {
 	out := object{}
@@ -291,7 +291,7 @@ func aliases(all map[string][]string, langs []string) object {
 	return out
 }
 
-// EntityData serves Special:EntityData. The URL's path ends with the ID and .json, or only with the ID.
+// EntityData serves Special:EntityData. The URL path ends with the ID, optionally followed by .json.
 func (h *EntityAPI) EntityData(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 	name = strings.TrimPrefix(name, "Special:EntityData")

@@ -18,8 +18,8 @@ import (
 
 func parseForm(body string) (url.Values, error) { return url.ParseQuery(body) }
 
-// response buffers the beginning of a result, so that an early failure can still be reported with its own status, and
-// ends a result that is too long.
+// response buffers the start of a result, so that an early failure can still be reported with its own status code, and
+// cuts off a result that is too long.
 type response struct {
 	w      http.ResponseWriter
 	format format
@@ -29,18 +29,18 @@ type response struct {
 	sent   bool
 
 	ctx   context.Context // context of the query
-	slots chan struct{}   // limits the server's queries; this query occupies a slot, except while it waits for its client
+	slots chan struct{}   // limits concurrent queries; this query occupies a slot except while it waits for its client
 	gone  bool            // the query has released its slot
 	stall time.Duration
 }
 
-// defaultStall is the time limit for a client to receive the next piece of an answer, at most 64 kB.
+// defaultStall is how long a client may take to receive the next chunk of a response, which is at most 64 kB.
 const defaultStall = 10 * time.Second
 
-// writeGrace is the time after a query's deadline during which a piece of its answer may still be sent.
+// writeGrace is how long after a query's deadline a chunk of its response may still be sent.
 const writeGrace = 500 * time.Millisecond
 
-// send writes to the client. Meanwhile the query's slot is free for other queries, and a client that does not read is
+// send writes to the client. Meanwhile, the query's slot is free for other queries. A client that does not read is
 // disconnected.
 func (o *response) send(p []byte) error {
 	if o.slots != nil && !o.gone {
@@ -54,12 +54,12 @@ func (o *response) send(p []byte) error {
 	if ok && o.ctx.Err() == nil && last.Add(writeGrace).Before(end) { // an error may be sent after the query's deadline
 		end = last.Add(writeGrace)
 	}
-	_ = http.NewResponseController(o.w).SetWriteDeadline(end) // only a test's recorder does not support deadlines
+	_ = http.NewResponseController(o.w).SetWriteDeadline(end) // only httptest's recorder does not support deadlines
 	_, err := o.w.Write(p)
 	return err
 }
 
-// resume takes a slot again, for a query that continues.
+// resume acquires a slot again, so that the query can continue.
 func (o *response) resume() error {
 	if !o.gone {
 		return nil
@@ -73,13 +73,13 @@ func (o *response) resume() error {
 	}
 }
 
-// close ends the answer: it sends the rest of the buffer, removes the deadline, and releases the slot.
+// close completes the response: it sends the rest of the buffer, removes the deadline, and releases the slot.
 func (o *response) close() {
 	if o.slots != nil && !o.gone {
 		<-o.slots
 	}
 	conn := http.NewResponseController(o.w)
-	if o.count > 2048 { // for shorter answers, the server sends the length, unless sending begins before they end
+	if o.count > 2048 { // shorter responses get a Content-Length, unless sending starts early
 		_ = conn.Flush()
 	}
 	_ = conn.SetWriteDeadline(time.Time{})
@@ -87,7 +87,7 @@ func (o *response) close() {
 
 const bufferSize = 64 << 10
 
-// Write buffers the text and sends it when the buffer is full. Text beyond the limit is not sent and causes an error.
+// Write buffers p and sends the buffer when it is full. Data beyond the limit is not sent and causes an error.
 func (o *response) Write(p []byte) (int, error) {
 	if o.count+int64(len(p)) > o.max {
 		return 0, kg.Errorf(kg.TooLarge, "the result has more than %d MB; add a LIMIT or narrow the pattern", o.max>>20)
@@ -115,13 +115,13 @@ func (o *response) flush() error {
 	return err
 }
 
-// writer is a Sink that writes a result in one format. end completes it.
+// writer is a Sink that writes a result in one format. end completes the result.
 type writer interface {
 	embedded.Sink
 	end() error
 }
 
-// resultWriter contains the code that all formats share. The last call returns any write error.
+// resultWriter contains the code shared by all formats. The last call returns any write error.
 type resultWriter struct {
 	out  *response
 	vars []string
@@ -142,8 +142,8 @@ func (b *resultWriter) put(parts ...string) {
 
 func (b *resultWriter) end() error { return nil }
 
-// piece is the length in bytes above which a value is escaped and sent in parts: a value may have several megabytes,
-// and its escaped form six times as many.
+// piece is the length in bytes above which a value is escaped and sent in parts. A value may be several megabytes long,
+// and its escaped form six times as long.
 const piece = 32 << 10
 
 // value writes a value, escaped by appendTo. Escaping a string in parts must give the same result as escaping it whole.
@@ -172,7 +172,7 @@ type xmlWriter struct {
 	ask bool
 }
 
-// Head writes the head of the document.
+// Head writes the start of the document.
 func (x *xmlWriter) Head(vars []string, ask bool) error {
 	x.vars, x.ask = vars, ask
 	x.put("<?xml version='1.0' encoding='UTF-8'?>\n<sparql xmlns='http://www.w3.org/2005/sparql-results#'>\n<head>")
@@ -218,7 +218,7 @@ func (x *xmlWriter) Row(row []rdf.Term) error {
 	return x.send()
 }
 
-// Boolean writes the result of an ASK.
+// Boolean writes the result of an ASK query.
 func (x *xmlWriter) Boolean(b bool) error {
 	x.put("<boolean>", strconv.FormatBool(b), "</boolean>\n</sparql>\n")
 	return x.send()
@@ -236,7 +236,7 @@ func escapeXML(s string) string {
 		return s
 	}
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder never fails
 	return b.String()
 }
 
@@ -285,13 +285,13 @@ func (c *csvWriter) Row(row []rdf.Term) error {
 	return c.send()
 }
 
-// Boolean writes the result of an ASK, which the format does not define.
+// Boolean writes the result of an ASK query, for which the format defines no representation.
 func (c *csvWriter) Boolean(b bool) error {
 	c.put(strconv.FormatBool(b), "\r\n")
 	return c.send()
 }
 
-// term writes a term in the notation of N-Triples and TSV.
+// term writes a term in the syntax of N-Triples and TSV.
 func (b *resultWriter) term(t rdf.Term) error {
 	switch {
 	case len(t.Value) <= piece || t.Kind == rdf.BlankKind:
@@ -346,7 +346,7 @@ func (c *tsvWriter) Row(row []rdf.Term) error {
 	return c.send()
 }
 
-// Boolean writes the result of an ASK.
+// Boolean writes the result of an ASK query.
 func (c *tsvWriter) Boolean(b bool) error {
 	c.put(strconv.FormatBool(b), "\n")
 	return c.send()

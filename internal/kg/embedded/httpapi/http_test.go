@@ -81,8 +81,8 @@ func do(t *testing.T, method, address, contentType, accept, body string) (int, h
 	return resp.StatusCode, resp.Header, string(text)
 }
 
-// TestProtocol checks the ways of sending a query and the formats of its result (SPARQL 1.1 Protocol, and the four
-// result formats).
+// TestProtocol checks the ways to send a query and the formats of its result (SPARQL 1.1 Protocol and the four result
+// formats).
 func TestProtocol(t *testing.T) {
 	s := server(t, embedded.Options{})
 	q := `SELECT ?l ?n WHERE { wd:Q42 schema:description ?l OPTIONAL { wd:Q42 wdt:P1 ?n } }`
@@ -139,7 +139,7 @@ func TestSplitName(t *testing.T) {
 	}
 }
 
-// TestPlainErrors checks failures in the form in which a page shows them.
+// TestPlainErrors checks errors in the plain-text form that pages show.
 func TestPlainErrors(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 50 * time.Millisecond})
 	for query, want := range map[string]string{
@@ -162,7 +162,7 @@ func TestPlainErrors(t *testing.T) {
 	}
 }
 
-// TestErrors checks that failures have the query service's wording.
+// TestErrors checks that error messages use the query service's wording.
 func TestErrors(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 50 * time.Millisecond})
 	get := func(q string) (int, string) {
@@ -221,7 +221,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	h := NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: 50 * time.Millisecond}), 0)
 	done := make(chan struct{}, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() { done <- struct{}{} }() // even if the answer is cut off
+		defer func() { done <- struct{}{} }() // even if the response is cut off
 		h.ServeHTTP(w, r)
 	}))
 	defer s.Close()
@@ -258,7 +258,7 @@ func decode(t *testing.T, text string) map[string]any {
 	return v
 }
 
-// at walks into decoded JSON by keys and numbers.
+// at returns the value at a path of keys and indexes in decoded JSON.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch k := p.(type) {
@@ -276,7 +276,7 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// TestSearchEntities checks wbsearchentities against the structures in Wikibase's API documentation.
+// TestSearchEntities checks wbsearchentities responses against the structures in Wikibase's API documentation.
 func TestSearchEntities(t *testing.T) {
 	s := server(t, embedded.Options{})
 	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=wbsearchentities&format=json&language=en&search=douglas", "", "",
@@ -307,7 +307,8 @@ func TestSearchEntities(t *testing.T) {
 	}
 }
 
-// TestFullText checks list=search, which finds words anywhere in names, against the structure in MediaWiki's API.
+// TestFullText checks list=search, which finds words anywhere in names, against the structure of MediaWiki API
+// responses.
 func TestFullText(t *testing.T) {
 	s := server(t, embedded.Options{})
 	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=query&list=search&format=json&srsearch=adams&srnamespace=0", "",
@@ -373,8 +374,8 @@ func TestGetEntities(t *testing.T) {
 	}
 }
 
-// TestTimeValues checks the conversion from RDF times to Wikibase's: years before the common era differ by one, and
-// times with a low precision contain 00.
+// TestTimeValues checks the conversion of RDF times to Wikibase's format: BC years differ by one, and low-precision
+// times contain 00.
 func TestTimeValues(t *testing.T) {
 	for _, c := range []struct {
 		rdf       string

@@ -12,10 +12,10 @@ import (
 type jsonWriter struct {
 	resultWriter
 	ask, any bool
-	names    []string // column names as keys of an object
+	names    []string // column names as object keys
 }
 
-// Head writes the head of the document.
+// Head writes the start of the document.
 func (j *jsonWriter) Head(vars []string, ask bool) error {
 	j.vars, j.ask = vars, ask
 	if ask {
@@ -80,7 +80,7 @@ func (j *jsonWriter) Row(row []rdf.Term) error {
 	return j.send()
 }
 
-// Boolean writes the result of an ASK.
+// Boolean writes the result of an ASK query.
 func (j *jsonWriter) Boolean(b bool) error {
 	j.put(strconv.FormatBool(b))
 	return nil
@@ -95,7 +95,7 @@ func (j *jsonWriter) end() error {
 	return j.send()
 }
 
-// appendJSON appends text as a JSON string.
+// appendJSON appends s as a JSON string.
 func appendJSON(b []byte, s string) []byte {
 	if plainJSON(s) {
 		b = append(b, '"')
@@ -109,7 +109,7 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, q...)
 }
 
-// plainJSON reports whether a string is the same in JSON (RFC 8259, section 7).
+// plainJSON reports whether a string needs no escaping in JSON (RFC 8259, section 7).
 func plainJSON(s string) bool {
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -122,7 +122,7 @@ func plainJSON(s string) bool {
 	return ascii || utf8.ValidString(s)
 }
 
-// appendJSONPart appends the text between the quotes.
+// appendJSONPart appends the part of a JSON string between the quotes.
 func appendJSONPart(b []byte, s string) []byte {
 	if plainJSON(s) {
 		return append(b, s...)

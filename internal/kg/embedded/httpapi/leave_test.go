@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// crossServer serves a graph on which the query cross has 10^12 rows, with room for one query at a time.
+// crossServer serves a graph on which the query cross returns 10^12 rows, with a slot for one query at a time.
 func crossServer(t *testing.T, timeout time.Duration) *httptest.Server {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -51,8 +51,8 @@ func answered(t *testing.T, base string) {
 	}
 }
 
-// TestClientLeaves checks that the work for a client ends when the client disconnects in the middle of the answer,
-// although the time limit is an hour.
+// TestClientLeaves checks that a query stops when its client disconnects in the middle of the response, even though the
+// time limit is an hour.
 func TestClientLeaves(t *testing.T) {
 	s := crossServer(t, time.Hour)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -75,8 +75,8 @@ func TestClientLeaves(t *testing.T) {
 	answered(t, s.URL)
 }
 
-// TestClientLeavesWhilePlanning checks that planning also ends when the client disconnects. This plan would take
-// minutes, and the time limit is an hour.
+// TestClientLeavesWhilePlanning checks that planning also stops when the client disconnects. Planning this query would
+// take minutes, and the time limit is an hour.
 func TestClientLeavesWhilePlanning(t *testing.T) {
 	s := crossServer(t, time.Hour)
 	var q strings.Builder

@@ -15,16 +15,16 @@ type format struct {
 	use        use
 }
 
-// use is the purpose of a format.
+// use is a set of purposes of a format.
 type use uint8
 
 const (
-	forRows    use = 1 << iota // rows of SELECT, and truth values
-	forTriples                 // of CONSTRUCT and DESCRIBE
+	forRows    use = 1 << iota // SELECT rows and ASK booleans
+	forTriples                 // CONSTRUCT and DESCRIBE
 )
 
 // The formats. JSON, XML, CSV and TSV can contain triples as rows of subject, predicate and object, as in the query
-// service. RDF's own formats can contain only triples.
+// service. The RDF formats can contain only triples.
 var (
 	formatJSON   = format{"json", "application/sparql-results+json", forRows | forTriples}
 	formatXML    = format{"xml", "application/sparql-results+xml", forRows}
@@ -35,8 +35,8 @@ var (
 	formatNT     = format{"nt", "application/n-triples", forTriples}
 )
 
-// chooseFormat chooses the result format: first ?format=, then the best format in Accept for this use, and otherwise
-// XML (of results or of RDF), as in the query service.
+// chooseFormat chooses the result format as the query service does: ?format= if set, else the best format in Accept for
+// this use, else XML (results XML or RDF/XML).
 func chooseFormat(r *http.Request, u use) format {
 	if got, ok := formatOf(r.URL.Query().Get("format"), u); ok {
 		return got
@@ -91,7 +91,7 @@ func formatOf(name string, u use) (format, bool) {
 		}
 	case "application/sparql-results+xml":
 		f = formatXML
-		if u == forTriples { // triples as rows, for a client that cannot read anything else
+		if u == forTriples { // triples as rows, for a client that accepts nothing else
 			return f, true
 		}
 	case "csv", "text/csv":
@@ -108,7 +108,7 @@ func formatOf(name string, u use) (format, bool) {
 	return f, f.use&u != 0
 }
 
-// negotiated is a writer whose format is chosen once the kind of result is known.
+// negotiated is a writer that chooses its format once the kind of result is known.
 type negotiated struct {
 	writer
 	r   *http.Request
@@ -143,7 +143,7 @@ func newWriter(f format, out *response) writer {
 	return &xmlWriter{resultWriter: base}
 }
 
-// tripleWriter writes N-Triples (RDF 1.1 N-Triples, section 3), for CONSTRUCT and DESCRIBE.
+// tripleWriter writes N-Triples (RDF 1.1 N-Triples, section 3) for CONSTRUCT and DESCRIBE.
 type tripleWriter struct{ resultWriter }
 
 // Head writes nothing.
@@ -161,5 +161,5 @@ func (c *tripleWriter) Row(row []rdf.Term) error {
 	return c.send()
 }
 
-// Boolean is not called: truth values have other formats.
+// Boolean is never called: booleans use other formats.
 func (c *tripleWriter) Boolean(bool) error { return nil }

@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// AnyOrigin allows the pages of all websites to read the answers of next. It is for public data.
+// AnyOrigin allows pages on any website to read next's responses. It is for public data.
 func AnyOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -13,8 +13,8 @@ func AnyOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// SameOrigin refuses, with status 403, requests that a page of another website makes a browser send: links, forms and
-// scripts. It is for private data. Requests from other programs do not come from a page and are accepted.
+// SameOrigin rejects, with status 403, requests that a page on another website makes a browser send through links,
+// forms and scripts. It is for private data. Requests from other programs do not come from a page and are accepted.
 func SameOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sameOrigin(r) {
@@ -25,9 +25,9 @@ func SameOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin reports whether a request comes from a page of this server, or from no page at all. All current browsers
-// send Sec-Fetch-Site. Older ones send Origin with requests that change something, and do not let pages of other
-// origins read the answers to other requests.
+// sameOrigin reports whether a request comes from a page on this server, or does not come from a page. All current
+// browsers send Sec-Fetch-Site. Older browsers send Origin with requests that change something, and do not let pages
+// from other origins read the responses to other requests.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "none", "same-origin":

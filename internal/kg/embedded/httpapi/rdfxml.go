@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rdfXMLWriter writes triples as RDF 1.1 XML, one description per triple, so that nothing needs to be stored.
+// rdfXMLWriter writes triples as RDF/XML 1.1, with one description per triple, so that nothing needs to be stored.
 type rdfXMLWriter struct{ resultWriter }
 
 // Head opens the document.
@@ -44,7 +44,7 @@ func (x *rdfXMLWriter) Row(row []rdf.Term) error {
 	return x.send()
 }
 
-// Boolean is not called: truth values have other formats.
+// Boolean is never called: booleans use other formats.
 func (x *rdfXMLWriter) Boolean(bool) error { return nil }
 
 func (x *rdfXMLWriter) end() error {
@@ -52,7 +52,7 @@ func (x *rdfXMLWriter) end() error {
 	return x.send()
 }
 
-// node returns the attribute that identifies a resource. The attribute of blank nodes is a different one.
+// node returns the attribute that identifies a resource. Blank nodes use a different attribute.
 func node(t rdf.Term, attribute string) string {
 	if t.Kind == rdf.BlankKind {
 		return `rdf:nodeID="` + escapeXML(t.Value) + `"`
@@ -60,8 +60,8 @@ func node(t rdf.Term, attribute string) string {
 	return "rdf:" + attribute + `="` + escapeXML(t.Value) + `"`
 }
 
-// splitName splits an IRI before its longest ending that is an XML name without a colon (ASCII letters, "_", digits,
-// "-" and "."; it does not begin with one of the last three).
+// splitName splits an IRI before its longest suffix that is an XML name without a colon (ASCII letters, "_", digits,
+// "-" and ".", not starting with a digit, "-" or ".").
 func splitName(iri string) (namespace, local string) {
 	at := len(iri)
 	for i := len(iri) - 1; i >= 0; i-- {

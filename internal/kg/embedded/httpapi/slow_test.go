@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// largeServer serves a graph on which the query cross has 10^12 rows, with slots for two queries, and cuts off clients
-// that stop reading for a moment.
+// largeServer serves a graph on which the query cross returns 10^12 rows. It has slots for two queries and disconnects
+// clients that stop reading for the duration stall.
 func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -44,14 +44,14 @@ func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	return s
 }
 
-// watchedServer reports when it has closed a connection.
+// watchedServer is a server that reports when it has closed a connection.
 type watchedServer struct {
 	*httptest.Server
 	closed chan bool
 }
 
-// ask sends the query cross on a separate connection and reads the beginning of the answer. While the server has no
-// slot for the query, because an answered one is just ending, ask sends it again.
+// ask sends the query cross on a separate connection and reads the start of the response. If the server has no free
+// slot yet because a previous query is still ending, ask retries.
 func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -74,7 +74,7 @@ func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	}
 }
 
-// TestSlowReaders checks that clients that do not read do not occupy a slot of the server, and that they are cut off.
+// TestSlowReaders checks that clients that do not read do not occupy a slot, and that they are disconnected.
 func TestSlowReaders(t *testing.T) {
 	s := largeServer(t, time.Hour)
 	for range 6 {
@@ -92,7 +92,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// TestSteadyReader checks that a client that continues reading is not cut off, no matter how long it takes in total.
+// TestSteadyReader checks that a client that keeps reading is not disconnected, no matter how long it takes in total.
 func TestSteadyReader(t *testing.T) {
 	s := largeServer(t, 2*time.Second)
 	_, r := ask(t, s)

@@ -1,7 +1,6 @@
-// Package httpapi serves an embedded graph over HTTP in the same way as Wikidata: the SPARQL 1.1 Protocol with the
-// query service's error messages, the entity actions of api.php (wbsearchentities, wbgetentities), and
-// Special:EntityData. The sandbox and the demo serve it on loopback, so that the same client code works with them and
-// with the real services.
+// Package httpapi serves an embedded graph over HTTP as Wikidata does: the SPARQL 1.1 Protocol with the query service's
+// error messages, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData. The sandbox
+// and the demo serve it on loopback, so that the same client code works with them and with the real services.
 //
 // Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error messages and limits, the query service's own
 // (Wikidata:SPARQL query service/query limits); for the entity API, Wikibase's repo/includes/Api and
@@ -25,10 +24,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// maxQuery is the maximum length of a request's body, as in the query service.
+// maxQuery is the maximum size of a request body, as in the query service.
 const maxQuery = 1 << 20
 
-// allowed are the methods of the query endpoint.
+// allowed lists the methods that the query endpoint accepts.
 const allowed = "GET, HEAD, POST, OPTIONS"
 
 // SPARQL is the query endpoint.
@@ -36,11 +35,11 @@ type SPARQL struct {
 	lg    *slog.Logger
 	graph *embedded.Graph
 	slots chan struct{}
-	stall time.Duration // time limit for a client to receive the next piece of an answer
+	stall time.Duration // how long a client may take to receive the next chunk of a response
 }
 
-// NewSPARQL returns the endpoint for a graph. It runs at most parallel queries at once (no limit if 0). Further queries
-// are answered with status 429, as by the query service.
+// NewSPARQL returns a query endpoint for a graph. It runs at most parallel queries at once (no limit if 0). Like the
+// query service, it answers further queries with status 429.
 func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	h := &SPARQL{lg: lg, graph: g, stall: defaultStall}
 	if parallel > 0 {
@@ -49,9 +48,9 @@ func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	return h
 }
 
-// ServeHTTP answers a query that is sent by GET (?query=), in a POST form (query=) or as the body of a POST
-// (application/sparql-query). The result's format is chosen by ?format= (json, xml, csv, tsv; for CONSTRUCT and
-// DESCRIBE also ttl, nt, rdf) or Accept, and is XML (of results or of RDF) by default. A User-Agent is required.
+// ServeHTTP answers a query sent by GET (?query=), in a POST form (query=) or as a POST body
+// (application/sparql-query). The result format is chosen by ?format= (json, xml, csv, tsv; for CONSTRUCT and DESCRIBE
+// also ttl, nt, rdf) or Accept, and defaults to XML (results XML or RDF/XML). A User-Agent is required.
 // ?maxQueryTimeMillis= shortens the time limit.
 func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(strings.TrimSpace(r.UserAgent())) < 5 {
@@ -84,7 +83,7 @@ func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(out, r, query)
 }
 
-// readQuery extracts the query text from a request.
+// readQuery extracts the query from a request.
 func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int, err error) {
 	switch r.Method {
 	case http.MethodOptions:
@@ -98,7 +97,7 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 	case http.MethodPost:
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuery))
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return "", http.StatusRequestTimeout, errors.New("the request was not sent in time; send it again")
+			return "", http.StatusRequestTimeout, errors.New("the request did not arrive in time; send it again")
 		}
 		if err != nil {
 			return "", http.StatusRequestEntityTooLarge, errors.New("the request is longer than 1 MB, or was cut off")
@@ -134,15 +133,15 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 		return "", http.StatusMethodNotAllowed, errors.New("use GET or POST")
 	}
 	if strings.TrimSpace(query) == "" {
-		return "", http.StatusBadRequest, errors.New("the parameter query is missing")
+		return "", http.StatusBadRequest, errors.New("the query parameter is missing")
 	}
 	return query, 0, nil
 }
 
-// answer runs the query and streams its result. If it fails after the first rows were sent, the error follows them as
-// text, as in the query service. This makes a JSON result invalid. In line formats, and in XML that is read row by row,
-// the text could be mistaken for rows, so the connection is also closed (net/http's ErrAbortHandler), and the client
-// sees an incomplete body.
+// answer runs the query and streams its result. If the query fails after the first rows were sent, the error message
+// follows them, as in the query service. This makes a JSON result invalid. In line-based formats, and in XML that is
+// read row by row, the message could be mistaken for rows, so the connection is also closed (using net/http's
+// ErrAbortHandler), and the client sees an incomplete body.
 func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	ctx := r.Context()
 	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
@@ -179,7 +178,7 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 		text = plainText(err)
 	}
 	h.lg.Debug("sparql: query failed", "status", status, "err", err)
-	if out.sent { // as in the query service, the error follows the rows that were sent
+	if out.sent { // as in the query service, the error follows the rows already sent
 		if out.flush() != nil {
 			return // a client that has disconnected does not need the error
 		}
@@ -199,7 +198,7 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 }
 
 // acceptsPlain reports whether a client requests text/plain by name. Since no result has that type, such a client wants
-// plain error messages. All other clients receive errors in the query service's format, which its clients can read.
+// plain error messages. All other clients receive errors in the query service's format, which its clients can parse.
 func acceptsPlain(r *http.Request) bool {
 	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, _, _ := strings.Cut(part, ";"); strings.TrimSpace(kind) == "text/plain" {
@@ -226,13 +225,12 @@ func plainText(err error) string {
 
 const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"
 
-// errorText formats a failure as the query service does, with the query, the exception, and the beginning of a stack
-// trace.
+// errorText formats an error as the query service does, with the query, the exception, and the start of a stack trace.
 func errorText(query string, err error) (status int, text string) {
 	status = http.StatusInternalServerError
 	const executed = "java.util.concurrent.ExecutionException: "
 	line := executed + "org.openrdf.query.QueryEvaluationException: " + err.Error()
-	if errors.Is(err, context.DeadlineExceeded) { // even if the answer was waiting for its client
+	if errors.Is(err, context.DeadlineExceeded) { // even if the response was waiting for its client
 		err = &kg.Error{Kind: kg.Timeout}
 	}
 	var e *kg.Error

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// get sends a query by GET. It returns the part of the body that arrived, and the read error.
+// get sends a query by GET. It returns the status, the part of the body that arrived, and the read error.
 func get(t *testing.T, base, format, query string) (int, string, error) {
 	t.Helper()
 	req, err := http.NewRequest("GET", base+"/sparql?format="+format+"&query="+url.QueryEscape(query), nil)
@@ -63,7 +63,7 @@ func TestEndlessResult(t *testing.T) {
 	}
 }
 
-// TestCutByTimeout checks that a result cut off by the time limit cannot be mistaken for a complete one either.
+// TestCutByTimeout checks that a result cut off by the time limit cannot be mistaken for a complete one.
 func TestCutByTimeout(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 30 * time.Millisecond, MaxResult: 1 << 40})
 	if _, text, err := get(t, s.URL, "tsv", "SELECT ?a ?d ?g { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"); err == nil {
@@ -71,11 +71,11 @@ func TestCutByTimeout(t *testing.T) {
 	}
 }
 
-// TestLongValue checks that values of several hundred kilobytes with every kind of escape arrive complete, although
-// they are sent in pieces.
+// TestLongValue checks that values of several hundred kilobytes with every kind of escape arrive intact even though
+// they are sent in chunks.
 func TestLongValue(t *testing.T) {
 	s := server(t, embedded.Options{})
-	const part = "ä\"<&>\\\n\t,𝄞 x" // pieces of 32 KB can end inside a character
+	const part = "ä\"<&>\\\n\t,𝄞 x" // 32 KB chunks can end inside a character
 	want := strings.Repeat(part, 9000)
 	q := `SELECT ?s (IRI(CONCAT("http://example.org/", "` + strings.Repeat("i", 100_000) + `")) AS ?u) { BIND(REPLACE("` +
 		strings.Repeat("a", 9000) + `", "a", ?by) AS ?s) }`
@@ -105,7 +105,7 @@ func TestLongValue(t *testing.T) {
 	}
 }
 
-// TestAbortFreesSlot checks that an answer that is cut off releases its slot.
+// TestAbortFreesSlot checks that a response that is cut off releases its slot.
 func TestAbortFreesSlot(t *testing.T) {
 	s := server(t, embedded.Options{MaxResult: 100 << 10}) // two queries at once
 	for range 5 {

@@ -6,24 +6,24 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Memory is counted, not measured. Every structure that grows with a query's data counts the bytes that it is about to
-// allocate, including the garbage that its own growth creates, so that a query's actual memory stays close to the
-// count. Temporary strings of an expression are counted by Text and Hold until Settle.
+// Memory is counted, not measured. Every data structure that grows with a query's data counts the bytes that it is
+// about to allocate, including the garbage that its growth creates, so that a query's actual memory use stays close to
+// the count. Text and Hold count an expression's temporary strings until Settle.
 
-// lease is the number of bytes that a query takes from the pool at a time. A query that does not need more than one
-// lease takes nothing from the pool, so that ordinary queries can run at the same time as greedy ones.
+// lease is the number of bytes that a query takes from the pool at a time. A query that needs no more than one lease
+// takes nothing from the pool, so that ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
-// maxText is the maximum length in bytes of a string that an expression creates, unless MaxMemory/8 is less.
+// maxText is the maximum length in bytes of a string that an expression creates, unless MaxMemory/8 is smaller.
 const maxText = 16 << 20
 
-// Pool is the memory that the queries of a graph share.
+// Pool is the memory shared by a graph's queries.
 type Pool struct {
 	Size int64
 	Used atomic.Int64
 }
 
-// take takes n bytes from the pool. It returns false if the other queries have left less than that.
+// take takes n bytes from the pool. It returns false if the other queries have left fewer than that.
 func (p *Pool) take(n int64) bool {
 	if p.Used.Add(n) > p.Size {
 		p.Used.Add(-n)
@@ -39,13 +39,13 @@ func (p *Pool) exhausted() error {
 	return kg.Errorf(kg.TooGreedy, "the server's memory (%d MB for all queries) is used by other queries; try again later, or narrow the pattern", p.Size>>20)
 }
 
-// budget is the memory of one query.
+// budget is the memory budget of a query.
 type budget struct {
 	Mem     int64 // bytes in use
 	room    int64 // bytes that may be used without taking more from the pool
 	Max     int64 // bytes that may be used in total
-	taken   int64 // bytes taken from the pool; room is one lease more
-	Scratch int64 // part of mem used by strings of expressions that are still being computed
+	taken   int64 // bytes taken from the pool; room is this plus one lease
+	Scratch int64 // part of Mem used by strings of expressions still being evaluated
 	pool    *Pool // if nil, only Max counts
 }
 
@@ -60,7 +60,7 @@ func (b *budget) Close() {
 // MaxText returns the maximum length of a string that an expression creates.
 func (m *Meter) MaxText() int64 { return min(maxText, m.Max/8) }
 
-// Read charges for the work of scanning an n-byte string. It returns false if a limit is reached.
+// Read charges for scanning an n-byte string. It returns false if a limit is reached.
 func (m *Meter) Read(n int) bool {
 	if n < 256 {
 		return true
@@ -81,14 +81,14 @@ func (m *Meter) Text(n int) bool {
 	return m.Hold(n) && m.Work(n/64)
 }
 
-// Hold counts bytes that an expression needs temporarily. They count until Settle.
+// Hold counts bytes that an expression needs temporarily, until Settle.
 func (m *Meter) Hold(n int) bool {
 	m.Scratch += int64(n)
 	return m.Alloc(n) == nil
 }
 
-// Settle ends an expression that began when Scratch was mark: its temporary strings are now garbage, and anything that
-// is kept has been counted elsewhere.
+// Settle marks the end of an expression that started when Scratch was mark: its temporary strings are now garbage, and
+// anything that is kept has been counted elsewhere.
 func (m *Meter) Settle(mark int64) {
 	m.Mem -= m.Scratch - mark
 	m.Scratch = mark

@@ -1,4 +1,4 @@
-// Package limit counts the time and memory that queries use, and ends queries that use too much.
+// Package limit counts the time and memory that queries use, and stops queries that use too much.
 package limit
 
 import (
@@ -16,8 +16,8 @@ type Meter struct {
 	Err error // the first limit that was reached; see Check
 }
 
-// NewMeter returns the meter of a query that may use max bytes, taken from the pool if there is one. The owner of the
-// meter must close it.
+// NewMeter returns a meter for a query that may use max bytes, taken from the pool if p is not nil. The caller must
+// close the meter.
 func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
 	m := Meter{Context: ctx, budget: budget{Max: max, room: max, pool: p}}
 	if p != nil {
@@ -26,7 +26,7 @@ func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
 	return m
 }
 
-// Tick counts one step of work and checks the limits from time to time.
+// Tick counts one step and checks the limits from time to time.
 func (m *Meter) Tick() error {
 	m.steps++
 	if m.steps&1023 == 0 {
@@ -45,7 +45,7 @@ func (m *Meter) Work(n int) bool {
 	return m.Err == nil
 }
 
-// Check checks the context and limits that were reached before.
+// Check returns an error if the context is done or a limit has been reached.
 func (m *Meter) Check() error {
 	if m.Err != nil {
 		return m.Err
@@ -56,7 +56,7 @@ func (m *Meter) Check() error {
 	return m.Err
 }
 
-// Alloc counts bytes that the query is about to allocate. It returns an error if that is too much.
+// Alloc counts bytes that the query is about to allocate. It returns an error if there are too many.
 func (m *Meter) Alloc(n int) error {
 	m.Mem += int64(n)
 	if m.Mem <= m.room {
@@ -65,7 +65,7 @@ func (m *Meter) Alloc(n int) error {
 	return m.more()
 }
 
-// more makes room for the memory in use, from the pool if necessary.
+// more increases room to cover the memory in use, taking more from the pool if necessary.
 func (m *Meter) more() error {
 	b := &m.budget
 	switch {
@@ -84,7 +84,7 @@ func (m *Meter) more() error {
 	return nil
 }
 
-// reached records the first limit that was reached.
+// reached records err if it is for the first limit that was reached.
 func (m *Meter) reached(err error) error {
 	if m.Err == nil {
 		m.Err = err
@@ -102,7 +102,7 @@ func Greedy(format string, args ...any) error {
 	return e
 }
 
-// ContextError distinguishes an exceeded deadline, which is an error of the graph, from a cancellation by the caller.
+// ContextError distinguishes an exceeded deadline, which is a graph error, from cancellation by the caller.
 func ContextError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &kg.Error{Kind: kg.Timeout, Message: "the query did not finish within its time limit", Err: err}

@@ -8,18 +8,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// chunkSize is the size of the chunks in which the dictionary stores its strings, so that the garbage collector sees
-// few objects.
+// chunkSize is the size of the chunks that the dictionary stores its strings in, so that the garbage collector sees few
+// objects.
 const chunkSize = 256 << 10
 
-// dict maps terms to numbers and back. Terms with the same number are the same RDF term. One goroutine fills it during
-// loading; after that, it is only read.
+// dict maps terms to IDs and back. Terms with the same ID are the same RDF term. One goroutine fills it during loading;
+// after that, it is read-only.
 type dict struct {
-	Text  []string // IRI, blank label or lexical form, by number
-	Tag   []uint32 // kind in the low 2 bits, number in tags above them
-	Tags  []string // datatype IRIs and, with a leading "@", languages; 0 is none
+	Text  []string // IRI, blank node label or lexical form, by ID
+	Tag   []uint32 // kind in the low 2 bits, index in Tags above them
+	Tags  []string // datatype IRIs and, with a leading "@", languages; index 0 means none
 	byTag map[string]uint32
-	table []value.ID // open addressing, a power of two long
+	table []value.ID // open addressing; the length is a power of two
 	chunk strings.Builder
 	bytes int64
 }
@@ -30,18 +30,18 @@ func newDict() *dict {
 	return d
 }
 
-// Size returns the number of terms plus one. Numbers run from 1 to Size()-1.
+// Size returns the number of terms plus one. IDs run from 1 to Size()-1.
 func (d *dict) Size() int { return len(d.Text) }
 
-// seed makes hashes differ between runs.
+// seed makes hashes differ from run to run.
 var seed = maphash.MakeSeed()
 
-// Hash returns a hash of a string and a number. It is stable for as long as the program runs.
+// Hash returns a hash of a string and a number. It is stable while the program runs.
 func Hash(text string, tag uint32) uint64 {
 	return (maphash.String(seed, text) ^ uint64(tag)) * 0x9E3779B97F4A7C15 >> 16
 }
 
-// Lookup returns the number of a term, or 0 if the graph does not contain it.
+// Lookup returns the ID of a term, or 0 if the graph does not contain it.
 func (d *dict) Lookup(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
@@ -55,7 +55,7 @@ func (d *dict) Lookup(t rdf.Term) value.ID {
 	return n
 }
 
-// find returns the number of the term with this text and tag, or 0 and the free slot for it in the table.
+// find returns the ID of the term with this text and tag, or 0 and the free slot for it in the table.
 func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	mask := uint64(len(d.table) - 1)
 	for at := Hash(text, tag) & mask; ; at = (at + 1) & mask {
@@ -69,7 +69,7 @@ func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	}
 }
 
-// add returns the number of a term, adding the term if necessary. The text is copied.
+// add returns the ID of a term, adding the term if necessary. The text is copied.
 func (d *dict) add(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
@@ -131,10 +131,10 @@ func (d *dict) grow() {
 	}
 }
 
-// Kind returns the kind of the term with the given number.
+// Kind returns the kind of the term with the given ID.
 func (d *dict) Kind(n value.ID) rdf.Kind { return rdf.Kind(d.Tag[n] & 3) }
 
-// Term returns the term with the given number, or the zero Term for 0.
+// Term returns the term with the given ID, or the zero Term for 0.
 func (d *dict) Term(n value.ID) rdf.Term {
 	tag := d.Tag[n]
 	t := rdf.Term{Kind: rdf.Kind(tag & 3), Value: d.Text[n]}

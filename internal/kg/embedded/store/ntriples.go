@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and passes every triple to add. Blank labels are
-// passed as written. For an invalid line, it returns an error that contains the line number.
+// readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and passes every triple to add. Blank node labels
+// are passed as written. For an invalid line, it returns an error that includes the line number.
 func readNTriples(r io.Reader, add func(s, p, o rdf.Term)) error {
 	br := bufio.NewReaderSize(r, 1<<16)
 	var long []byte
@@ -41,7 +41,7 @@ func readNTriples(r io.Reader, add func(s, p, o rdf.Term)) error {
 	}
 }
 
-// ntLine is a line of N-Triples that is being read.
+// ntLine is a line of N-Triples being parsed.
 type ntLine struct {
 	text []byte
 	at   int
@@ -70,7 +70,7 @@ func parseNTLine(line []byte, add func(s, p, o rdf.Term)) error {
 	}
 	l.space()
 	if l.at >= len(l.text) || l.text[l.at] != '.' {
-		return errors.New("the dot at the end of the triple is missing")
+		return errors.New("the triple does not end with a dot")
 	}
 	l.at++
 	l.space()
@@ -174,7 +174,7 @@ func (l *ntLine) literal() (rdf.Term, error) {
 		s = u
 	}
 	if !utf8.ValidString(s) {
-		return rdf.Term{}, fmt.Errorf("a literal is not UTF-8: %q", text.Clip(s, 60))
+		return rdf.Term{}, fmt.Errorf("a literal is not valid UTF-8: %q", text.Clip(s, 60))
 	}
 	switch {
 	case l.at < len(l.text) && l.text[l.at] == '@':
@@ -184,7 +184,7 @@ func (l *ntLine) literal() (rdf.Term, error) {
 		}
 		lang := string(l.text[l.at+1 : end])
 		if lang == "" {
-			return rdf.Term{}, errors.New("a literal has an @ without a language")
+			return rdf.Term{}, errors.New("a literal has an @ without a language tag")
 		}
 		l.at = end
 		return rdf.LangString(s, lang), nil
@@ -200,7 +200,7 @@ func isAlnum(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// unescape replaces the escapes of N-Triples strings and IRIs: \t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX.
+// unescape replaces the escape sequences in N-Triples strings and IRIs: \t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX.
 func unescape(s string) (string, error) {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -219,11 +219,11 @@ func unescape(s string) (string, error) {
 		}
 		n := map[byte]int{'u': 4, 'U': 8}[s[i]]
 		if n == 0 || i+n >= len(s) {
-			return "", fmt.Errorf("an unknown or short escape: \\%s", text.Clip(s[i:], 60))
+			return "", fmt.Errorf("an unknown or truncated escape sequence: \\%s", text.Clip(s[i:], 60))
 		}
 		v, err := strconv.ParseUint(s[i+1:i+1+n], 16, 32)
 		if err != nil || !utf8.ValidRune(rune(v)) {
-			return "", fmt.Errorf("an escape that is not a character: \\%s", s[i:i+1+n])
+			return "", fmt.Errorf("an escape sequence that is not a valid character: \\%s", s[i:i+1+n])
 		}
 		b.WriteRune(rune(v))
 		i += n

@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Builder collects triples for a store. Only one goroutine may use it, and not after Build.
+// Builder collects triples for a store. It must be used by only one goroutine, and not after a call to Build.
 type Builder struct {
 	dict    *dict
 	triples []triple
@@ -29,7 +29,7 @@ type Builder struct {
 // NewBuilder returns an empty builder.
 func NewBuilder() *Builder { return &Builder{dict: newDict()} }
 
-// Add adds one triple. It returns an error if RDF does not allow the triple (a literal as the subject, or a predicate
+// Add adds one triple. It returns an error if the triple is not valid RDF (a literal as the subject, or a predicate
 // that is not an IRI).
 func (b *Builder) Add(s, p, o rdf.Term) error {
 	if (s.Kind != rdf.IRIKind && s.Kind != rdf.BlankKind) || p.Kind != rdf.IRIKind || o.Kind == rdf.None {
@@ -43,9 +43,9 @@ func (b *Builder) add(s, p, o rdf.Term) {
 	b.triples = append(b.triples, triple{b.dict.add(s), b.dict.add(p), b.dict.add(o)})
 }
 
-// Read adds a document in the format given by its name's extension: .nt (N-Triples) or .ttl (Turtle), optionally
-// followed by .gz. Otherwise, the name is used only in errors. Blank nodes in different documents are different nodes.
-// After an error the builder contains part of the document and should be discarded.
+// Read adds a document whose format is given by the extension of its name: .nt (N-Triples) or .ttl (Turtle), optionally
+// followed by .gz. The name is otherwise used only in errors. Blank nodes in different documents are different nodes.
+// After an error, the builder contains part of the document and should be discarded.
 func (b *Builder) Read(name string, r io.Reader) error {
 	base, zipped := strings.CutSuffix(name, ".gz")
 	if zipped {
@@ -63,7 +63,7 @@ func (b *Builder) Read(name string, r io.Reader) error {
 	case strings.HasSuffix(base, ".ttl"):
 		err = b.readTurtle(r)
 	default:
-		return fmt.Errorf("%s: the graph reads .ttl and .nt files, optionally with .gz at the end", name)
+		return fmt.Errorf("%s: the graph reads .ttl and .nt files, optionally with .gz appended", name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -71,7 +71,7 @@ func (b *Builder) Read(name string, r io.Reader) error {
 	return nil
 }
 
-// own returns a term whose blank label is unique to the current document.
+// own returns t with a blank node label that is unique to the current document.
 func (b *Builder) own(t rdf.Term) rdf.Term {
 	if t.Kind == rdf.BlankKind {
 		t.Value = "f" + strconv.Itoa(b.files) + "." + t.Value
@@ -89,7 +89,7 @@ func (b *Builder) ReadFile(path string) error {
 	return b.Read(path, f)
 }
 
-// readTurtle parses Turtle with goRDFlib and adds the triples as they are read.
+// readTurtle parses Turtle with goRDFlib and adds the triples as they are parsed.
 func (b *Builder) readTurtle(r io.Reader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -103,7 +103,7 @@ func (b *Builder) readTurtle(r io.Reader) (err error) {
 	return sink.err
 }
 
-// tripleSink is a store for goRDFlib's readers that stores nothing and passes every triple to a builder.
+// tripleSink is a store for goRDFlib's parsers that stores nothing and passes every triple to a builder.
 type tripleSink struct {
 	rdfstore.Store
 	b   *Builder
@@ -147,7 +147,7 @@ func (s *tripleSink) term(t term.Term) rdf.Term {
 	return rdf.Term{}
 }
 
-// Build returns the store of all triples.
+// Build returns a store with all the triples.
 func (b *Builder) Build() *Store {
 	s := newStore(b.dict, b.triples)
 	b.dict, b.triples = nil, nil

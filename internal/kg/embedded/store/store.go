@@ -1,6 +1,6 @@
-// Package store stores the triples of a graph in memory. Terms are numbers (dict.go), triples are three sorted
-// permutations of numbers (store.go), and the values of literals are parsed once (typed.go). A [Builder] reads Turtle
-// and N-Triples.
+// Package store stores the triples of a graph in memory. Terms are represented by IDs (dict.go), triples by three
+// sorted permutations of IDs (store.go), and the values of literals are parsed once (typed.go). A [Builder] reads
+// Turtle and N-Triples.
 package store
 
 import (
@@ -14,23 +14,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Pair is the rest of a triple in the run of its first position.
+// Pair is the rest of a triple in the run for its first position.
 type Pair struct{ A, B value.ID }
 
 // triple is a subject, a predicate and an object.
 type triple struct{ s, p, o value.ID }
 
-// perm is a sorted permutation of the triples in compressed rows: the pairs with n in the first position are
+// perm is a sorted permutation of the triples in compressed row form: the pairs with n in the first position are
 // pairs[start[n]:start[n+1]], in ascending order.
 type perm struct {
 	start []uint32
 	pairs []Pair
 }
 
-// Store is the graph's triples in three permutations: by subject (predicate, object), by object (predicate, subject)
-// and by predicate (subject, object). Every triple pattern is a run of one of them: s??, sp?, spo and s?o of the first,
-// ??o, ?po of the second, ?p? of the third, ??? of any. It never changes after it is built, so it is safe for
-// concurrent use.
+// Store contains the graph's triples in three permutations: by subject (predicate, object), by object (predicate,
+// subject) and by predicate (subject, object). The matches of every triple pattern are in a run of one permutation: the
+// first for s??, sp?, spo and s?o; the second for ??o and ?po; the third for ?p?; any for ???. A store is immutable
+// once built, so it is safe for concurrent use.
 type Store struct {
 	*dict
 	Triples int
@@ -39,12 +39,12 @@ type Store struct {
 	PSO     perm // predicate: subject, object
 	Preds   []predStat
 	predOf  map[value.ID]int32 // index in preds
-	kinds   []value.Kind       // kinds of literals, by the number of their tag
+	kinds   []value.Kind       // literal kinds, by tag index
 	typed   typedValues
 }
 
-// Digest returns a hash of all terms and triples. Graphs that were read from the same files in the same order have the
-// same digest.
+// Digest returns a hash of all terms and triples. Graphs read from the same files in the same order have the same
+// digest.
 func (s *Store) Digest() string {
 	h := sha256.New()
 	w := bufio.NewWriterSize(h, 1<<16)
@@ -71,7 +71,7 @@ func (s *Store) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// predStat contains what the planner knows about a predicate.
+// predStat is what the planner knows about a predicate.
 type predStat struct {
 	pred     value.ID
 	count    int
@@ -81,7 +81,7 @@ type predStat struct {
 
 // newStore sorts the triples. Duplicates count only once.
 func newStore(d *dict, ts []triple) *Store {
-	// Three stable counting sorts, beginning with the last position, yield the order subject, predicate, object.
+	// Three stable counting sorts, starting with the last position, yield subject, predicate, object order.
 	n := d.Size()
 	ts = countingSort(ts, n, func(t triple) value.ID { return t.o })
 	ts = countingSort(ts, n, func(t triple) value.ID { return t.p })
@@ -89,8 +89,7 @@ func newStore(d *dict, ts []triple) *Store {
 	ts = slices.Compact(ts)
 	s := &Store{dict: d, Triples: len(ts)}
 	s.SPO = runs(ts, n, func(t triple) (value.ID, Pair) { return t.s, Pair{t.p, t.o} })
-	// The sort is stable, so the runs by predicate are ordered by subject and object, and those by object are ordered by
-	// predicate and subject.
+	// The sort is stable, so predicate runs are ordered by subject and object, and object runs by predicate and subject.
 	byPred := countingSort(ts, n, func(t triple) value.ID { return t.p })
 	s.PSO = runs(byPred, n, func(t triple) (value.ID, Pair) { return t.p, Pair{t.s, t.o} })
 	byObj := countingSort(byPred, n, func(t triple) value.ID { return t.o })
@@ -162,7 +161,7 @@ func (s *Store) statistics(byObj []triple) {
 	}
 }
 
-// Stat returns the statistics of a predicate. For a predicate that does not occur, all fields are zero.
+// Stat returns statistics about a predicate. If the predicate does not occur, all fields are zero.
 func (s *Store) Stat(p value.ID) predStat {
 	if i, ok := s.predOf[p]; ok {
 		return s.Preds[i]
@@ -170,7 +169,7 @@ func (s *Store) Stat(p value.ID) predStat {
 	return predStat{pred: p}
 }
 
-// Run returns the pairs with n in the first position. Terms that are not in the graph have none.
+// Run returns the pairs with n in the first position. For a term that is not in the graph, it returns none.
 func (x *perm) Run(n value.ID) []Pair {
 	if n >= value.ID(len(x.start))-1 {
 		return nil
@@ -200,8 +199,8 @@ func (s *Store) Has(sub, p, o value.ID) bool {
 	return i < len(run) && run[i] == Pair{p, o}
 }
 
-// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes only a few steps; for s?o, it
-// is only an upper bound.
+// Count returns the number of triples that match; 0 is a wildcard. The count takes only a few steps and is exact,
+// except for s?o, for which it is an upper bound.
 func (s *Store) Count(sub, p, o value.ID) int {
 	switch {
 	case sub != 0 && p != 0 && o != 0:
@@ -225,8 +224,8 @@ func (s *Store) Count(sub, p, o value.ID) int {
 	return s.Triples
 }
 
-// IsNode reports whether a term is a subject or an object of the graph.
+// IsNode reports whether a term is a subject or an object in the graph.
 func (s *Store) IsNode(n value.ID) bool { return len(s.SPO.Run(n)) > 0 || len(s.OPS.Run(n)) > 0 }
 
-// Objects returns the pairs (predicate, object) of a subject that have the given predicate.
+// Objects returns the (predicate, object) pairs of a subject that have the given predicate.
 func (s *Store) Objects(sub, p value.ID) []Pair { return s.SPO.Sub(sub, p) }

@@ -19,7 +19,7 @@ func readNT(t *testing.T, text string) ([]string, error) {
 	return out, err
 }
 
-// TestNTriples checks the reader against the forms of RDF 1.1 N-Triples.
+// TestNTriples checks the reader against the syntax of RDF 1.1 N-Triples.
 func TestNTriples(t *testing.T) {
 	text := "# comment\n\n" +
 		"<x:a> <x:p> <x:b> .\n" +
@@ -99,8 +99,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// FuzzNTriples passes arbitrary strings to the reader. It must not panic, and triples that it reads must be read
-// unchanged after they are written.
+// FuzzNTriples passes arbitrary strings to the reader. It must not panic, and writing the triples and reading them
+// again must leave them unchanged.
 func FuzzNTriples(f *testing.F) {
 	f.Add("<x:a> <x:p> \"b\\u00FC\"@en .")
 	f.Add("_:a <x:p> \"1\"^^<x:t> . # c")

@@ -7,21 +7,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Numbers, truth values, times and durations are parsed once, when the graph is built, and never change. A term takes
-// 16 bytes, and a time or duration also uses the memory to which it points, which all queries share. Strings take no
-// memory, because they are their own values. A number that does not fit in an int64 is parsed every time it is used.
+// Numbers, booleans, times and durations are parsed once, when the graph is built, and never change. Each of these
+// terms takes 16 bytes. A time or duration also points to memory that all queries share. Strings take no extra memory,
+// because they are their own values. A number that does not fit in an int64 is parsed every time it is used.
 
-// typedCell is the value of one literal.
+// typedCell is the value of a literal.
 type typedCell struct {
-	// the digits of an integer or decimal, a truth value, the bits of a double, or an index in moments or durations
+	// the digits of an integer or decimal, a boolean, the bits of a double, or an index in moments or durations
 	n     int64
 	scale int32      // scale of a decimal
-	k     value.Kind // KindNone: parse the text
+	k     value.Kind // if KindNone, the text must be parsed
 }
 
-// typedValues contains the cells of a dictionary.
+// typedValues contains the cells for a dictionary.
 type typedValues struct {
-	cellOf    []uint32 // by term number; 0 if none
+	cellOf    []uint32 // by term ID; 0 if none
 	cells     []typedCell
 	moments   []value.Moment
 	durations []value.Duration
@@ -67,8 +67,7 @@ func (t *typedValues) add(n int, v value.Value) {
 	t.cells = append(t.cells, c)
 }
 
-// fill completes the value of a literal whose number, text and tag are set. It returns false if the text must be
-// parsed.
+// fill completes the value of a literal whose ID, text and tag are set. It returns false if the text must be parsed.
 func (t *typedValues) fill(v *value.Value) bool {
 	at := t.cellOf[v.ID]
 	if at == 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // Equal is the operator "=" (SPARQL 1.1, section 17.3). It compares by value if both types are known, and otherwise by
-// term. Two different literals are an error if one of them has an unknown type or an invalid lexical form.
+// term. Comparing two different literals is an error if either has an unknown type or an invalid lexical form.
 func Equal(a, b Value) Truth {
 	if a.Kind == KindNone || b.Kind == KindNone {
 		return Error
@@ -55,17 +55,17 @@ func equalSameKind(a, b Value) Truth {
 	return Error
 }
 
-// IsTime reports whether values of kind k are points in time or parts of them: date-times, dates, times and years.
+// IsTime reports whether k is a kind of time: date-times, dates, times and years.
 func IsTime(k Kind) bool { return k >= KindDateTime && k <= KindYear }
 
-// sameClock reports whether the difference of two kinds of time is defined. It is defined for equal kinds, and for
-// dates and points in time in any combination.
+// sameClock reports whether the difference between times of kinds a and b is defined. It is defined for equal kinds,
+// and for any combination of dates and date-times.
 func sameClock(a, b Kind) bool {
 	return a == b || (a == KindDateTime || a == KindDate) && (b == KindDateTime || b == KindDate)
 }
 
-// farApart compares a moment with a zone and one without: they are ordered only if they are more than 14 hours apart
-// (XSD 1.1 Part 2, section D.2.1).
+// farApart compares a moment that has a time zone with one that does not. They are ordered only if they are more than
+// 14 hours apart (XSD 1.1 Part 2, section D.2.1).
 func farApart(a, b *Moment) int {
 	d := a.Seconds() - b.Seconds()
 	switch {
@@ -77,7 +77,7 @@ func farApart(a, b *Moment) int {
 	return 0
 }
 
-// compareNumeric compares numbers after promotion to the wider type. It returns false if one of them is NaN.
+// compareNumeric compares numbers after promotion to the wider type. It returns false if either is NaN.
 func compareNumeric(a, b Value) (int, bool) {
 	if a.Kind <= KindDecimal && b.Kind <= KindDecimal {
 		return a.Num.Cmp(b.Num), true
@@ -93,7 +93,7 @@ func compareNumeric(a, b Value) (int, bool) {
 }
 
 // Compare compares two values for <, >, <= and >=. ok is false if they cannot be ordered, which is an error in the
-// expression. nan means that one of them is NaN, so every comparison is false.
+// expression. nan is true if either is NaN, which makes every comparison false.
 func Compare(a, b Value) (c int, nan, ok bool) {
 	switch {
 	case a.IsNumeric() && b.IsNumeric():
@@ -125,9 +125,8 @@ func Compare(a, b Value) (c int, nan, ok bool) {
 	return 0, false, false
 }
 
-// SortClass returns the position of a kind in the order of ORDER BY (SPARQL 1.1, section 15.1): unbound, blank nodes,
-// IRIs, literals. The order among literals that cannot be compared is our choice: numbers, times, truth values,
-// durations, strings, others.
+// SortClass returns the rank of a kind in ORDER BY (SPARQL 1.1, section 15.1): unbound, blank nodes, IRIs, literals.
+// The order among literals that cannot be compared is our choice: numbers, times, booleans, durations, strings, others.
 func SortClass(k Kind) int {
 	switch k {
 	case KindNone:
@@ -154,7 +153,7 @@ func SortClass(k Kind) int {
 	return 10
 }
 
-// SortCompare compares values in a total order, for ORDER BY, MIN and MAX.
+// SortCompare compares values by a total order, for ORDER BY, MIN and MAX.
 func SortCompare(a, b Value) int {
 	ca, cb := SortClass(a.Kind), SortClass(b.Kind)
 	if ca != cb {
@@ -167,7 +166,7 @@ func SortCompare(a, b Value) int {
 		return strings.Compare(a.Text, b.Text)
 	case 3:
 		c, ok := compareNumeric(a, b)
-		if !ok { // NaN comes before all numbers
+		if !ok { // NaN sorts before all numbers
 			return -cmp.Compare(boolInt(math.IsNaN(a.AsFloat())), boolInt(math.IsNaN(b.AsFloat())))
 		}
 		return c
@@ -191,8 +190,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// Arithmetic computes a op b for numbers, and + and - also for times and durations. The difference of two times is a
-// number of days (xsd:double), as in Blazegraph. The result of an undefined operation is the zero Value.
+// Arithmetic computes a op b for numbers. For + and -, it also accepts times and durations. The difference between two
+// times is a number of days (xsd:double), as in Blazegraph. The result of an undefined operation is the zero Value.
 func Arithmetic(op byte, a, b Value) Value {
 	if !a.IsNumeric() || !b.IsNumeric() {
 		return timeArithmetic(op, a, b)
@@ -219,7 +218,7 @@ func Arithmetic(op byte, a, b Value) Value {
 	return Double(f)
 }
 
-// Float returns the value of an xsd:float.
+// Float returns an xsd:float value.
 func Float(f float64) Value { return Value{Kind: KindFloat, Float: float64(float32(f)), Tag: xsdFloat} }
 
 func decimalArithmetic(op byte, a, b Value) Value {

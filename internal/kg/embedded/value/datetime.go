@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Moment is a point in time in the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time
-// of day) and xsd:time (no date). Years may be far outside the range 0 to 9999. Year 0 is 1 BCE (XSD 1.1).
+// Moment is a point in time in the proleptic Gregorian calendar, in its own time zone. It represents xsd:dateTime,
+// xsd:date (no time of day) and xsd:time (no date). Years may be far outside the range 0 to 9999. Year 0 is 1 BC (XSD
+// 1.1).
 type Moment struct {
 	Year                 int64
 	Month, Day           int
@@ -19,10 +20,10 @@ type Moment struct {
 	HasZone              bool
 }
 
-// maxYear keeps seconds within int64.
+// maxYear keeps seconds within the range of int64.
 const maxYear = 200_000_000_000
 
-// parseDateTime reads an xsd:dateTime.
+// parseDateTime parses an xsd:dateTime.
 func parseDateTime(s string) (*Moment, bool) {
 	m := &Moment{}
 	rest, ok := m.readDate(s)
@@ -36,7 +37,7 @@ func parseDateTime(s string) (*Moment, bool) {
 	return m, true
 }
 
-// ParseDate reads an xsd:date.
+// ParseDate parses an xsd:date.
 func ParseDate(s string) (*Moment, bool) {
 	m := &Moment{}
 	rest, ok := m.readDate(s)
@@ -46,8 +47,8 @@ func ParseDate(s string) (*Moment, bool) {
 	return m, true
 }
 
-// parseTime reads an xsd:time as that time on 1972-12-31, the day that XSD uses to compare times. A time has no day of
-// its own, so 24:00:00 is the same value as 00:00:00 (XSD 1.1, part 2, section 3.3.8 and timeLexicalMap).
+// parseTime parses an xsd:time as that time on 1972-12-31, the day that XSD uses to compare times. A time has no date,
+// so 24:00:00 is the same value as 00:00:00 (XSD 1.1 Part 2, section 3.3.8 and timeLexicalMap).
 func parseTime(s string) (*Moment, bool) {
 	m := &Moment{Year: 1972, Month: 12, Day: 31}
 	rest, ok := m.readTime(s)
@@ -58,7 +59,7 @@ func parseTime(s string) (*Moment, bool) {
 	return m, true
 }
 
-// parseGregorian reads xsd:gYear and xsd:gYearMonth as the first day of the period.
+// parseGregorian parses an xsd:gYear or xsd:gYearMonth as the first day of the period.
 func parseGregorian(s string, withMonth bool) (*Moment, bool) {
 	m := &Moment{Month: 1, Day: 1}
 	year, rest, ok := readYear(s)
@@ -134,7 +135,7 @@ func (m *Moment) readTime(s string) (string, bool) {
 		}
 		s = s[i:]
 	}
-	if m.Hour == 24 { // the end of the day is the beginning of the next
+	if m.Hour == 24 { // the end of a day is the start of the next
 		if m.Minute != 0 || m.Second != 0 || m.Nanos != 0 {
 			return "", false
 		}
@@ -191,7 +192,7 @@ func DaysFromCivil(y int64, month, day int) int64 {
 	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
 }
 
-// SetDays sets the date from days since 1970-01-01.
+// SetDays sets the date given the number of days since 1970-01-01.
 func (m *Moment) SetDays(z int64) {
 	z += 719468
 	era := floorDiv64(z, 146097)
@@ -218,7 +219,7 @@ func floorDiv64(a, b int64) int64 {
 	return q
 }
 
-// Seconds returns the number of seconds since 1970 in UTC. A moment without a zone is treated as UTC.
+// Seconds returns the number of seconds since 1970-01-01 in UTC. A moment without a zone is treated as UTC.
 func (m *Moment) Seconds() int64 {
 	return DaysFromCivil(m.Year, m.Month, m.Day)*86400 + int64(m.Hour*3600+m.Minute*60+m.Second) - int64(m.Zone*60)
 }
@@ -238,8 +239,8 @@ func (m *Moment) cmp(o *Moment) int {
 	return 0
 }
 
-// plus returns the moment moved by months and then by seconds and nanoseconds. It returns false if the result is beyond
-// the calendar's bounds.
+// plus returns the moment shifted first by the months in d and then by its seconds and nanoseconds. It returns false if
+// the result is out of range.
 func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	out := *m
 	if AbsInt(d.Months) > maxYear*12 || AbsInt(d.Seconds) > math.MaxInt64/4 {
@@ -262,7 +263,7 @@ func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	return &out, AbsInt(out.Year) <= maxYear
 }
 
-// ZoneString returns the time zone as it is written: Z, +01:00, or "".
+// ZoneString returns the time zone in lexical form: Z, +01:00, or "".
 func (m *Moment) ZoneString() string {
 	switch {
 	case !m.HasZone:
@@ -294,7 +295,7 @@ func (m *Moment) timeString() string {
 	return s
 }
 
-// MomentOf converts a time to a moment in UTC with milliseconds.
+// MomentOf converts a time to a moment in UTC with millisecond precision.
 func MomentOf(t time.Time) *Moment {
 	t = t.UTC().Truncate(time.Millisecond)
 	return &Moment{Year: int64(t.Year()), Month: int(t.Month()), Day: t.Day(), Hour: t.Hour(), Minute: t.Minute(),
@@ -302,15 +303,15 @@ func MomentOf(t time.Time) *Moment {
 		Nanos:  t.Nanosecond(), HasZone: true}
 }
 
-// Duration is an xsd:duration. Months cannot be converted to seconds, or seconds to months. All parts have the same
-// sign.
+// Duration is an xsd:duration. Months cannot be converted to seconds, or seconds to months. All components have the
+// same sign.
 type Duration struct {
 	Months  int64
 	Seconds int64
 	nanos   int
 }
 
-// parseDuration reads an xsd:duration such as P1Y2M, -P3DT4H or PT0.5S.
+// parseDuration parses an xsd:duration such as P1Y2M, -P3DT4H or PT0.5S.
 func parseDuration(s string) (Duration, bool) {
 	var d Duration
 	t, neg := strings.CutPrefix(s, "-")

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// DivScale is the maximum number of decimal places of a quotient, which is rounded half up, as in Blazegraph.
+// DivScale is the maximum number of decimal places in a quotient, which is rounded half up, as in Blazegraph.
 const DivScale = 20
 
-// maxDigits is the maximum number of digits of a decimal number. A longer result is an error in the expression.
+// maxDigits is the maximum number of digits in a decimal number. A longer result is an error in the expression.
 const maxDigits = 4000
 
 // Decimal is the exact decimal number Digits·10^-Scale, or Big·10^-Scale if Digits would overflow.
@@ -21,10 +21,10 @@ type Decimal struct {
 	Scale  int32
 }
 
-// IntDecimal returns a whole number as a decimal.
+// IntDecimal returns an integer as a decimal.
 func IntDecimal(n int64) Decimal { return Decimal{Digits: n} }
 
-// Int returns the digits as a big integer, without the scale.
+// Int returns the unscaled value as a big integer.
 func (d Decimal) Int() *big.Int {
 	if d.Big != nil {
 		return d.Big
@@ -32,7 +32,7 @@ func (d Decimal) Int() *big.Int {
 	return big.NewInt(d.Digits)
 }
 
-// fromBig returns a decimal, in the small form if possible. If it is too long, ok is false.
+// fromBig returns a decimal, in compact form if possible. It returns false if the number has too many digits.
 func fromBig(b *big.Int, scale int32) (Decimal, bool) {
 	if b.IsInt64() {
 		return Decimal{Digits: b.Int64(), Scale: scale}, true
@@ -43,7 +43,7 @@ func fromBig(b *big.Int, scale int32) (Decimal, bool) {
 // Pow10 returns 10 to the power of n.
 func Pow10(n int32) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// ParseDecimal reads the lexical form of xsd:decimal and xsd:integer: a sign, digits and a decimal point.
+// ParseDecimal parses the lexical form of xsd:decimal and xsd:integer: a sign, digits and a decimal point.
 func ParseDecimal(s string) (Decimal, bool) {
 	t, neg := s, false
 	if t != "" && (t[0] == '-' || t[0] == '+') {
@@ -225,7 +225,7 @@ func AbsInt(n int64) int64 {
 	return n
 }
 
-// Shorten drops zeros at the end of a small fraction, so that sums and products stay small.
+// Shorten drops trailing zeros from a small fraction, so that sums and products stay small.
 func (d Decimal) Shorten() Decimal {
 	for d.Big == nil && d.Scale > 0 && d.Digits%10 == 0 {
 		d.Digits /= 10
@@ -234,7 +234,7 @@ func (d Decimal) Shorten() Decimal {
 	return d
 }
 
-// Div divides, rounding half up to [DivScale] places. It returns false if the divisor is zero.
+// Div returns d / e, rounded half up to [DivScale] decimal places. It returns false if the divisor is zero.
 func (d Decimal) Div(e Decimal) (Decimal, bool) {
 	if e.sign() == 0 {
 		return Decimal{}, false
@@ -266,18 +266,18 @@ func roundLast(q *big.Int, scale int32) (Decimal, bool) {
 	return fromBig(q, scale)
 }
 
-// rounding is a rounding mode of ToInteger.
+// rounding is a rounding mode for ToInteger.
 type rounding int
 
 // The rounding modes.
 const (
 	RoundFloor rounding = iota
 	RoundCeil
-	RoundHalfUp // half toward positive infinity: fn:round
+	RoundHalfUp // halves toward positive infinity, like fn:round
 	RoundTrunc
 )
 
-// ToInteger rounds to a whole number.
+// ToInteger rounds to an integer.
 func (d Decimal) ToInteger(mode rounding) Decimal {
 	if d.Scale == 0 {
 		return d
@@ -325,7 +325,7 @@ func formatDouble(f float64, size int) string {
 	return mantissa + "E" + strconv.Itoa(n)
 }
 
-// ParseDouble reads the lexical form of xsd:double and xsd:float.
+// ParseDouble parses the lexical form of xsd:double and xsd:float.
 func ParseDouble(s string, size int) (float64, bool) {
 	switch s {
 	case "INF", "+INF":
@@ -337,7 +337,7 @@ func ParseDouble(s string, size int) (float64, bool) {
 	case "":
 		return 0, false
 	}
-	for i := 0; i < len(s); i++ { // ParseFloat also accepts hexadecimal, underscores and words
+	for i := 0; i < len(s); i++ { // strconv.ParseFloat also accepts hexadecimal, underscores and words
 		c := s[i]
 		if (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' && c != 'e' && c != 'E' {
 			return 0, false

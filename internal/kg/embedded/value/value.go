@@ -1,6 +1,6 @@
-// Package value computes with RDF terms according to SPARQL 1.1: it reads literals, compares and orders values, and
-// does arithmetic on numbers, times and durations (SPARQL 1.1, section 17, and XML Schema Definition Language 1.1 Part
-// 2: Datatypes).
+// Package value implements computation with RDF terms according to SPARQL 1.1: it parses literals, compares and orders
+// values, and does arithmetic on numbers, times and durations (SPARQL 1.1, section 17, and XML Schema Definition
+// Language 1.1 Part 2: Datatypes).
 package value
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ID is the number of a term. Numbers below [LocalBit] are terms of the graph's dictionary. Numbers with [LocalBit] set
-// are terms that a query created and that are not in the graph. 0 means no term (an unbound variable).
+// ID identifies a term. IDs below [LocalBit] identify terms in the graph's dictionary. IDs with [LocalBit] set identify
+// terms that a query created and that are not in the graph. 0 means no term (an unbound variable).
 type ID uint32
 
 // LocalBit is set in the IDs of terms that a query created.
 const LocalBit ID = 1 << 31
 
-// Kind is the kind of value of a term in expressions.
+// Kind is the kind of value that a term has in expressions.
 type Kind uint8
 
 const (
@@ -37,11 +37,11 @@ const (
 	KindYear                 // Time: xsd:gYear and xsd:gYearMonth
 	KindDuration             // Duration; Tag is the datatype
 	KindOther                // an unknown datatype: Text, Tag
-	KindIll                  // a known datatype with an invalid text: Text, Tag
+	KindIll                  // a known datatype with an invalid lexical form: Text, Tag
 )
 
-// Value is a term in a form for computations. The value of a term has the term's number in ID or its text in Text. A
-// computed value gets its text only when it becomes a term.
+// Value is a term in a form suited to computation. The value of a term has the term's ID in ID or its text in Text. A
+// computed value gets a text only when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
@@ -56,7 +56,7 @@ type Value struct {
 // IsLiteral reports whether the value is a literal.
 func (v Value) IsLiteral() bool { return v.Kind >= KindString }
 
-// IsSomeValue reports whether the term represents an unknown value: a blank node, or one of the IRIs that the query
+// IsSomeValue reports whether the term represents an unknown value: a blank node or one of the IRIs that the query
 // service uses instead.
 func (v Value) IsSomeValue() bool {
 	return v.Kind == KindBlank || v.Kind == KindIRI && strings.HasPrefix(v.Text,
@@ -66,27 +66,27 @@ func (v Value) IsSomeValue() bool {
 // IsNumeric reports whether the value is a number.
 func (v Value) IsNumeric() bool { return v.Kind >= KindInt && v.Kind <= KindDouble }
 
-// String returns the value of a plain string.
+// String returns a plain string value.
 func String(s string) Value { return Value{Kind: KindString, Text: s} }
 
-// IRI returns the value of an IRI.
+// IRI returns an IRI value.
 func IRI(s string) Value { return Value{Kind: KindIRI, Text: s} }
 
-// Double returns the value of an xsd:double.
+// Double returns an xsd:double value.
 func Double(f float64) Value {
 	return Value{Kind: KindDouble, Float: f, Tag: rdf.XSDDouble}
 }
 
-// Dec returns the value of an xsd:decimal.
+// Dec returns an xsd:decimal value.
 func Dec(d Decimal) Value { return Value{Kind: KindDecimal, Num: d, Tag: rdf.XSDDecimal} }
 
-// Int returns the value of an xsd:integer. d must not have a fraction.
+// Int returns an xsd:integer value. d must not have a fraction.
 func Int(d Decimal) Value { return Value{Kind: KindInt, Num: d, Tag: rdf.XSDInteger} }
 
-// SmallInt returns the value of an xsd:integer.
+// SmallInt returns an xsd:integer value.
 func SmallInt(n int64) Value { return Int(IntDecimal(n)) }
 
-// Bool returns the value of an xsd:boolean.
+// Bool returns an xsd:boolean value.
 func Bool(b bool) Value {
 	v := Value{Kind: KindBool, Tag: rdf.XSDBoolean}
 	if b {
@@ -107,7 +107,7 @@ const (
 	LangString    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 )
 
-// KindOf returns the kind of literals with a given datatype or language (in the form of [TagOf]).
+// KindOf returns the kind of literals with a given datatype or language (a tag as returned by [TagOf]).
 func KindOf(tag string) Kind {
 	if tag == "" {
 		return KindString
@@ -192,7 +192,8 @@ func Literal(k Kind, text, tag string) Value {
 	return v
 }
 
-// InRange checks the ranges of the types derived from xsd:integer (XSD 1.1 Part 2, section 3.4).
+// InRange reports whether d is in the range of the type, which is derived from xsd:integer (XSD 1.1 Part 2, section
+// 3.4).
 func InRange(d Decimal, tag string) bool {
 	within := func(lo, hi int64) bool { return d.Cmp(IntDecimal(lo)) >= 0 && d.Cmp(IntDecimal(hi)) <= 0 }
 	switch tag[len(rdf.XSD):] {
@@ -239,7 +240,7 @@ func Of(t rdf.Term) Value {
 	return Value{}
 }
 
-// Lexical returns the literal's text as it was read, or the canonical form of a computed value.
+// Lexical returns a literal's text as read, or the canonical form of a computed value.
 func (v Value) Lexical() string {
 	if v.Text != "" {
 		return v.Text
@@ -296,7 +297,7 @@ func (v Value) Datatype() string {
 	return v.Tag
 }
 
-// Truth is a truth value of SPARQL's three-valued logic.
+// Truth is a truth value in SPARQL's three-valued logic.
 type Truth uint8
 
 // The truth values. Error is the value of an expression that has no truth value.
@@ -342,7 +343,7 @@ func (v Value) AsFloat() float64 {
 	return v.Float
 }
 
-// TagOf returns the tag for a literal's datatype or language, as in a dictionary's tags.
+// TagOf returns the tag for a literal's datatype or language, in the form used in a dictionary's tags.
 func TagOf(t rdf.Term) string {
 	if t.Lang != "" {
 		return "@" + t.Lang
@@ -350,8 +351,8 @@ func TagOf(t rdf.Term) string {
 	return t.Datatype
 }
 
-// Part returns s, a part of a's text, as a value. A small part of a large text that is not otherwise referenced is
-// copied, so that the whole text does not stay in memory.
+// Part returns s, a part of a's text, as a value. It copies a small part of a large text that is not otherwise
+// referenced, so that the whole text does not stay in memory.
 func (a Value) Part(s string) string {
 	if a.ID == 0 && len(a.Text) > 4*len(s)+256 {
 		return strings.Clone(s)
@@ -359,7 +360,8 @@ func (a Value) Part(s string) string {
 	return s
 }
 
-// Own returns the memory in bytes that a value uses besides itself and the terms of the graph and the query.
+// Own returns the memory in bytes that a value uses in addition to the Value itself and the terms of the graph and the
+// query.
 func (a Value) Own() int {
 	n := 0
 	if a.ID == 0 {

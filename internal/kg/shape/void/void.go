@@ -1,4 +1,4 @@
-// Package void reads the description (VoID) that a graph publishes about itself, from a file or from its standard
+// Package void reads the VoID description that a graph publishes about itself, from a file or from the standard
 // location on a server, so that package shape can query it.
 package void
 
@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
-// WellKnown returns the URL of the VoID description of a server's data: /.well-known/void (W3C, Describing Linked
-// Datasets with the VoID Vocabulary, section 7.2).
+// WellKnown returns the URL of a server's VoID description: /.well-known/void (W3C, Describing Linked Datasets with the
+// VoID Vocabulary, section 7.2).
 func WellKnown(endpoint string) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" {
@@ -23,8 +23,8 @@ func WellKnown(endpoint string) (string, error) {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/.well-known/void"}).String(), nil
 }
 
-// Fetch returns a function for shape.Options.VoID that fetches the description at a URL, such as that of WellKnown. get
-// returns the body at a URL and must limit time and size.
+// Fetch returns a function for shape.Options.VoID that fetches the description at a URL, such as one returned by
+// WellKnown. get returns the body at a URL and must limit time and size.
 func Fetch(address string, get func(ctx context.Context, address string) ([]byte, error),
 ) func(context.Context) (shape.Query, error) {
 	return func(ctx context.Context) (shape.Query, error) {
@@ -47,11 +47,11 @@ func File(path string) func(context.Context) (shape.Query, error) {
 	}
 }
 
-// Read returns queries over a description in Turtle. name is used in errors.
+// Read returns a function that queries a description in Turtle. name is used in errors.
 func Read(name string, data []byte) (shape.Query, error) {
 	b := embedded.NewBuilder()
 	if err := b.Read("void.ttl", bytes.NewReader(data)); err != nil {
-		return nil, fmt.Errorf("the VoID description %s is not Turtle: %w", name, err)
+		return nil, fmt.Errorf("the VoID description %s is not valid Turtle: %w", name, err)
 	}
 	return b.Graph(embedded.Options{Name: name}).Query, nil
 }
