@@ -475,6 +475,25 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// How often the query counts something is not in the rows.
+func TestCountedAgain(t *testing.T) {
+	e := Evidence{Language: "fr", Question: "quelles équipes de basket ont le plus de joueurs ?",
+		Query:  "SELECT ?équipe (COUNT(DISTINCT ?joueur) AS ?joueurs) { } GROUP BY ?équipe ORDER BY DESC(?joueurs)",
+		Labels: map[string]string{"Q1": "Cleveland Cavaliers", "Q2": "Los Angeles Lakers"},
+		Table:  &kg.Table{Vars: []string{"équipe", "joueurs"}, Rows: [][]rdf.Term{{item("Q1"), decimal("13")}, {item("Q2"), decimal("7")}}}}
+	for text, want := range map[string]int{
+		"Les Cleveland Cavaliers arrivent en tête avec 13 joueurs, devant les Los Angeles Lakers avec 7.": 0,
+		"Les Cleveland Cavaliers arrivent en tête avec 7 joueurs.":                                        1,
+		"COUNT(DISTINCT) évite de compter trois fois un joueur.":                                          0,
+		"Les Cleveland Cavaliers sont comptés trois fois par COUNT.":                                      1,
+		"Trois fois, un joueur est compté.":                                                               1,
+	} {
+		if got := New(e).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
 // The languages that a query asks for may be named, others may not.
 func TestLanguagesOfTheQuery(t *testing.T) {
 	for _, tt := range []struct{ language, text, want string }{

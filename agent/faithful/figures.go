@@ -159,6 +159,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	for i, t := range toks {
 		readings := c.numbers(t)
 		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) || c.supposed(toks, named, i) ||
+			c.countedAgain(toks, named, i) ||
 			c.inWindow(toks, named, readings) || yearOnly(toks, named, i) {
 			continue
 		}

@@ -19,6 +19,16 @@ var somebody = wordMap(`someone anyone somebody anybody whoever something anythi
 	quien quienes cualquiera qualcuno chiunque chi alguém quem qualquer iemand wie iets ktoś kto каждый
 	кто-то кто`)
 
+// times has words for how often something is counted or occurs.
+var times = wordMap(`times mal fois veces volte vezes keer maal razy раза`)
+
+// countedAgain reports whether the token at i is a small number of times in a sentence about the query that has no name
+// from the result: COUNT(DISTINCT) does not count a player two times.
+func (c *Checker) countedAgain(toks []token, named []found, i int) bool {
+	return len(named) == 0 && toks[i].number > 0 && toks[i].number <= 3 && i+1 < len(toks) && times[toks[i+1].folded] &&
+		slices.ContainsFunc(toks, func(t token) bool { return keywords[t.text] })
+}
+
 // supposed reports whether the token at i is a small number in an explanation of the query by a case that is supposed:
 // because of ?p1, someone with two positions appears twice. With a name of the result in it, it is no such explanation.
 func (c *Checker) supposed(toks []token, named []found, i int) bool {
