@@ -58,7 +58,7 @@ func samples(ctx context.Context, r *step.Runner, s step.State) ([]step.Proposal
 func elect(ctx context.Context, r *step.Runner, proposals []step.Proposal) (step.Child, error) {
 	var first *step.Child
 	for i, p := range byFrequency(proposals) {
-		if i > 0 && r.Check(first.State) != nil { // a limit of the run was reached
+		if i > 0 && r.Check(first.State) != nil { // a run limit was reached
 			break
 		}
 		c, err := r.Carry(ctx, p)

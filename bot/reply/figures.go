@@ -223,7 +223,7 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 // minSingular is the minimum number of letters of a word of the question whose plural a variable may be.
 const minSingular = 5
 
-// foreign reports whether a variable's name or a label has none of the English words that are frequent in them.
+// foreign reports whether a variable name or label contains none of the English words commonly used in such names.
 func foreign(name string) bool {
 	return !generic[strings.ToLower(name)] && !strings.ContainsAny(name, "0123456789") &&
 		!slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {

@@ -53,7 +53,7 @@ func answering(kind, body string) http.HandlerFunc {
 	}
 }
 
-// TestBadEndpoints checks that whatever an endpoint responds, the failure has a kind and a sentence that describes the
+// TestBadEndpoints checks that no matter what an endpoint returns, the failure has a kind and a sentence describing the
 // problem.
 func TestBadEndpoints(t *testing.T) {
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

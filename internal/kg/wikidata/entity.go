@@ -185,7 +185,7 @@ func propertyStatements(p string, raw []rawStatement) kg.PropertyStatements {
 	return ps
 }
 
-// qualifiers returns the statement's qualifiers in the page's order.
+// qualifiers returns the statement's qualifiers in the order in which the page lists them.
 func (s *rawStatement) qualifiers() []kg.Qualifier {
 	var out []kg.Qualifier
 	for _, p := range s.order() {

@@ -261,7 +261,8 @@ func (r *renderer) hasBlock(text string) bool {
 	return strings.Contains(text, "<div") || strings.Contains(text, "<table")
 }
 
-// trailingSignature matches a signature with its time at the end of a line: links to the author's pages, then the time.
+// trailingSignature matches a signature and timestamp at the end of a line: links to the author's pages, then the
+// timestamp.
 var trailingSignature = regexp.MustCompile(`(?i)(?:(?:--|–|—)\s*)?\[\[(?:user|user talk|special:contributions/):?([^\[\]|/]*)[^\[\]]*\]\](?:[^\[\]\n\pL]{0,20}\[\[[^\[\]\n]*\]\])*[^\[\]\n\pL]{0,20}\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n\[]{0,20}$`)
 
 // signedLine renders a line of running text. A signature at the end of the line gets a class of its own.

@@ -109,7 +109,7 @@ func openForum(t *testing.T) (*Wiki, *Handler, *visitor) {
 	return w, h, visit(t, h)
 }
 
-// sig is a visitor's signature, up to the time.
+// sig is a visitor's signature without the timestamp.
 func sig(name string) string {
 	return "[[User:" + name + "|" + name + "]] ([[User talk:" + name + "|talk]]) "
 }

@@ -283,7 +283,7 @@ or if a license is not one of %s. SpinachBot itself is under Apache-2.0.
 	for _, m := range modules {
 		version := m.Version
 		if m.Path == "std" {
-			version = "of the Go that builds it"
+			version = "of the Go version that builds it"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", m.Path, version, strings.Join(m.names, ", "))
 	}
