@@ -5,23 +5,23 @@ import (
 	"sort"
 )
 
-// Item is a question of a benchmark with its gold query. [ReadItems] reads items from published benchmark formats;
+// Item is a benchmark question with its gold query. [ReadItems] reads items from published benchmark formats;
 // [WriteSPINACH], [WriteGRASP] and [WriteQALD] write them. The query is not inspected: it may be in any dialect, and
 // may not parse.
 type Item struct {
-	ID        string // the file's ID, or its 0-based position if the file has none; not checked for uniqueness
-	NumericID bool   // the file's ID is a JSON number and must be written as one
+	ID        string // the ID in the file, or the item's 0-based position if it has none; not checked for uniqueness
+	NumericID bool   // the ID in the file is a JSON number and must be written as one
 
-	Title string // heading of the discussion from which the item was made, may be empty
-	URL   string // URL of the page with that discussion, may be empty
+	Title string // heading of the discussion from which the item was made; may be empty
+	URL   string // URL of the page with that discussion; may be empty
 
 	Question    string
-	Language    string   // of Question, as a BCP 47 tag; empty if unknown
+	Language    string   // language of Question, as a BCP 47 tag; empty if unknown
 	Paraphrases []string // other wordings of Question in the same language
 
 	SPARQL string // the gold query; empty if the file withholds it (QALD test sets)
 
-	Head []string // names of the gold result's variables, in order; nil if unknown
+	Head []string // variable names in the gold result, in order; nil if unknown
 	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil if the file has none
 	Answers json.RawMessage
 
@@ -58,8 +58,8 @@ type Binding struct {
 	Datatype string `json:"datatype,omitempty"`
 }
 
-// Columns returns the names of the result's variables: those named in the file, otherwise those of all rows in
-// alphabetical order.
+// Columns returns the variable names in the result: the list in the file or, if there is none, all variables that
+// occur in the rows, in alphabetical order.
 func (it *Item) Columns(rows []map[string]Binding) []string {
 	if len(it.Head) > 0 {
 		return it.Head

@@ -221,7 +221,7 @@ func TestWriteQALD(t *testing.T) {
 	}
 }
 
-// SPINACH's own file is written back unchanged. The sizes are those that its authors published.
+// SPINACH's own file is written back unchanged. The sizes are the ones its authors published.
 func TestSharedItems(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -263,7 +263,7 @@ func TestSharedItems(t *testing.T) {
 	}
 }
 
-// Any input is either read or refused with an error, and items that were read can be written and read again.
+// Any input is either read or rejected with an error, and items that were read can be written and read again.
 func FuzzReadItems(f *testing.F) {
 	f.Add(`[{"id":"a","question":"q","sparql":"s","title":"t"}]`)
 	f.Add(`{"id":1,"question":"q","sparql":"s","paraphrases":["p"],"info":{"responses":2,"answers":[{"n":{"type":"uri","value":"u"}}]}}` + "\n")

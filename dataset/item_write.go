@@ -11,7 +11,7 @@ import (
 )
 
 // WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of objects with id, title, url,
-// question and sparql, in this order. It is indented by four spaces, all in ASCII, and has no newline at the end. Items
+// question and sparql, in this order. It is pure ASCII, indented by four spaces, and has no newline at the end. Items
 // without title and url have only the other three members, as in the third-party benchmarks that SPINACH ships. The
 // format cannot store paraphrases, answers and info.
 func WriteSPINACH(w io.Writer, items []Item) error {
@@ -38,7 +38,7 @@ func WriteSPINACH(w io.Writer, items []Item) error {
 	return err
 }
 
-// ascii escapes non-ASCII characters in JSON text, as Python's writer does by default.
+// ascii escapes non-ASCII characters in JSON text, as Python's json.dump does by default.
 func ascii(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for _, r := range string(text) {
@@ -191,7 +191,7 @@ func (it *Item) answerType() string {
 	return ""
 }
 
-// jsonID returns the ID as it was in the file.
+// jsonID returns the ID as it appeared in the file.
 func (it *Item) jsonID() json.RawMessage {
 	if it.NumericID && json.Valid([]byte(it.ID)) {
 		return json.RawMessage(it.ID)
@@ -203,7 +203,7 @@ func (it *Item) jsonID() json.RawMessage {
 	return text
 }
 
-// encode writes JSON as in the benchmarks, without escapes for <, > and &.
+// encode writes JSON as in the benchmarks, without escaping <, > and &.
 func encode(v any, indent string) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

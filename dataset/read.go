@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Format is a format in which benchmarks are published.
+// Format is a file format in which benchmarks are published.
 type Format string
 
 // The formats that [ReadItems] distinguishes.
 const (
-	// JSON array of {"id","title","url","question","sparql"}; id is a string or a number, title and url may be absent
+	// JSON array of {"id","title","url","question","sparql"}; id is a string or a number; title and url may be absent
 	SPINACH Format = "spinach"
 	// WikiWebQuestions as released: JSON array of {"id","utterance","sparql","results"}
 	WWQ Format = "wwq"
@@ -28,16 +28,16 @@ const (
 	Candidates     Format = "candidates" // candidates.jsonl of a harvest
 )
 
-// maxFile is the maximum number of bytes that [ReadItems] reads. A benchmark with stored results has some tens of
+// maxFile is the maximum number of bytes that [ReadItems] reads. A benchmark with stored results is typically tens of
 // megabytes.
 const maxFile = 1 << 30
 
 // ReadItems reads a whole benchmark file and detects its format. The elements of an array, or the lines, may be items
-// of any format, even mixed; the returned format is that of the first item.
+// of any format, even mixed; the returned format is the first item's.
 //
-// For QALD, the first English string is the question and other English strings are paraphrases; if there is no English,
-// the first string is the question, and Language is its language. For a candidate, the request's text is the question,
-// and the cleaned query (or the original one if there is none) is the query.
+// For QALD, the first English string is the question and other English strings are paraphrases; if there is no
+// English string, the first string is the question, and Language is its language. For a candidate, the request's text
+// is the question, and the cleaned query (or the original one if there is none) is the query.
 //
 // An error includes the line and column and, for a bad item, its position and ID. Nothing is skipped: either all items
 // are returned or none.
@@ -195,8 +195,8 @@ func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	return nil
 }
 
-// fields reads the members of an object one by one and records the first error; members that are not taken remain for
-// [Item.Info].
+// fields reads the members of an object one by one and records the first error; members that are not taken are left
+// for [Item.Info].
 type fields struct {
 	raw map[string]json.RawMessage
 	err error
@@ -209,7 +209,7 @@ func (f *fields) take(key string) (json.RawMessage, bool) {
 	return v, ok && string(v) != "null"
 }
 
-// text takes the first of the members that exists, which must be a string.
+// text takes the first of the given members that exists; it must be a string.
 func (f *fields) text(keys ...string) (s string) {
 	for _, k := range keys {
 		v, ok := f.take(k)
@@ -248,7 +248,7 @@ func (f *fields) id(it *Item) {
 	}
 }
 
-// fitting stores a member in *to if it has that type. A member of another type remains for [Item.Info].
+// fitting stores a member in *to if it has that type. A member of a different type is left for [Item.Info].
 func fitting[T any](f *fields, key string, to *T) {
 	var x T
 	if v, ok := f.raw[key]; ok && string(v) != "null" && json.Unmarshal(v, &x) == nil {
@@ -257,8 +257,8 @@ func fitting[T any](f *fields, key string, to *T) {
 	}
 }
 
-// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else remains for
-// [Item.Info].
+// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else is left
+// for [Item.Info].
 func (f *fields) result(it *Item, key string) {
 	v, ok := f.raw[key]
 	switch {
@@ -335,7 +335,7 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 	return it, format, f.err
 }
 
-// info moves the remaining members into the item. GRASP's files store there some data for which other formats have
+// info moves the remaining members into the item. GRASP's files store some data there for which other formats have
 // separate members.
 func (f *fields) info(it *Item) {
 	if v, ok := f.take("info"); ok && f.err == nil {

@@ -30,8 +30,8 @@ func ReplaceFile(name string, content []byte) error {
 	})
 }
 
-// ReplaceFileFunc is like [ReplaceFile], for content that write produces piece by piece, in a folder to which only one
-// process at a time writes. The temporary file always has the same name, so that crashes do not leave behind more and
+// ReplaceFileFunc is like [ReplaceFile], but for content that write produces incrementally, in a folder to which only
+// one process at a time writes. The temporary file always has the same name, so crashes do not leave behind more and
 // more files.
 func ReplaceFileFunc(name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -92,7 +92,7 @@ func replace(f *os.File, name string, write func(io.Writer) error) error {
 	return syncFolder(filepath.Dir(name))
 }
 
-// syncFolder makes a rename durable. Systems that cannot sync a folder report this with one of these errors.
+// syncFolder makes a rename durable. Systems that cannot sync a folder return one of these errors.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 // MaxBytes is the maximum size of a result (SPINACH's limit).
 const MaxBytes = 10 << 20
 
-// restAfterDown is the time after which an endpoint that did not answer is asked again.
+// restAfterDown is how long to wait before retrying an endpoint that did not respond.
 const restAfterDown = 10 * time.Minute
 
 // probe is the query that distinguishes a dead endpoint from one that only fails on a particular query.
@@ -44,7 +44,7 @@ func hashText(s string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// known reads the outcome of a query text, or returns nil if the query was never run.
+// known returns the stored outcome of a query, or nil if the query was never run.
 func (h *Harvest) known(ctx context.Context, id, text string) (*outcome, error) {
 	data, ok, err := h.Store.Get(ctx, runNote+id)
 	if err != nil || !ok {
@@ -138,8 +138,8 @@ func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 	return nil
 }
 
-// execute asks the endpoints in turn until one of them returns rows. The outcome of a failure is that of the first
-// endpoint that could be asked. The error is the context's error or wraps ErrEndpointDown.
+// execute tries the endpoints in turn until one of them returns rows. If none does, the outcome is that of the first
+// endpoint that could be queried. The error is the context's error or wraps ErrEndpointDown.
 func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table, error) {
 	var first *outcome
 	var down error
@@ -179,8 +179,8 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 	return first, nil, nil
 }
 
-// otherMayHelp reports whether another endpoint may answer a query that one endpoint did not answer. A result that is
-// too large or empty on one endpoint is too large or empty on all.
+// otherMayHelp reports whether another endpoint may answer a query that the first one did not. A result that is empty
+// or too large on one endpoint is the same on all of them.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
 // mayDoBetter reports whether a failed query is worth another run: it may finish in time now, or a second endpoint may
@@ -256,7 +256,7 @@ func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg
 	return o, t, nil
 }
 
-// reasons maps kinds of failure to reasons in the funnel. Kinds that are not listed become Failed.
+// reasons maps kinds of failure to reasons in the funnel. Unlisted kinds become Failed.
 var reasons = map[kg.Kind]dataset.Reason{
 	kg.SyntaxError: dataset.SyntaxError, kg.Refused: dataset.RefusedHost, kg.Timeout: dataset.Timeout,
 	kg.TooLarge: dataset.TooLarge,

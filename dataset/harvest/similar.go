@@ -27,10 +27,10 @@ type Earlier struct {
 // Similar finds earlier discussions with words similar to those of a question. It is built once and then only read.
 //
 // A discussion is a document made of its heading, its request, and the labels of the IDs in its query. Documents are
-// ranked by BM25, with words in the heading counted twice. Words shorter than two letters, and words that occur in most
+// ranked by BM25, with heading words counted twice. Words shorter than two letters, and words that occur in most
 // requests ("list", "query", "please", …), carry no meaning and are left out. A discussion is found only if it shares
-// at least two words with the question and these words make up at least [minCover] of the question's weight, because a
-// wrong link is worse than no link.
+// at least two words with the question and these words make up at least [minCover] of the question's weight, because
+// a wrong link is worse than no link.
 type Similar struct {
 	docs  []Earlier
 	words bm25.Index
@@ -55,8 +55,8 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// tokens returns the words of a string that count, in order and in lower case. In scripts that do not separate words,
-// the words are letter bigrams.
+// tokens returns the significant words in a string, in order and in lower case. In scripts that do not separate
+// words, the words are letter bigrams.
 func tokens(s string) (out []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(s),
 		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }) {
@@ -74,7 +74,7 @@ func tokens(s string) (out []string) {
 	return out
 }
 
-// Words returns the words of a string by which discussions are found, see [Similar].
+// Words returns the words in a string that are used to find discussions; see [Similar].
 func Words(s string) []string { return tokens(s) }
 
 // stem removes only the most common plural endings from an English word, so that rivers becomes river, and countries

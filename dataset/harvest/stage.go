@@ -21,7 +21,7 @@ type picked struct {
 	sparql  string
 	reason  dataset.Reason // reason why there is no such query
 	detail  string
-	pending bool // the last query is behind a short link that is not resolved yet
+	pending bool // the last query is behind a short link that has not been resolved yet
 }
 
 // pick chooses the last-mentioned query that our bot did not post. A short link that does not lead to a query is
@@ -168,9 +168,9 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 // maxDescribed is the maximum number of IDs in a query that are described.
 const maxDescribed = 200
 
-// descriptions asks the first endpoint that is up for the English descriptions of a query's IDs, all in one query. They
-// show a suggester which Victoria is meant. If there are none, the suggester is asked anyway. The error is the
-// context's error.
+// descriptions asks the first endpoint that is up for the English descriptions of a query's IDs, all in one query.
+// They tell a suggester, for example, which Victoria is meant. If there are none, the suggester is asked anyway. The
+// error is the context's error.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder
 	ids := slices.Concat(c.Entities, c.Properties)
@@ -211,9 +211,9 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 type advice struct {
 	Query      string              `json:"query"`
 	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil if the suggester returned nothing usable
-	Why        string              `json:"why,omitempty"` // the answer was not usable
+	Why        string              `json:"why,omitempty"` // the answer was unusable
 
-	Descriptions map[string]string `json:"descriptions,omitempty"` // descriptions that the suggester was shown
+	Descriptions map[string]string `json:"descriptions,omitempty"` // descriptions shown to the suggester
 }
 
 func (h *Harvest) savedAdvice(ctx context.Context, c *dataset.Candidate) (*advice, error) {

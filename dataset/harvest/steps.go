@@ -26,15 +26,15 @@ type Jobs interface {
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
 }
 
-// Limits of the work on pages.
+// Limits on processing pages.
 const (
 	pageTries = 3             // attempts at a page in one harvest
 	pageWait  = time.Minute   // wait before the second attempt; the wait before the third is four times as long
-	pageTime  = 6 * time.Hour // from the first attempt; then the harvest continues without the page
-	inARow    = 3             // number of consecutive failed pages after which the pages cannot be the cause
+	pageTime  = 6 * time.Hour // measured from the first attempt; after that, the harvest continues without the page
+	inARow    = 3             // number of consecutive failed pages after which the wiki is assumed to be at fault
 )
 
-// pageJob is the kind of the pages' jobs.
+// pageJob is the kind of job that reads a page.
 const pageJob = "harvest"
 
 // pageError is the error for a page that could not be read or took too long. Other pages may still succeed.
@@ -86,8 +86,8 @@ func (h *Harvest) line(ctx context.Context, todo []task) ([]turn, error) {
 	return line, h.Jobs.Redo(ctx, jobs)
 }
 
-// steps works on the pages in the queue. A page that fails is retried a few times, after the others. The error is the
-// one that stopped the harvest, or that of the first page that was not done.
+// steps processes the pages in the queue. A page that fails is retried a few times, after the others. The error is
+// the one that stopped the harvest or, failing that, the error of the first unfinished page.
 func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did bool) error) error {
 	var failed error
 	for row := 0; len(line) > 0; {
@@ -127,10 +127,10 @@ func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did
 	return failed
 }
 
-// again reports whether a page that failed is retried in this harvest.
+// again reports whether a failed page will be retried in this harvest.
 func (s *turn) again(e *pageError) bool { return s.tries < pageTries && !e.late }
 
-// step works on one page, under its job.
+// step processes one page under its job.
 func (h *Harvest) step(ctx context.Context, s *turn) (did bool, err error) {
 	s.tries++
 	c, until, err := h.begin(ctx, s.task)
@@ -174,7 +174,7 @@ func (h *Harvest) end(ctx context.Context, c *job.Claim, s *turn, err error, int
 		return h.Jobs.Finish(ctx, c, job.Failed, cause(err), nil)
 	case err != nil:
 		return h.Jobs.Later(ctx, c, s.due, cause(err))
-	case h.stopped != nil: // its queries were not run, or not all of them
+	case h.stopped != nil: // some or all of its queries were not run
 		return h.Jobs.Later(ctx, c, h.Now().Add(restAfterDown), cause(h.stopped))
 	}
 	return h.Jobs.Finish(ctx, c, job.Done, "", nil)
@@ -182,7 +182,7 @@ func (h *Harvest) end(ctx context.Context, c *job.Claim, s *turn, err error, int
 
 func cause(err error) string { return text.Clip(text.OneLine(err.Error()), 300) }
 
-// run works on all pages and writes the files from time to time.
+// run processes all pages and writes the files periodically.
 func (h *Harvest) run(ctx context.Context, todo []task) error {
 	line, err := h.line(ctx, todo)
 	if err != nil {

@@ -77,7 +77,7 @@ func (q *memJobs) Finish(_ context.Context, c *job.Claim, to job.State, reason s
 	return nil
 }
 
-// states lists the jobs of 2020, beginning with January, with state, attempts and reason.
+// states lists the jobs for 2020, starting with January, with their state, attempts and reason.
 func (q *memJobs) states() (out []string) {
 	for m := 1; m <= 12; m++ {
 		if j := q.jobs[fmt.Sprintf("harvest %s2020/%02d", testPrefix, m)]; j != nil {
@@ -87,7 +87,7 @@ func (q *memJobs) states() (out []string) {
 	return out
 }
 
-// flakyWiki fails a number of times before it returns a page.
+// flakyWiki fails a set number of times before it returns a page.
 type flakyWiki struct {
 	*fakeWiki
 	fails map[string]int // by month
@@ -154,8 +154,8 @@ func TestPageIsGivenUp(t *testing.T) {
 	wantStates(t, q, "done 1", "done 2", "done 1")
 }
 
-// If several pages in a row fail, the wiki is at fault, and the harvest ends at once. The jobs show what is waiting and
-// why.
+// If several pages in a row fail, the wiki is assumed to be at fault, and the harvest ends immediately. The jobs show
+// which pages are waiting and why.
 func TestWikiFails(t *testing.T) {
 	fails := map[string]int{}
 	for m := 2; m <= 6; m++ {

@@ -39,7 +39,7 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// Limits on the texts shown to the model, in characters. The rest is cut and replaced by a mark.
+// Limits on the text shown to the model, in characters. The rest is cut off and replaced with a marker.
 const (
 	maxPromptQuery = 12_000
 	maxPromptRows  = 4_000

@@ -182,8 +182,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// The model's advice is deleted when words of the discussion are removed, because it may repeat them. So is the outcome
-// of a query that no longer exists.
+// The model's advice is deleted when words of the discussion are removed, because it may repeat them. The outcome of
+// a query that no longer exists is deleted, too.
 func TestForgetsAdvice(t *testing.T) {
 	w := newWorld(t)
 	page := thread("Films", "Call me at SECRET", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 }"))

@@ -18,10 +18,10 @@ type trimmed struct {
 	notes []string
 }
 
-// trimmer removes the parts of a syntax tree that do not belong to the question's meaning: hints; articles, counts of
-// sitelinks, pictures and formatted texts that are only projected; labels in place of their entities; lists of names
-// (which become counts). A part may be removed if every variable that exists only for it is used only in the projection
-// (or as a plain GROUP BY key), and all its other variables are also bound elsewhere.
+// trimmer removes the parts of a syntax tree that do not belong to the question's meaning: hints; articles, sitelink
+// counts, pictures and formatted text that are only projected; labels in place of their entities; lists of names
+// (which become counts). A part may be removed if every variable that exists only for it is used only in the
+// projection (or as a plain GROUP BY key), and all its other variables are also bound elsewhere.
 type trimmer struct {
 	q        *sparql.Query
 	flags    []dataset.Flag
@@ -32,8 +32,8 @@ type trimmer struct {
 	changed  bool
 }
 
-// Limits of the search, which scans the whole query for each part that may be removed. The archive's longest query has
-// 26,000 characters; a hostile one could have two million.
+// Limits on the search, which scans the whole query for each part that may be removed. The archive's longest query
+// has 26,000 characters; a hostile one could have two million.
 const (
 	maxTrimBytes = 64 << 10
 	maxUnits     = 200 // parts beyond this number are not examined
@@ -87,7 +87,7 @@ func (t *trimmer) flag(kind dataset.FlagKind, why string, at sparql.Span, trims 
 	t.changed = t.changed || trims
 }
 
-// piece returns the text of a part as one line.
+// piece returns the text of a part on a single line.
 func (t *trimmer) piece(s sparql.Span) string {
 	if int(s.End) > len(t.q.Text) || s.End <= s.Start {
 		return ""
@@ -177,7 +177,7 @@ func (t *trimmer) unproject(vars map[string]bool) {
 	}
 }
 
-// items handles the projected expressions: lists of names become counts, formatted texts are removed.
+// items handles the projected expressions: lists of names become counts, formatted text is removed.
 func (t *trimmer) items() {
 	b := t.q.Body
 	used := collect(t.q, nil)
@@ -262,7 +262,7 @@ func (t *trimmer) remove() {
 	}
 }
 
-// showsLabels reports whether any variable is one that the label service fills, by its name.
+// showsLabels reports whether any variable, judging by its name, is filled by the label service.
 func (t *trimmer) showsLabels() bool {
 	for name, x := range collect(t.q, nil) {
 		for _, suffix := range []string{"Label", "Description", "AltLabel"} {
@@ -321,7 +321,7 @@ func (t *trimmer) prune(g *sparql.Group) {
 	})
 }
 
-// pruneTriples removes marked objects and reports whether nothing of the statement is left.
+// pruneTriples removes marked objects and reports whether the statement is now empty.
 func (t *trimmer) pruneTriples(x *sparql.Triples) bool {
 	if len(x.Properties) == 0 {
 		return false

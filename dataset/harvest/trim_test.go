@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Each case lists the flags as their kinds, with "-" for those that trim, and the trimmed query or "". The queries are
+// Each case lists the kinds of its flags, with "-" for flags that trim, and the trimmed query or "". The queries are
 // ours, modeled on the examples in SPINACH's appendix C.
 func TestTrim(t *testing.T) {
 	for _, c := range []struct{ name, query, flags, want string }{
@@ -156,7 +156,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The work is linear in the number of queries: in a bucket of equal queries, each query is compared only with its
+// The cost is linear in the number of queries: in a bucket of identical queries, each query is compared only with its
 // neighbors, and the chain of neighbors joins them all.
 func TestNearInACrowd(t *testing.T) {
 	x := newNearIndex()

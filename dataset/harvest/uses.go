@@ -6,8 +6,8 @@ import "github.com/spinachbot/spinachbot/internal/sparql"
 type uses struct {
 	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: positions that bind it
 	proj  int // as a plain column of the query
-	group int // as a plain key of GROUP BY
-	order int // as a plain key of ORDER BY
+	group int // as a plain GROUP BY key
+	order int // as a plain ORDER BY key
 	other int // in filters, expressions, templates
 }
 
@@ -51,7 +51,7 @@ func (c *collector) at(name string) *uses {
 	return u
 }
 
-// others counts all variables below a node as other uses.
+// others counts every variable below a node as another use.
 func (c *collector) others(n sparql.Node) {
 	sparql.Inspect(n, func(n sparql.Node) bool {
 		if c.skip[n] {

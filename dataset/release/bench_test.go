@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// BenchmarkDivide splits ten thousand items with the same outline, each of them near sixteen others by the harvest's
-// rules. This is the worst case.
+// BenchmarkDivide splits ten thousand items with the same outline, each a near-duplicate of sixteen others by the
+// harvest's rules. This is the worst case.
 func BenchmarkDivide(b *testing.B) {
 	cs, golds := many(10_000)
 	for i := range cs {

@@ -20,7 +20,7 @@ type Description struct {
 	Candidates []dataset.Candidate
 	Golds      []Gold
 	Annotators int
-	Agreement  []string // a line for each pair of annotators
+	Agreement  []string // one line per pair of annotators
 	Statistics string   // tables as plain text
 	Command    string   // the command that created the card
 }
@@ -124,7 +124,7 @@ func nearDuplicates(p func(string, ...any), golds []Gold) {
 	for _, g := range golds {
 		kept[g.Candidate.ID] = true
 	}
-	counts := map[string]*[2]int{} // by source: the total, and those equal in pattern and numbers
+	counts := map[string]*[2]int{} // by source: the total, and how many have the same pattern and numbers
 	each := 0
 	for _, g := range golds {
 		best := map[string]float64{}
@@ -177,7 +177,7 @@ func authors(c *dataset.Candidate) string {
 	return ", by " + strings.Join(names, ", ")
 }
 
-// Escape turns text from outside into plain Markdown text on one line.
+// Escape turns external text into plain Markdown text on one line.
 func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(s), " ") {

@@ -3,8 +3,8 @@
 // its answer has drifted ([Verify]), and describes the benchmark ([Card]).
 //
 // Answers change, because the graph changes every minute. Therefore, a benchmark stores queries, and evaluations run
-// them. The result that a query returned when a person approved it is stored with the query ([Keep]), to distinguish
-// drift from errors.
+// them. The result that a query returned when an annotator approved it is stored with the query ([Keep]), to
+// distinguish drift from errors.
 package release
 
 import (
@@ -18,8 +18,8 @@ type Gold struct {
 	Candidate *dataset.Candidate
 	Query     string
 	Question  string
-	Modified  bool      // Query is not the harvested one
-	Validated bool      // more than one person agreed
+	Modified  bool      // Query differs from the harvested one
+	Validated bool      // more than one annotator agreed
 	By        []string  // names of the annotators
 	At        time.Time // of the last verdict
 }

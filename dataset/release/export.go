@@ -111,7 +111,7 @@ func item(g *Gold) (dataset.Item, error) {
 	return it, nil
 }
 
-// byPlace orders candidates as in the archive, oldest first, so that new harvests add them at the end.
+// byPlace orders candidates as in the archive, oldest first, so that new harvests append theirs at the end.
 func byPlace(a, b *dataset.Candidate) int {
 	return slices.Compare([]string{a.Provenance.Month, a.Provenance.Page,
 		fmt.Sprintf("%06d", a.Provenance.Section), a.ID},

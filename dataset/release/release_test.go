@@ -46,7 +46,7 @@ func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds 
 	return dir, candidates, golds, g
 }
 
-// The reader for published benchmarks reads every format as it was written.
+// The reader for published benchmarks reads back every format exactly as it was written.
 func TestExport(t *testing.T) {
 	dir, _, golds, _ := harvested(t)
 	for _, format := range release.Formats {
@@ -100,7 +100,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// many returns n gold items. Items of the same month are neighbors.
+// many returns n gold items. Items from the same month are neighbors.
 func many(n int) ([]dataset.Candidate, []release.Gold) {
 	cs := make([]dataset.Candidate, n)
 	for i := range cs {
@@ -126,7 +126,7 @@ func ids(golds []release.Gold) map[string]bool {
 	return out
 }
 
-// divide splits with the defaults of the command.
+// divide splits with the command's defaults.
 func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, seed uint64) (dev, test []release.Gold) {
 	s, _ := release.Divide(cs, golds, part, release.NearTemplate, seed)
 	return s.Dev, s.Test
@@ -135,8 +135,8 @@ func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, see
 // Each kind of near-duplicate connects the candidates that it describes. A query with one property connects nothing, no
 // matter how many share its outline.
 func TestDivideByNearness(t *testing.T) {
-	// 0 and 1: equal; 0 and 2: one number of many; 3 and 4: other entities; 3 and 5: other properties; 6, 7: one
-	// property
+	// 0 and 1: equal; 0 and 2: one of many numbers differs; 3 and 4: different entities; 3 and 5: different
+	// properties; 6, 7: one property
 	queries := []string{
 		"SELECT ?a ?b ?c ?d WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P19 ?b . ?a wdt:P20 ?c . ?a wdt:P21 ?d . ?a wdt:P22 ?e . ?a wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P570 ?h }",
 		"SELECT ?x ?b ?c ?d WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P19 ?b . ?x wdt:P20 ?c . ?x wdt:P21 ?d . ?x wdt:P22 ?e . ?x wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P570 ?h }",
@@ -161,7 +161,7 @@ func TestDivideByNearness(t *testing.T) {
 			Similarity: similarity})
 	}
 	near(0, 1, 1)
-	near(0, 2, 0.9) // the harvest's rule: the same pattern with other IDs
+	near(0, 2, 0.9) // the harvest's rule: the same pattern with different IDs
 	near(3, 4, 0.9)
 	near(3, 5, 0.9)
 	near(6, 7, 0.9)
@@ -203,7 +203,7 @@ func TestDivideByNearness(t *testing.T) {
 			t.Errorf("%s ties %s in %d clusters, want %s", kind, s, clusters, want)
 		}
 	}
-	// If another item of a cluster is kept that is older than the others, none of them moves.
+	// If a later round keeps an item older than the rest of its cluster, no item moves.
 	for seed := range uint64(64) {
 		some, _ := release.Divide(cs, golds[1:], release.Part{Share: 0.5}, release.NearTemplate, seed)
 		more, _ := release.Divide(cs, golds, release.Part{Share: 0.5}, release.NearTemplate, seed)
@@ -217,7 +217,8 @@ func TestDivideByNearness(t *testing.T) {
 
 func TestDivide(t *testing.T) {
 	cs, golds := many(120)
-	// A chain through a candidate that nobody kept connects three items; two have the same query in another layout.
+	// A chain through a candidate that nobody kept connects three items; two have the same query in different
+	// layouts.
 	cs[10].Near = []dataset.Near{{ID: cs[20].ID, Source: "candidates"}}
 	cs[20].Near = []dataset.Near{{ID: cs[30].ID, Source: "candidates"}}
 	cs[40].Near = []dataset.Near{{ID: cs[41].ID, Source: "dev.json"}} // from another benchmark, so it connects nothing
@@ -243,7 +244,7 @@ func TestDivide(t *testing.T) {
 		t.Error("the split depends on the order, or not on the seed")
 	}
 
-	// Later harvests move no item.
+	// Later harvests do not move any items.
 	more, moreGolds := many(160)
 	copy(more, cs)
 	grown, _ := divide(more, append(moreGolds[120:], kept...), release.Part{Share: 0.4}, 7)
@@ -278,8 +279,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// wantDev was computed by a separate program in another language, from the description of the draw: FNV-1a over the
-// seed and the ID, then MurmurHash3's finalizer.
+// wantDev was computed by a separate program in a different language, from the description of the draw: FNV-1a over
+// the seed and the ID, then MurmurHash3's finalizer.
 const wantDev = "2 3 4 5 6"
 
 // fake answers queries from a map.

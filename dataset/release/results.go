@@ -21,8 +21,8 @@ const GoldFolder = "gold"
 // maxResult is the maximum size of a stored result in bytes, as in the harvest.
 const maxResult = 10 << 20
 
-// keptPath returns the path of the file for a changed query. Its name is the SHA-256 of the query's normal form, so
-// that a query has one result regardless of its layout.
+// keptPath returns the path of the file for a changed query. Its name is the SHA-256 hash of the query's normal form,
+// so a query has one result regardless of its layout.
 func keptPath(dir, query string) string {
 	sum := sha256.Sum256([]byte(sparql.NormalForm(query)))
 	return filepath.Join(dir, GoldFolder, hex.EncodeToString(sum[:16])+".json.gz")
@@ -62,7 +62,7 @@ func Stored(dir string, g *Gold) (*kg.Table, error) {
 	return t, nil
 }
 
-// rows returns a table as the answers of an item.
+// rows converts a table to an item's answers.
 func rows(t *kg.Table) (json.RawMessage, error) {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -83,7 +83,7 @@ func rows(t *kg.Table) (json.RawMessage, error) {
 	return body.Results.Bindings, nil
 }
 
-// table returns the answers of an item as a table, or nil if there is no table.
+// table returns an item's answers as a table, or nil if they are not a table.
 func table(it *dataset.Item) (*kg.Table, error) {
 	var body string
 	switch v, isBool := it.Boolean(); {

@@ -20,17 +20,17 @@ type Part struct {
 	Share float64
 }
 
-// Nearness determines which near-duplicates a split keeps together; each kind includes those before it.
+// Nearness determines which near-duplicates a split keeps together; each kind includes the ones before it.
 type Nearness string
 
-// The kinds. A question leaks from one part of a benchmark into the other if a question there differs from it only in a
-// name or a column. Two queries that merely have the same outline are not such a pair: every "?x wdt:P31 wd:Q…" has the
-// same outline, and a forum's simple queries would become one cluster.
+// The kinds. A question leaks from one part of a benchmark into the other if the other part has a question that
+// differs from it only in a name or a column. Two queries that merely have the same outline are not such a pair:
+// every "?x wdt:P31 wd:Q…" has the same outline, and a forum's simple queries would become one cluster.
 const (
-	// equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
+	// identical queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
 	NearSame Nearness = "same"
 	NearText Nearness = "text" // also similar text ([harvest.SimilarText])
-	// also the same pattern with the same properties, two or more: other entities, numbers, strings
+	// also the same pattern with the same two or more properties, but different entities, numbers or strings
 	NearTemplate Nearness = "template"
 	NearPattern  Nearness = "pattern" // also the same pattern with any numbers
 )
@@ -38,7 +38,7 @@ const (
 // Nearnesses lists the kinds in order.
 var Nearnesses = []Nearness{NearSame, NearText, NearTemplate, NearPattern}
 
-// reaches reports whether pairs of kind k are kept together if n is requested.
+// reaches reports whether pairs of kind k are kept together when n is requested.
 func (n Nearness) reaches(k Nearness) bool {
 	return slices.Index(Nearnesses, k) <= slices.Index(Nearnesses, n)
 }
@@ -46,20 +46,20 @@ func (n Nearness) reaches(k Nearness) bool {
 // Split is a benchmark in two parts.
 type Split struct {
 	Dev, Test []Gold
-	Clusters  int // of near-duplicates, including clusters of one item
+	Clusters  int // clusters of near-duplicates, including clusters of one item
 	Largest   int // number of items in the largest cluster
 }
 
 // Divide splits golds into a development part and a test part. Near-duplicates of the requested kind stay together,
-// even if they are connected only indirectly. Candidates that were not kept count, too, so that annotating more of them
-// later does not join clusters. Both the harvested and the gold queries are compared.
+// even if they are connected only indirectly. Candidates that were not kept also connect items, so that annotating
+// more of them later does not join clusters. Both the harvested and the gold queries are compared.
 //
 // The split depends only on the seed, the candidates and the golds, not on their order. Each cluster of near-duplicates
 // draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below the
-// share goes into the development part. Later harvests then add items to either part and do not move any, unless a new
+// share goes into the development part. Later harvests then add items to either part without moving any, unless a new
 // item joins two clusters. The share is met only on average. With a number of items, clusters are taken in ascending
-// order of their numbers until N items are reached; a cluster that would exceed N is left out. Adding items then moves
-// some near the boundary. candidates must contain all candidates of the harvest.
+// order of their numbers until N items are reached; a cluster that would exceed N is left out. Adding items then
+// moves some items near the boundary. candidates must contain all candidates of the harvest.
 //
 // It is an error if a part of the split is empty.
 func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) (Split, error) {
@@ -94,8 +94,8 @@ func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearne
 	return out, nil
 }
 
-// draw returns a number that depends only on the seed and the key. The numbers are evenly distributed: they are FNV-1a
-// hashes with the finalizer of MurmurHash3.
+// draw returns a number that depends only on the seed and the key. The numbers are uniformly distributed: they are
+// FNV-1a hashes passed through MurmurHash3's finalizer.
 func draw(seed uint64, key string) uint64 {
 	h := fnv.New64a()
 	var b [8]byte
@@ -207,8 +207,8 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 	return out
 }
 
-// kindOf returns the nearness of two candidates that the harvest found to be near. The harvest reports "same pattern"
-// before it compares texts, so the texts of such pairs are compared here.
+// kindOf returns the nearness of two candidates that the harvest recorded as near-duplicates. The harvest reports
+// "same pattern" before it compares texts, so the texts of such pairs are compared here.
 func kindOf(a, b *dataset.Candidate, n dataset.Near) Nearness {
 	switch {
 	case n.Similarity >= 1:
@@ -221,5 +221,5 @@ func kindOf(a, b *dataset.Candidate, n dataset.Near) Nearness {
 	return NearPattern
 }
 
-// NearCandidates is the Source of a [dataset.Near] that names another candidate of the same harvest.
+// NearCandidates is the Source of a [dataset.Near] that refers to another candidate in the same harvest.
 const NearCandidates = "candidates"

@@ -31,14 +31,14 @@ const (
 	Failed  Status = "failed"  // the query did not run
 )
 
-// Drift is the verification of one item: a line of `dataset verify --json`.
+// Drift is the verification result for one item: a line of `dataset verify --json`.
 type Drift struct {
 	ID         string      `json:"id"`
 	Status     Status      `json:"status"`
 	Rows       int         `json:"rows"`
 	StoredRows *int        `json:"stored_rows,omitempty"`
-	Added      int         `json:"added,omitempty"`   // rows that exist now but were not stored
-	Removed    int         `json:"removed,omitempty"` // rows that were stored but no longer exist
+	Added      int         `json:"added,omitempty"`   // rows returned now but not stored
+	Removed    int         `json:"removed,omitempty"` // rows stored but no longer returned
 	Error      *DriftError `json:"error,omitempty"`
 	MS         int64       `json:"ms"`
 }
@@ -82,7 +82,7 @@ func ItemChecks(items []dataset.Item) []Check {
 }
 
 // Verify runs all queries one after another, at the graph's own pace, and calls report for each. It ends early with
-// ctx's error, with an error of report, or if the graph is down or bans us; otherwise every remaining item would be
+// ctx's error, with an error from report, or if the graph is down or bans us; otherwise every remaining item would be
 // reported as broken.
 func Verify(ctx context.Context, g Graph, now func() time.Time, checks []Check, report func(Drift) error) error {
 	for i := range checks {
@@ -145,7 +145,7 @@ func verify(ctx context.Context, g Graph, now func() time.Time, c *Check) (Drift
 	if stored != nil {
 		d.Added, d.Removed = compare(stored, t)
 		if d.Status == Changed && d.Added == 0 && d.Removed == 0 {
-			d.Status = Same // other names of variables in another order
+			d.Status = Same // different variable names in a different order
 		}
 	}
 	return d, nil
@@ -167,8 +167,8 @@ func size(t *kg.Table) int {
 	return len(t.Rows)
 }
 
-// compare counts the rows that are in only one of the tables, as bags: cells by variable name, with all blank nodes
-// equal.
+// compare treats the tables as bags of rows and counts the rows that are in only one of them. Cells are matched by
+// variable name, and all blank nodes are equal.
 func compare(before, after *kg.Table) (added, removed int) {
 	if before.Ask || after.Ask {
 		if before.Ask != after.Ask || before.Boolean != after.Boolean {

@@ -20,14 +20,14 @@ const (
 // Metrics lists all measures, in the order in which they are shown.
 func Metrics() []Metric { return []Metric{MetricSpinach, MetricGRASP, MetricFair, MetricKBQA} }
 
-// Scores are the scores of one answer by each measure; those that were not requested are nil.
+// Scores are the scores of one answer by each measure; measures that were not requested are nil.
 type Scores struct {
 	Spinach, GRASP, Fair *Score
 	KBQA                 *SetScore
 }
 
 // F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false if it is undefined or was not requested. For
-// kbqa, exact match is equality of sets.
+// kbqa, exact match is set equality.
 func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	if m == MetricKBQA {
 		if s.KBQA == nil || s.KBQA.Undefined != "" {
@@ -62,7 +62,7 @@ func number01(b bool) float64 {
 	return 0
 }
 
-// Compare scores one answer by the given measures. aliases are other names of the gold answers, for kbqa.
+// Compare scores one answer by the given measures. aliases are alternative names for the gold answers, used by kbqa.
 func Compare(ctx context.Context, gold, pred *Answer, hint Hint, aliases []string, lim Limits,
 	metrics ...Metric) Scores {
 	var s Scores

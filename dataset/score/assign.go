@@ -34,22 +34,22 @@ const DefaultMaxEdges = 60_000_000
 // Options of [Assign].
 type Options struct {
 	// MaxEdges limits memory: it is the maximum number of joints between rows and sets of shared values that are kept.
-	// Beyond it, the smallest sets are dropped. The result is often still exact; see [Pairing.Exact]. 0 means
-	// DefaultMaxEdges.
+	// Beyond this limit, the smallest sets are dropped. The result is often still exact; see [Pairing.Exact].
+	// DefaultMaxEdges if 0.
 	MaxEdges int
-	// Fewest means that Pairing.FewestPairs is computed.
+	// Fewest requests that Pairing.FewestPairs be computed.
 	Fewest bool
 }
 
 // Pairing is a one-to-one pairing of gold rows and predicted rows that maximizes the sum of recalls, where the recall
-// of a pair is the number of cells that the rows share (as multisets) divided by the number of cells of the gold row.
+// of a pair is the number of cells that the rows share (as multisets) divided by the number of cells in the gold row.
 // Rows that share nothing are never paired.
 //
 // Several pairings can have the same maximum sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted
-// rows {a,b}, {a} reach the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The
-// pairing here has as many pairs as possible.
+// rows {a,b}, {a} reach a sum of 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}).
+// The pairing here has as many pairs as possible.
 type Pairing struct {
-	// Pred is, for each gold row, the predicted row with which it is paired, or -1.
+	// Pred is, for each gold row, the predicted row that it is paired with, or -1.
 	Pred []int32
 	// Shared is, for each gold row, the number of cells that it shares with that row.
 	Shared []int32
@@ -60,7 +60,7 @@ type Pairing struct {
 	FewestPairs int
 	// Sum is the sum of recalls.
 	Sum float64
-	// Upper is a proven upper bound of Sum. It equals Sum if Exact is true.
+	// Upper is a proven upper bound on Sum. It equals Sum if Exact is true.
 	Upper float64
 	// Exact means that no pairing has a larger sum, and none with this sum has more pairs.
 	Exact bool
@@ -69,8 +69,8 @@ type Pairing struct {
 // Assign finds the best pairing of gold and predicted rows. Cells are numbers; equal cells have the same number on both
 // sides.
 //
-// If ctx ends early, or memory is limited, the result is a pairing that may not be the best: its sum is Sum, and no
-// pairing has a sum above Upper. That is not an error.
+// If ctx ends early, or memory is limited, the pairing returned may not be the best: its sum is Sum, and no pairing
+// has a sum above Upper. That is not an error.
 func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	if opt.MaxEdges <= 0 {
 		opt.MaxEdges = DefaultMaxEdges
@@ -133,7 +133,7 @@ func recallSum(shared, width []int32) float64 {
 	return sum
 }
 
-// maxScale bounds the integer weights; the least common multiple of 1 to 42 is below it.
+// maxScale bounds the integer weights; the least common multiple of 1 through 42 is below it.
 const maxScale = 1 << 60
 
 // scale returns the integer weight of one shared cell for every gold row: unit/width, where unit is the least common

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// unit is divisible by all widths up to 10.
+// unit is divisible by every width up to 10.
 const unit = 2520
 
 func checkPairing(t *testing.T, gold, pred Rows, p Pairing, sum, most, fewest int) {
@@ -72,14 +72,14 @@ func TestAssignAgainstHungarian(t *testing.T) {
 	}
 }
 
-// The cases are the cost matrices of SciPy's tests of linear_sum_assignment, with the costs of the best assignment.
-// Each matrix is turned into tables in which the number of values that rows i and j share is their weight; a cost c
-// becomes the weight big-c.
+// The cases are the cost matrices from SciPy's tests for linear_sum_assignment, with the costs of the best
+// assignment. Each matrix is turned into tables in which the number of values that rows i and j share is their
+// weight; a cost c becomes the weight big-c.
 func TestAssignSciPyCases(t *testing.T) {
 	const inf = -1 // no weight at all
 	for _, c := range []struct {
 		cost [][]int
-		best []int // costs of the assignment, by row
+		best []int // costs of the best assignment, by row
 	}{
 		{[][]int{{400, 150, 400}, {400, 450, 600}, {300, 225, 300}}, []int{150, 400, 300}},
 		{[][]int{{400, 150, 400, 1}, {400, 450, 600, 2}, {300, 225, 300, 3}}, []int{150, 2, 300}},
@@ -98,7 +98,7 @@ func TestAssignSciPyCases(t *testing.T) {
 					}
 				}
 			}
-			big := 1 // ensures that no best pairing leaves out a row
+			big := 1 // large enough that no best pairing leaves out a row
 			for _, row := range cost {
 				big = max(big, 3*slices.Max(row)+1)
 			}
@@ -184,7 +184,7 @@ func TestAssignIgnoresOrder(t *testing.T) {
 	}
 }
 
-// An additional column of predictions never reduces recall.
+// An additional predicted column never reduces recall.
 func TestAssignGrowsWithColumns(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 60 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// shapes are the tables of the benchmarks.
+// shapes are the tables used in the benchmarks.
 var shapes = []struct {
 	name  string
 	sizes []int
@@ -58,7 +58,7 @@ func measure(b *testing.B, f func()) {
 	}
 }
 
-// BenchmarkAssign measures only the pairing, on answers that have been read.
+// BenchmarkAssign measures only the pairing, on answers that have already been read.
 func BenchmarkAssign(b *testing.B) {
 	for _, s := range shapes {
 		for _, n := range s.sizes {
@@ -116,7 +116,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkQALD10 scores the released outputs of SPINACH on QALD-10, including reading the 387 pairs of results.
+// BenchmarkQALD10 scores SPINACH's released outputs on QALD-10, including reading the 387 pairs of results.
 func BenchmarkQALD10(b *testing.B) {
 	var items []struct {
 		Gold json.RawMessage `json:"gold_answer_tuple"`

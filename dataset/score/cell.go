@@ -8,8 +8,8 @@ type Cell struct {
 	Value    string
 	Lang     string // xml:lang, as written
 	Datatype string // full IRI, or ""
-	// More contains the other members of the cell's object, sorted by name, as JSON text. It is almost always empty, but
-	// is needed because SPINACH compares whole objects.
+	// More contains the other members of the cell's object, sorted by name, as JSON text. It is almost always empty,
+	// but required because SPINACH compares whole objects.
 	More string
 }
 
@@ -31,7 +31,7 @@ func (d *Dict) ID(c Cell) int32 {
 	if id, ok := d.ids[c]; ok {
 		return id
 	}
-	// the copy does not keep the whole document in memory
+	// cloned so as not to keep the whole document in memory
 	c = Cell{strings.Clone(c.Type), strings.Clone(c.Value), strings.Clone(c.Lang), strings.Clone(c.Datatype), c.More}
 	id := int32(len(d.cells))
 	d.ids[c] = id
@@ -42,7 +42,7 @@ func (d *Dict) ID(c Cell) int32 {
 // Cell returns the cell with the given number.
 func (d *Dict) Cell(id int32) Cell { return d.cells[id] }
 
-// Len returns the number of different cells.
+// Len returns the number of distinct cells.
 func (d *Dict) Len() int { return len(d.cells) }
 
 // Kind is the kind of an answer.
@@ -87,8 +87,8 @@ func (a *Answer) addRow(cells, columns []int32) {
 	a.Columns = append(a.Columns, columns...)
 }
 
-// spread puts the cells of row i, renumbered, under their columns; -1 means unbound. out must have one element per
-// column.
+// spread writes the cells of row i, renumbered, to their columns in out; -1 means unbound. out must have one element
+// per column.
 func (a *Answer) spread(i int, rename, out []int32) {
 	for c := range out {
 		out[c] = -1
@@ -99,7 +99,7 @@ func (a *Answer) spread(i int, rename, out []int32) {
 }
 
 // column returns the number of a column, adding it if the name is new. Usually there are few names, but a hostile table
-// may have many. hint, the index after the column that was found last, makes both cases fast.
+// may have many. hint, the index after the last column found, makes both cases fast.
 func (a *Answer) column(name string, hint int, index map[string]int32) int32 {
 	if hint < len(a.Vars) && a.Vars[hint] == name {
 		return int32(hint)

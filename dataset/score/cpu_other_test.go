@@ -4,5 +4,5 @@ package score
 
 import "time"
 
-// processorTime is not available on this system.
+// processorTime is unavailable on this system.
 func processorTime() time.Duration { return 0 }

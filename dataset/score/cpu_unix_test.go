@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processorTime returns the processor time of this process, which is more meaningful than elapsed time on a shared
+// processorTime returns the CPU time used by this process, which is more meaningful than elapsed time on a shared
 // machine.
 func processorTime() time.Duration {
 	var r syscall.Rusage

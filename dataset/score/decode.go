@@ -13,8 +13,8 @@ import (
 // ReadAnswer reads an answer from JSON: a whole document of the SPARQL 1.1 Query Results JSON Format, a bare list of
 // bindings or a bare truth value (both as in SPINACH's output files), or null. d numbers the cells.
 //
-// encoding/json validates the text first; then a single pass over it extracts the cells. A table of 100,000 rows takes
-// a quarter of a second.
+// encoding/json first validates the text; then a single pass extracts the cells. A table of 100,000 rows takes a
+// quarter of a second.
 func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	if !json.Valid(data) {
 		var v any
@@ -42,7 +42,7 @@ func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	return s.a, nil
 }
 
-// maxCells keeps the numbers of cells within 32 bits.
+// maxCells keeps cell numbers within 32 bits.
 const maxCells = 1 << 30
 
 // scanner walks over JSON that is known to be valid. Strings without escapes are slices of the text. Dict copies the
@@ -105,7 +105,7 @@ func (s *scanner) skip() string {
 	}
 }
 
-// object calls f at the value of each member; f reads it.
+// object calls f at the value of each member; f must read the value.
 func (s *scanner) object(f func(key string) error) error {
 	s.at++
 	for s.space(); s.text[s.at] != '}'; s.space() {
@@ -125,7 +125,7 @@ func (s *scanner) object(f func(key string) error) error {
 	return nil
 }
 
-// array calls f at each element; f reads it.
+// array calls f at each element; f must read the element.
 func (s *scanner) array(f func() error) error {
 	s.at++
 	for s.space(); s.text[s.at] != ']'; s.space() {
@@ -244,7 +244,7 @@ func (s *scanner) cell() (Cell, error) {
 		}
 		other := s.skip()
 		if key == "value" {
-			c.Value = other // for example a number, which is compared as it is written
+			c.Value = other // for example, a number, which is compared as written
 		}
 		more = append(more, fmt.Sprintf("%q:%s", key, other))
 		return nil

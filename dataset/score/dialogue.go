@@ -24,12 +24,12 @@ type Dialogue struct {
 	Messages []Message
 }
 
-// Turns returns the number of messages, not counting the system's.
+// Turns returns the number of messages, not counting system messages.
 func (d *Dialogue) Turns() int { return max(0, len(d.Messages)-1) }
 
 var actionLine = regexp.MustCompile(`(?m)^\s*Action:\s*Done\b`)
 
-// Finished reports whether the model itself ended the dialogue, with the action Done.
+// Finished reports whether the model itself ended the dialogue with the Done action.
 func (d *Dialogue) Finished() bool {
 	for _, m := range slices.Backward(d.Messages) {
 		if m.Role == "assistant" {
@@ -39,7 +39,7 @@ func (d *Dialogue) Finished() bool {
 	return false
 }
 
-// KQAPro reports whether the gold query is in the dialect of KQA Pro.
+// KQAPro reports whether the gold query is in KQA Pro's dialect.
 func (d *Dialogue) KQAPro() bool { return strings.Contains(d.Query, "<pred:") }
 
 // Gold returns the gold answer as it is compared: KQA Pro's yes and no, in any notation, are truth values.
@@ -56,9 +56,9 @@ func (d *Dialogue) Gold() []string {
 }
 
 // Predicted returns the answer that the published evaluation uses: not the observation at Done, but the last
-// observation that is a list or a truth value. Node lists (with " | ") and patterns (with ?e) are skipped, and an
-// observation that was cut off is read up to the cut. Values lose their datatype; if numbers and words are mixed, the
-// numbers are dropped. found is false if there is no such observation.
+// observation that is a list or a truth value. Node lists (with " | ") and patterns (with ?e) are skipped, and a
+// truncated observation is read up to the point of truncation. Values lose their datatype; if numbers and words are
+// mixed, the numbers are dropped. found is false if there is no such observation.
 func (d *Dialogue) Predicted() (values []string, found bool) {
 	for _, m := range slices.Backward(d.Messages) {
 		_, text, ok := strings.Cut(m.Content, "Observation:")
@@ -119,7 +119,7 @@ func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 func factNode(v string) bool { return strings.HasPrefix(v, "_:") || strings.HasPrefix(v, "fact_") }
 
 // pythonList reads a list in Python's notation: strings in either kind of quotes, numbers, True, False, None, and
-// tuples of these. A list that is cut off is read up to its last complete element; ok is false for anything else.
+// tuples of these. A truncated list is read up to its last complete element; ok is false for anything else.
 func pythonList(s string) (rows [][]string, ok bool) {
 	if !strings.HasPrefix(s, "[") {
 		return nil, false
@@ -158,7 +158,7 @@ func pythonList(s string) (rows [][]string, ok bool) {
 	}
 }
 
-// pythonAtom reads a string or a bare word; ok is false if it is cut off.
+// pythonAtom reads a string or a bare word; ok is false if it is truncated.
 func pythonAtom(s string) (value, rest string, ok bool) {
 	if quote := s[0]; quote == '\'' || quote == '"' {
 		var b strings.Builder
@@ -199,8 +199,8 @@ func names(s string) []string {
 }
 
 // Linking compares the names that the gold query and the model use: precision, recall, F1, and the share of gold names
-// that the question mentions, ignoring case (mention cover rate). The predicted names are the names in the model's
-// first turn that has any; on KQA Pro, the names in all its turns.
+// that the question mentions, ignoring case (the mention cover rate). The predicted names are the names in the
+// model's first turn that has any; on KQA Pro, the names in all its turns.
 func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	gold := names(d.Query)
 	var predicted []string
@@ -222,7 +222,7 @@ func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	return s.Precision, s.Recall, s.F1, mentioned
 }
 
-// texts reads a list of answers or a single one: strings, numbers, or truth values.
+// texts reads one answer or a list of answers: strings, numbers or truth values.
 func texts(raw json.RawMessage) (out []string) {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) != nil {
@@ -237,7 +237,7 @@ func texts(raw json.RawMessage) (out []string) {
 	return out
 }
 
-// aliases reads the answers of ComplexWebQuestions with their aliases.
+// aliases reads ComplexWebQuestions answers with their aliases.
 func aliases(raw json.RawMessage) (out []string) {
 	var list []struct {
 		Answer  *string  `json:"answer"`

@@ -1,15 +1,15 @@
-// Package score compares the answer of a system with the answer that a benchmark expects: it compares tables of results
-// row by row.
+// Package score compares a system's answer with the answer that a benchmark expects: it compares result tables row by
+// row.
 //
 // # The measure
 //
-// Most published figures on Wikidata are based on the row-major F1 of SPINACH (Liu et al., EMNLP Findings 2024, section
-// 5 and its evaluation code). A gold row and a predicted row are multisets of cells; their recall is the share of the
-// gold row's cells that the predicted row also has. Gold and predicted rows are paired one to one so that the sum of
-// recalls is as large as possible; the remaining rows are misses or false alarms. [Spinach] is exactly that measure,
-// [GRASP] is the variant of GRASP (Walter and Bast 2025), and [KBQA] computes the set measures of Interactive-KBQA
-// (Xiong et al. 2024) and MCTS-KBQA (Xiong et al. 2025). [Fair] is our own measure: it is similar to [Spinach], but
-// does not penalize right answers for their form. docs/scoring.md explains each with examples.
+// Most published figures for Wikidata are based on SPINACH's row-major F1 (Liu et al., EMNLP Findings 2024, section 5
+// and its evaluation code). A gold row and a predicted row are multisets of cells; their recall is the share of the
+// gold row's cells that also occur in the predicted row. Gold and predicted rows are paired one to one so that the
+// sum of recalls is as large as possible; the remaining rows are misses or false alarms. [Spinach] is exactly that
+// measure, [GRASP] is the variant used by GRASP (Walter and Bast 2025), and [KBQA] computes the set measures of
+// Interactive-KBQA (Xiong et al. 2024) and MCTS-KBQA (Xiong et al. 2025). [Fair] is our own measure: it is similar to
+// [Spinach], but does not penalize correct answers for their form. docs/scoring.md explains each with examples.
 //
 // # How the pairing is found
 //
@@ -25,15 +25,15 @@
 //   - paths.go does this pairing: the method of Hopcroft and Karp, with hubs as nodes that any number of paths may
 //     pass.
 //
-// The whole computation is exact: weights are integers (in a gold row of width w a cell weighs L/w, where L is the
-// least common multiple of all widths). If L is 2^60 or more, which requires gold rows of more than 40 different widths
-// or of several large prime widths, weights are rounded down, and the score also has an upper bound, as when time runs
-// out. The two then differ by less than the precision of any printed figure. Among several best pairings, the one with
-// the most pairs is used, so that the row order never matters; see [Pairing].
+// The whole computation is exact: weights are integers (in a gold row of width w, a cell weighs L/w, where L is the
+// least common multiple of all widths). If L is 2^60 or more, which requires gold rows with more than 40 different
+// widths or with several large prime widths, weights are rounded down, and the score also has an upper bound, as when
+// time runs out. The two then differ by less than the precision of any printed figure. Among several best pairings,
+// the one with the most pairs is used, so that the row order never matters; see [Pairing].
 //
 // # Trust
 //
 // Results come from outside. Therefore, the code that reads them checks them, the depth of recursion is at most the
-// number of values that two rows share, and [Assign] ends when its context ends, with a lower and an upper bound of the
-// result.
+// number of values that two rows share, and [Assign] ends when its context ends, with a lower and an upper bound on
+// the result.
 package score

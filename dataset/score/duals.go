@@ -3,12 +3,12 @@ package score
 import "context"
 
 // matcher pairs the rows of a graph by the primal-dual method. Dual values u of gold rows and v of predicted rows
-// satisfy u+v >= weight for every joint; a joint is tight if the two sides are equal. Free gold rows all have the dual
-// value top, which is the smallest of any gold row; free predicted rows have 0.
+// satisfy u+v >= weight for every joint; a joint is tight if the two sides are equal. All free gold rows have the
+// dual value top, which is the smallest of any gold row; free predicted rows have 0.
 type matcher struct {
 	*graph
 	ctx  context.Context
-	cost []int64 // weight of one shared value of a gold row
+	cost []int64 // weight of one shared value, by gold row
 	u, v []int64
 	top  int64
 
@@ -18,7 +18,7 @@ type matcher struct {
 	// onlyPositive restricts the search to rows with a positive dual value; see fewest.
 	onlyPositive bool
 
-	// State of a search; a value is from this round if its stamp equals round.
+	// State of a search; a value belongs to this round if its stamp equals round.
 	round          int32
 	layerG, layerP []int32 // distance from the free rows
 	stampG, stampP []int32
@@ -29,7 +29,7 @@ type matcher struct {
 	nextG, nextH   []int // where the depth-first search continues
 	queue          []int32
 	stack          []step
-	cheapest       []int64 // scratch of slack, by hub
+	cheapest       []int64 // scratch space for slack, by hub
 	cheapStamp     []int32
 
 	steps    int
@@ -37,7 +37,7 @@ type matcher struct {
 	stopped  bool
 }
 
-// step is one gold row of a path and the predicted row chosen for it.
+// step is one gold row on a path and the predicted row chosen for it.
 type step struct{ gold, pred int32 }
 
 func newMatcher(ctx context.Context, in *input, g *graph, cost []int64) *matcher {
@@ -100,7 +100,7 @@ func (m *matcher) run() {
 	}
 }
 
-// poll checks the context from time to time.
+// poll checks the context periodically.
 func (m *matcher) poll() bool {
 	if m.steps++; m.steps&4095 == 0 && m.ctx.Err() != nil {
 		m.stopped = true
@@ -175,8 +175,8 @@ func (m *matcher) lower(by int64) {
 	m.fall++
 }
 
-// upper returns an upper bound of the sum of recalls by weak duality: the weight of a pairing is at most the sum of all
-// dual values. This is valid as long as no missing joint could be heavier than the dual values of its rows.
+// upper returns an upper bound on the sum of recalls by weak duality: the weight of a pairing is at most the sum of
+// all dual values. This is valid as long as no missing joint could be heavier than the dual values of its rows.
 func (m *matcher) upper(unit int64) float64 {
 	if m.broken {
 		return float64(m.nGold)
@@ -192,9 +192,9 @@ func (m *matcher) upper(unit int64) float64 {
 }
 
 // fewest returns the number of pairs in the smallest of the best pairings. A best pairing consists of tight joints and
-// covers every row with a positive dual value; its size is the number of those rows minus the number of pairs in which
-// both values are positive. The maximum number of such pairs is the size of a largest pairing between positive rows,
-// which can always be completed (Mendelsohn and Dulmage 1958). m cannot be used afterward.
+// covers every row with a positive dual value; its size is the number of such rows minus the number of pairs in which
+// both dual values are positive. The maximum number of such pairs is the size of a largest pairing between positive
+// rows, which can always be completed (Mendelsohn and Dulmage 1958). m cannot be used afterward.
 func (m *matcher) fewest() (pairs int, ok bool) {
 	positive := 0
 	m.free = m.free[:0]

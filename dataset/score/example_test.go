@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
 
-// This example compares two answers row by row. The prediction contains one of the two gold rows, under another column
-// name.
+// This example compares two answers row by row. The prediction contains one of the two gold rows, under a different
+// column name.
 func ExampleCompareJSON() {
 	gold := json.RawMessage(`[{"cat":{"type":"literal","value":"Tom"}},{"cat":{"type":"literal","value":"Felix"}}]`)
 	predicted := json.RawMessage(`[{"x":{"type":"literal","value":"Felix"}}]`)

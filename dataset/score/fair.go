@@ -14,7 +14,7 @@ type Hint struct {
 	OrderBy []string // the variables of ORDER BY, without "?"; nil if the query orders by something else, or not at all
 }
 
-// Fair is the row-major F1 of [Spinach] without the parts that penalize right answers; docs/scoring.md contains
+// Fair is the row-major F1 of [Spinach] without the parts that penalize correct answers; docs/scoring.md contains
 // examples. Its rules, in the order in which they are applied:
 //
 //  1. Cells are compared by value, see [equal.Key]: 5 and 5.0, a date and its midnight, text in any
@@ -22,14 +22,14 @@ type Hint struct {
 //  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A predicted
 //     text that is the gold label of exactly one gold entity, and is not a gold cell itself, counts as that entity,
 //     unless it is a label next to its entity or the predicted row also has the entity.
-//  3. Equal rows on one side are one row. Predicted rows that differ only in labels next to their entities (one for
-//     each language, for example) are one, with all those labels.
+//  3. Duplicate rows on one side count as one row. Predicted rows that differ only in labels next to their entities
+//     (one for each language, for example) are one, with all those labels.
 //  4. If gold ends at its LIMIT and its ORDER BY variables are columns, the choice among the rows tied with the last
 //     one is arbitrary: any row with the same values in those columns matches them. The better of the scores with and
 //     without this rule counts.
 //  5. A truth value and a table: a gold true equals a table of one true, a table of one number other than 0, or any
-//     other table that has rows; a gold false, the opposite. For a gold table, a predicted truth value is right only if
-//     gold is a single truth value.
+//     other table that has rows; a gold false, the opposite. For a gold table, a predicted truth value is correct
+//     only if gold is a single truth value.
 func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -69,7 +69,7 @@ func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score 
 	return s
 }
 
-// truth reads an answer as a truth value. If rows is true, any table can be read as one.
+// truth interprets an answer as a truth value. If rows is true, any table can be interpreted as one.
 func truth(a *Answer, rows bool) (value, ok bool) {
 	if a.Kind == Boolean {
 		return a.Bool, true
@@ -88,7 +88,7 @@ func truth(a *Answer, rows bool) (value, ok bool) {
 // goldLabels maps strings to the entities that they name in gold: strings in a column xLabel next to x that name only
 // one entity.
 func goldLabels(gold *Answer, value []int32) map[int32]int32 {
-	of := make([]int, len(gold.Vars)) // maps the column of labels to that of entities
+	of := make([]int, len(gold.Vars)) // maps each label column to its entity column
 	found := false
 	for i, v := range gold.Vars {
 		of[i] = -1
@@ -119,7 +119,7 @@ func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 }
 
 // predictedRows returns the predicted rows as they are compared: by value, with entities instead of strings that name
-// them, and with equal rows merged.
+// them, and with duplicate rows merged.
 func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32) Rows {
 	itself := map[int32]bool{}
 	if len(names) > 0 {
@@ -144,7 +144,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 				cell[j] = e
 			}
 		}
-		if len(cell) == 0 { // the row contains only labels of something unbound
+		if len(cell) == 0 { // the row contains only labels of unbound entities
 			cell, label = label, nil
 		}
 		cells.Add(cell...)

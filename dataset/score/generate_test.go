@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 )
 
-// shape makes tables for benchmarks, with words as cells.
+// shape generates benchmark tables with words as cells.
 type shape struct{ r *rand.Rand }
 
 func newShape(seed uint64, n int) shape { return shape{rand.New(rand.NewPCG(seed, uint64(n)))} }
@@ -67,8 +67,8 @@ func (s shape) ordinary(n int) (gold, pred [][]string) {
 }
 
 // hard draws every column from about 2 sqrt(n) values: 30 % of the predicted rows are copies, 60 % have one or two
-// cells drawn again, and 10 % share nothing. There are 1.1 n predicted rows. There are many ties. If common is true,
-// all rows also contain one more value, which is the same for all.
+// cells redrawn, and 10 % share nothing. There are 1.1 n predicted rows. There are many ties. If common is true,
+// every row also contains one additional value, the same in all rows.
 func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	if k == 0 {
 		k = max(4, int(2*math.Sqrt(float64(n))))

@@ -4,7 +4,7 @@ package score
 const candidates = 8
 
 // greedy pairs gold rows that are still free with free predicted rows, first those that share everything, then the best
-// of a few for each value. It is used when a search had to stop, since it is fast and better than nothing.
+// of a few for each value. It is used when a search had to stop early, since it is fast and better than nothing.
 func (in *input) greedy(mateG, mateP []int32) {
 	starts := make([]int32, in.values+1) // predicted rows by value
 	nPred := in.rows() - in.nGold
@@ -38,7 +38,7 @@ func (in *input) greedy(mateG, mateP []int32) {
 	}
 }
 
-// bestFree searches a few free predicted rows for each value of a gold row.
+// bestFree examines a few free predicted rows for each value in a gold row.
 func (in *input) bestFree(g int32, starts, next, rows, mateP []int32) (best, shared int32) {
 	best = -1
 	for _, v := range in.row(g) {

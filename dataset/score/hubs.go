@@ -2,15 +2,15 @@ package score
 
 import "context"
 
-// joint joins a gold row with a hub or, if to is negative, directly with the predicted row ^to; shared is the number of
-// values that the two have in common.
+// joint joins a gold row with a hub or, if to is negative, directly with the predicted row ^to; shared is the number
+// of values they have in common.
 type joint struct {
 	to     int32
 	shared int32
 }
 
-// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are the joints of gold row i, those with
-// the most shared values first; preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
+// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are the joints of gold row i, sorted by
+// decreasing number of shared values; preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
 type graph struct {
 	nGold, nPred int
 	goldStarts   []int
@@ -22,10 +22,10 @@ type graph struct {
 	broken       bool  // the search ended early: nothing is known about pairs that are not joined
 }
 
-// level collects the joints and hubs with the same number of shared values.
+// level holds the joints and hubs with the same number of shared values.
 type level struct {
 	gold  []int32 // the gold row
-	to    []int32 // its hub (number within the level) or ^predicted row
+	to    []int32 // hub number within the level, or ^predicted row
 	sizes []int32 // number of predicted rows of each hub
 	preds []int32
 }
@@ -34,12 +34,12 @@ func (l *level) size() int { return len(l.gold) + len(l.preds) }
 
 // miner lists all closed sets of values that rows of both sides contain, as LCM does (Uno, Kiyomi, Arimura 2004): each
 // closed set is reached from exactly one other closed set, by adding one value, the core; a set whose closure adds a
-// value below its core is found from another set. If a set has few rows, its pairs are listed, and the search does not
-// go deeper.
+// value below its core is found from a different set. If a set has few rows, its pairs are listed, and the search
+// does not go deeper.
 type miner struct {
 	ctx    context.Context
 	in     *input
-	levels []*level // by number of shared values
+	levels []*level // indexed by number of shared values
 	edges  int      // number of joints kept
 	max    int
 	floor  int32 // levels up to this one were dropped
@@ -47,7 +47,7 @@ type miner struct {
 	broken bool
 
 	inSet        []bool    // is the value in the current set?
-	held         []holders // by value, empty between uses
+	held         []holders // indexed by value; empty between uses
 	closureSpace []int32
 }
 
@@ -200,7 +200,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 			break
 		}
 		if !m.inSet[v] {
-			return // it is found from another set
+			return // it is found from a different set
 		}
 	}
 	var added []int32
@@ -218,7 +218,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 	}
 }
 
-// closure returns the values that all rows have; there must be at least atLeast of them.
+// closure returns the values common to all rows, of which there must be at least atLeast.
 func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	out := append(m.closureSpace[:0], m.in.row(gold[0])...)
 	for _, rows := range [][]int32{gold, pred} {
@@ -243,7 +243,7 @@ func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	return out
 }
 
-// graph joins the levels, beginning with the largest number of shared values.
+// graph joins the levels, starting with the largest number of shared values.
 func (m *miner) graph() *graph {
 	g := &graph{nGold: m.in.nGold, nPred: m.in.rows() - m.in.nGold, floor: m.floor, broken: m.broken,
 		complete: !m.broken && m.floor == 0}

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Score is the score of one answer by a row measure.
+// Score is an answer's score by a row measure.
 type Score struct {
-	// Undefined is the reason why there is no score; the item is then not in any mean. Otherwise it is empty.
+	// Undefined is the reason why there is no score; the item is then excluded from all means. Otherwise it is empty.
 	Undefined string
 	F1        float64 // 0 to 1
 	EM        bool    // F1 is exactly 1
-	// Upper is an upper bound of F1, equal to it unless the pairing ran out of time or memory.
+	// Upper is an upper bound on F1, equal to F1 unless the pairing ran out of time or memory.
 	Upper float64
-	// Lowest is the smallest F1 of any best pairing, if several pair different numbers of rows: a program whose pairing
-	// depends on the row order (SciPy's) can return anything between Lowest and F1. Otherwise it is F1.
+	// Lowest is the smallest F1 of any best pairing, if the best pairings have different numbers of pairs: a program
+	// whose pairing depends on the row order (SciPy's) can return anything between Lowest and F1. Otherwise it is F1.
 	Lowest float64
 	// GoldRows, PredRows and Pairs are the numbers of rows and pairs that were compared; Recall is the sum over pairs.
 	GoldRows, PredRows, Pairs int
 	Recall                    float64
-	// Notes describe anything in the measure's result that a reader would not expect.
+	// Notes describe anything unexpected in the measure's result.
 	Notes []string
 }
 
@@ -39,7 +39,7 @@ func certain(ok bool) Score {
 	return s
 }
 
-// Limits bounds the work on one item. The zero value bounds only memory.
+// Limits bounds the resources spent on one item. The zero value bounds only memory.
 type Limits struct {
 	MaxEdges int // see Options
 }
@@ -61,10 +61,11 @@ func IsLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code if they differ): cells are equal if their
+// Spinach is SPINACH's row-major F1 (section 5, and its evaluation code if they differ): cells are equal if their
 // whole objects are; gold columns whose names end in Label or Description do not count, but predicted ones do; column
 // names and column order do not matter; rows are lists, so duplicates count; and a truth value equals only the same
-// truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that matters).
+// truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that
+// matters).
 func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -88,7 +89,7 @@ func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	return rowMajor(ctx, rows, pred.Rows, lim)
 }
 
-// without returns the rows without some columns.
+// without returns the rows with some columns removed.
 func (a *Answer) without(drop []bool) Rows {
 	out := Rows{Starts: make([]int32, 1, a.Rows.Len()+1), Tokens: make([]int32, 0, len(a.Rows.Tokens))}
 	for i := range a.Rows.Len() {
@@ -138,10 +139,10 @@ func full(p Pairing, gold Rows) bool {
 // graspExact is the number of rows on either side above which GRASP compares only whole rows.
 const graspExact = 1024
 
-// GRASP is the variant of GRASP (its evaluation code): all gold columns count; a table compared with a truth value is
-// true if it has rows; with more than 1,024 rows on either side, only whole rows count, with their cells in column
-// order; otherwise recalls are 32-bit floats, and a pair of rows that share nothing counts as a miss but not as a false
-// alarm.
+// GRASP is the variant used by GRASP (its evaluation code): all gold columns count; a table compared with a truth
+// value is true if it has rows; with more than 1,024 rows on either side, only whole rows count, with their cells in
+// column order; otherwise recalls are 32-bit floats, and a pair of rows that have nothing in common counts as a miss
+// but not as a false alarm.
 func GRASP(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -220,7 +221,7 @@ func eachRow(a *Answer, rename []int32, f func(key string)) {
 	}
 }
 
-// plain numbers cells only by type, value, language and datatype.
+// plain renumbers cells, considering only type, value, language and datatype.
 func (d *Dict) plain() []int32 {
 	out := make([]int32, len(d.cells))
 	var other map[Cell]int32
@@ -229,7 +230,7 @@ func (d *Dict) plain() []int32 {
 		if c.More == "" && other == nil {
 			continue
 		}
-		if other == nil { // this is the first such cell: those before it are plain
+		if other == nil { // this is the first such cell; all cells before it are plain
 			other = map[Cell]int32{}
 			for j, c := range d.cells[:i] {
 				other[c] = int32(j)
@@ -245,7 +246,7 @@ func (d *Dict) plain() []int32 {
 	return out
 }
 
-// renamed returns the rows with other numbers for their cells.
+// renamed returns the rows with their cells renumbered.
 func renamed(r Rows, to []int32) Rows {
 	out := Rows{Starts: r.Starts, Tokens: make([]int32, len(r.Tokens))}
 	for i, t := range r.Tokens {

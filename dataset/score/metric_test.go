@@ -126,7 +126,8 @@ func each(rows []string, suffix string) (out []string) {
 	return out
 }
 
-// In this example, two best pairings have different numbers of rows. The value for SciPy's choice is between the two.
+// In this example, two best pairings have different numbers of rows. The value for SciPy's choice is between their
+// scores.
 func TestLowest(t *testing.T) {
 	s := compare(t, rowsJSON("x y", "Q1 Q2", "Q2 Q3"), rowsJSON("x y", "Q1 Q2", "Q1 Q9"), Hint{}).Spinach
 	// The sum is 1. The value is 2/(1+4-2) with both rows paired, and 2/(1+4-1) with one.
@@ -207,7 +208,7 @@ func typed(datatype, value string) string {
 		datatype, value)
 }
 
-// This test compares cells that are equal in value, and cells that only look equal.
+// This test compares cells that are equal in value, and cells that merely look equal.
 func TestValues(t *testing.T) {
 	text := func(s string) string { return fmt.Sprintf(`{"type":"literal","value":%q}`, s) }
 	iri := func(s string) string { return fmt.Sprintf(`{"type":"uri","value":%q}`, s) }
@@ -254,7 +255,7 @@ func TestValues(t *testing.T) {
 
 func rowsJSONRaw(cell string) string { return `[{"x":` + cell + `}]` }
 
-// This test covers the treatment of labels and ties by fair.
+// This test covers how fair treats labels and ties.
 func TestFair(t *testing.T) {
 	top := Hint{Limit: 3, OrderBy: []string{"n"}}
 	tiedGold := rowsJSON("x n", "Q1 9", "Q2 5", "Q3 5")
@@ -304,7 +305,7 @@ func sharedFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// This test checks the released outputs of SPINACH on QALD-10: every stored score, GRASP's scores for the same outputs,
+// This test checks SPINACH's released outputs on QALD-10: every stored score, GRASP's scores for the same outputs,
 // and the published means.
 func TestPublishedScores(t *testing.T) {
 	var items []struct {

@@ -12,15 +12,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Format is the format of a file of outputs.
+// Format is the format of an output file.
 type Format string
 
 // The formats that [ReadOutputs] distinguishes by the first item.
 const (
 	// JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
 	SpinachOutputs Format = "spinach"
-	// JSON lines: in 2025 typ, sparql, result (a string), messages and id, of which id and sparql are required; today
-	// type, id, and output with sparql and kg
+	// JSON lines: in 2025 typ, sparql, result (a string), messages and id, of which id and sparql are required;
+	// currently type, id, and output with sparql and kg
 	GRASPOutputs Format = "grasp"
 	// JSON object that maps an ID to target and prediction with sizes, errors and score; no rows
 	GRASPEvaluation Format = "grasp-evaluation"
@@ -30,12 +30,12 @@ const (
 	QueryResultLines Format = "results"
 )
 
-// Output is one item of a file of outputs.
+// Output is one item in an output file.
 type Output struct {
 	Index    int    // 0-based position in the file
 	ID       string // the ID in the file, or ""
 	Question string
-	Language string // language of the question, if the file contains it
+	Language string // language of the question, if the file specifies it
 	SPARQL   string // the predicted query, or ""
 	Gold     string // the gold query, or ""
 
@@ -43,7 +43,7 @@ type Output struct {
 	Result, GoldResult json.RawMessage
 
 	Failure string // if a service failed, the reason why there is no answer; otherwise empty
-	Steps   int    // actions or function calls; -1 if unknown
+	Steps   int    // number of actions or function calls; -1 if unknown
 	Aliases []string
 	Stored  *float64 // the F1 stored in the file, for SPINACH's outputs
 
@@ -51,7 +51,7 @@ type Output struct {
 	// it is in the file, ID.
 	Unreadable string
 	// Benchmark means that the item has a question and a query but nothing that a system adds. The file is probably a
-	// benchmark, not a file of outputs.
+	// benchmark, not an output file.
 	Benchmark bool
 
 	Dialogue *Dialogue  // of Interactive-KBQA
@@ -65,8 +65,8 @@ type Evaluated struct {
 }
 
 // ReadOutputs reads an output file item by item and calls f with each item, including items that it cannot read (see
-// [Output.Unreadable]). If the file is cut off, or if something follows its end, that counts as one more such item.
-// NaN, which Python's json module writes, is read as null. The error is from f, or means that no item can be read.
+// [Output.Unreadable]). A truncated file, or data after the end, counts as one additional unreadable item. NaN, which
+// Python's json module writes, is read as null. The error is either from f or means that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
@@ -119,7 +119,7 @@ func firstByte(br *bufio.Reader) (byte, error) {
 type outputs struct {
 	dec    *json.Decoder
 	each   func(*Output) error
-	format Format // the format of the first item that can be read
+	format Format // the format of the first readable item
 	n      int
 	unread error // the reason why the first unreadable item cannot be read
 }
@@ -192,7 +192,7 @@ type rawOutput struct {
 	Messages []rawMessage    `json:"messages"`
 	Elapsed  json.RawMessage `json:"elapsed"`
 
-	Questions json.RawMessage `json:"questions"` // of a benchmark in QALD's format
+	Questions json.RawMessage `json:"questions"` // in a benchmark in QALD's format
 
 	Gold     json.RawMessage `json:"gold"`
 	Answered *bool           `json:"answered"`
@@ -204,7 +204,7 @@ type rawOutput struct {
 	Raw     json.RawMessage `json:"answers_raw"`
 }
 
-// graspOutput is a line of the current GRASP: an answer, or a canceled run with its best attempt.
+// graspOutput is a line in the current GRASP format: an answer, or a canceled run with its best attempt.
 type graspOutput struct {
 	SPARQL *string `json:"sparql"`
 }
@@ -215,7 +215,7 @@ type rawMessage struct {
 	ToolCalls []json.RawMessage `json:"tool_calls"`
 }
 
-// next reads one item; io.EOF is the end.
+// next reads one item; it returns io.EOF at the end.
 func (o *outputs) next() error {
 	var item json.RawMessage
 	if err := o.dec.Decode(&item); errors.Is(err, io.EOF) {
@@ -331,7 +331,7 @@ func idText(id json.RawMessage) string {
 	return string(id)
 }
 
-// failureOf reads the error of a result of "eval run". There is an error only if a service failed.
+// failureOf reads the error in a result of "eval run". There is an error only if a service failed.
 func failureOf(raw json.RawMessage) string {
 	if len(raw) == 0 || string(raw) == "null" {
 		return ""
@@ -348,12 +348,12 @@ func failureOf(raw json.RawMessage) string {
 	return "an error without a word"
 }
 
-// serverFailures are the phrases by which GRASP's evaluation recognizes that a server failed, not the system.
+// serverFailures are the phrases by which GRASP's evaluation recognizes that a server failed rather than the system.
 var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)",
 	"403 Client Error"}
 
 // graspFailure reports whether GRASP's evaluation would leave out the output because it has an error or because a
-// tool's answer contains a phrase of a failed server.
+// tool result contains one of the serverFailures.
 func graspFailure(raw *rawOutput) string {
 	if f := failureOf(raw.Error); f != "" {
 		return f
@@ -371,7 +371,7 @@ func graspFailure(raw *rawOutput) string {
 	return ""
 }
 
-// evaluation reads GRASP's evaluation format: one object with an object for each ID. It preserves the order of the
+// evaluation reads GRASP's evaluation format: one object with an object for each ID. It preserves the order in the
 // file.
 func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(doc))

@@ -33,7 +33,8 @@ func TestReadSpinachOutputs(t *testing.T) {
 		a.Steps != -1 {
 		t.Errorf("%+v", a)
 	}
-	// An item without a stored answer has no answer; the published evaluator would use the previous question's answer.
+	// An item without a stored answer has no answer; the published evaluator would reuse the answer to the previous
+	// question.
 	if b.SPARQL != "" || string(b.Result) != "null" || b.Index != 1 {
 		t.Errorf("%+v", b)
 	}
@@ -95,7 +96,7 @@ func TestReadRunResults(t *testing.T) {
 	}
 }
 
-// Unreadable parts are reported, and the rest is read.
+// Unreadable parts are reported, and everything else is read.
 func TestReadOutputsUnreadable(t *testing.T) {
 	const good = `{"id":"g","predicted_answer_tuple":[],"gold_answer_tuple":[]}`
 	for text, want := range map[string][]string{
@@ -132,7 +133,7 @@ func TestReadOutputsOfPython(t *testing.T) {
 		items[2].Stored == nil || *items[2].Stored != -0.5 {
 		t.Errorf("%+v", items)
 	}
-	for shift := range 12 { // words that cross the boundaries of the read buffer
+	for shift := range 12 { // words that cross read buffer boundaries
 		text := "[" + strings.Repeat(" ", 1<<12-shift) + `NaN,-Infinity,"` + strings.Repeat("NaN", 1<<15) +
 			`",-1,Infinity]`
 		got, err := io.ReadAll(iotest.OneByteReader(&pythonJSON{r: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(

@@ -1,6 +1,6 @@
 package score
 
-// pairUp pairs as many free gold rows as tight joints allow, by the method of Hopcroft and Karp: shortest augmenting
+// pairUp pairs as many free gold rows as tight joints allow, using the Hopcroft–Karp algorithm: shortest augmenting
 // paths, many at a time.
 func (m *matcher) pairUp() {
 	for len(m.free) > 0 && m.search() {
@@ -15,8 +15,7 @@ func (m *matcher) pairUp() {
 }
 
 // search arranges the rows by distance from the free gold rows over tight joints, up to the distance of the nearest
-// free predicted row; found reports whether there is one. If there is none, queue contains all gold rows that can be
-// reached.
+// free predicted row; found reports whether there is one. If there is none, queue contains all reachable gold rows.
 func (m *matcher) search() (found bool) {
 	m.round++
 	m.queue = append(m.queue[:0], m.free...)
@@ -59,7 +58,7 @@ func (m *matcher) search() (found bool) {
 	return found
 }
 
-// reach records a predicted row that is reached for the first time. free reports whether it has no mate.
+// reach records a predicted row when it is first reached. free reports whether it has no mate.
 func (m *matcher) reach(p, layer int32) (free bool) {
 	if m.stampP[p] == m.round || (m.onlyPositive && m.v[p] == 0) {
 		return false
@@ -77,7 +76,7 @@ func (m *matcher) reach(p, layer int32) (free bool) {
 // used marks a predicted row that a path has passed in this round.
 const used = -1
 
-// augment finds one path of the last search from a free gold row and inverts it.
+// augment finds a path from a free gold row in the layers of the last search and inverts it.
 func (m *matcher) augment(start int32) bool {
 	m.stack = append(m.stack[:0], step{start, -1})
 	for len(m.stack) > 0 {

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// input is the data on which the search works: the rows of both sides in one list, gold first. A row is a set of
+// input is the data that the search works on: the rows of both sides in one list, gold first. A row is a set of
 // numbers in ascending order. Numbers that occur on only one side are left out, since they do not join rows. The second
 // occurrence of a value in a row has its own number, so that multisets become sets. Values are numbered by increasing
-// frequency, rare ones first, since a set with a rare value has few rows.
+// frequency, rarest first, since few rows contain a rare value.
 type input struct {
 	nGold  int
-	starts []int32 // number of rows + 1
+	starts []int32 // length: number of rows + 1
 	tokens []int32
 	width  []int32 // number of cells of each gold row, including those that do not join rows
 	values int     // all numbers are below this
@@ -28,7 +28,7 @@ func (in *input) common(gold, pred int) int32 {
 }
 
 // shared counts the values that two rows share. first reports that none of them is both below core and outside the
-// marked set, so that core's set is the first set in the order of the search that finds this pair.
+// marked set, so that core's set is the first set, in search order, that finds this pair.
 func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first bool) {
 	x, y := in.row(a), in.row(b)
 	first = true
@@ -50,7 +50,7 @@ func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first b
 	return n, first
 }
 
-// upper returns an upper bound of the sum of recalls that does not require a search: a gold row cannot gain more than
+// upper returns an upper bound on the sum of recalls that does not require a search: a gold row cannot gain more than
 // its joining values, and no more rows can be paired than exist.
 func (in *input) upper() float64 {
 	best := make([]float64, 0, in.nGold)
@@ -72,7 +72,7 @@ func (in *input) upper() float64 {
 	return math.Min(sum, float64(in.nGold))
 }
 
-// numbering turns cells into numbers without gaps: each occurrence in a row has its own number.
+// numbering maps cells to consecutive numbers. Repeated occurrences in a row get different numbers.
 type numbering struct {
 	byToken []int32          // for first occurrences: from token to number + 1
 	again   map[uint64]int32 // for later ones: from token and occurrence to number
@@ -97,7 +97,7 @@ func (n *numbering) number(token int32, occurrence int) int32 {
 	return id
 }
 
-// prepare returns the input of the search.
+// prepare returns the input for the search.
 func prepare(gold, pred Rows) *input {
 	in := &input{nGold: gold.Len(), width: make([]int32, gold.Len())}
 	top := int32(-1)

@@ -2,15 +2,15 @@ package score
 
 import "bufio"
 
-// pythonJSON reads JSON as Python's json module writes it by default: NaN, Infinity and -Infinity outside of strings,
+// pythonJSON reads JSON as Python's json module writes it by default: NaN, Infinity and -Infinity outside strings,
 // which JSON does not allow, become null.
 type pythonJSON struct {
 	r                *bufio.Reader
 	inText, escaping bool
-	rest             []byte // the part of a null that has not been returned yet
+	rest             []byte // unread part of a null
 }
 
-// Read returns the text before the next such word, or null instead of the word.
+// Read returns the text up to the next such word, or null in place of the word.
 func (f *pythonJSON) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		if _, err := f.r.Peek(1); err != nil {
@@ -35,7 +35,7 @@ func (f *pythonJSON) Read(p []byte) (int, error) {
 	return f.r.Discard(n)
 }
 
-// mayBegin reports whether one of the words begins with these bytes.
+// mayBegin reports whether one of the words starts with these bytes.
 func mayBegin(c byte) bool { return c == 'N' || c == 'I' || c == '-' }
 
 // pass records whether the bytes after c are in a string.

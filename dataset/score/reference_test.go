@@ -52,9 +52,9 @@ func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	return sum, most, fewest
 }
 
-// dense is the plain scorer with which the sparse one is compared. It uses the full matrix and the Hungarian method
-// with row and column potentials, in O(n²m). It maximizes first the weight and then, if tie is +1, the number of pairs;
-// if tie is -1, it minimizes that number.
+// dense is a straightforward scorer to compare the sparse one with. It uses the full matrix and the Hungarian method
+// with row and column potentials, in O(n²m). It first maximizes the weight. Among equal weights, it then maximizes
+// the number of pairs if tie is +1 and minimizes it if tie is -1.
 func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	n, m := gold.Len(), pred.Len()
 	weight := func(i, j int) int {
@@ -93,7 +93,8 @@ func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	return sum, pairs
 }
 
-// hungarian returns each row's column in the cheapest full assignment. There must be at least as many columns as rows.
+// hungarian returns the column of each row in the cheapest full assignment. There must be at least as many columns as
+// rows.
 func hungarian(cost [][]int, m int) []int {
 	const inf = int(^uint(0) >> 2)
 	n := len(cost)
@@ -146,8 +147,8 @@ func hungarian(cost [][]int, m int) []int {
 	return out
 }
 
-// randomRows makes rows of 1 to wide cells with few different values. About a third of the predicted rows are copies of
-// gold rows.
+// randomRows returns rows of 1 to wide cells with few distinct values. About a third of the predicted rows are copies
+// of gold rows.
 func randomRows(r *rand.Rand, n, wide, values int, from Rows) Rows {
 	var out Rows
 	for range n {

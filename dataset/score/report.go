@@ -13,29 +13,29 @@ type Scored struct {
 	ID     string
 	Scores Scores
 	// Failure is the reason why a service, not the system, failed. Excluded is the reason why the item cannot be scored.
-	// An item with either is not in any mean.
+	// An item with either is left out of all means.
 	Failure, Excluded string
 	// Groups contains the names of the item's groups, by grouping, such as select under form, and path and filter under
 	// feature.
 	Groups map[string][]string
 }
 
-// Mean contains the means over some items by one measure. Fields that are undefined or do not belong to this measure
-// are nil. Values are from 0 to 1.
+// Mean contains the means of one measure over some items. Fields that are undefined or do not belong to this measure
+// are nil. Values range from 0 to 1.
 type Mean struct {
 	N  int      `json:"n"`
 	F1 *float64 `json:"f1"`
 	EM *float64 `json:"em"`
-	// Upper is the mean of upper bounds, if the pairing ran out of time or memory for some item.
+	// Upper is the mean of the upper bounds, if the pairing of some item ran out of time or memory.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// Lowest is the mean for the worst choice between best pairings, if that matters for some item.
+	// Lowest is the mean for the worst choice among the best pairings, if the choice affects the score of some item.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
 	*SetMean
 	// WithFailures counts service failures as 0; nil if there are none.
 	WithFailures *Mean `json:"with_failures,omitempty"`
 }
 
-// Share is a number from 0 to 1, or NaN, which means undefined and is null in JSON.
+// Share is a number from 0 to 1, or NaN if undefined, which is null in JSON.
 type Share float64
 
 // Undefined is the share of an empty set.
@@ -100,7 +100,7 @@ func (s *SetScore) Values() *SetMean {
 	return s.values()
 }
 
-// MeanOf averages items by one measure. Items without gold, or whose gold is empty, are not in any mean.
+// MeanOf averages one measure over items. Items whose gold answer is missing or empty are left out of all means.
 func MeanOf(items []Scored, m Metric) Mean {
 	var in []*Scored
 	failed := 0
@@ -156,14 +156,14 @@ func mean(sum float64, n int) *float64 {
 	return &m
 }
 
-// Group contains the mean over the items of a group.
+// Group contains the mean over the items in a group.
 type Group struct {
 	Name  string          `json:"group"`
 	Means map[Metric]Mean `json:"means"`
 }
 
-// GroupsBy averages the items of each group of one grouping: first the groups in names, in that order, then the others
-// by name.
+// GroupsBy averages the items in each group of one grouping. It returns the groups in names first, in that order, and
+// then the others by name.
 func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Group {
 	members := map[string][]Scored{}
 	for _, it := range items {
@@ -191,9 +191,9 @@ func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Gro
 	return out
 }
 
-// BestOf combines runs over the same items: Max is the mean over items of the best F1 of any run (Max@k of MCTS-KBQA,
-// for k runs or branches), and Empty is the share of items on which all runs score 0 (Empty@k). f1[r][i] is run r's F1
-// on item i. There must be at least one run.
+// BestOf combines runs over the same items: Max is the mean over items of the best F1 of any run (Max@k in MCTS-KBQA,
+// for k runs or branches), and Empty is the share of items on which all runs score 0 (Empty@k). f1[r][i] is run r's
+// F1 on item i. There must be at least one run.
 func BestOf(f1 [][]float64) (maximum, empty float64) {
 	n := float64(len(f1[0]))
 	for i := range f1[0] {
@@ -209,12 +209,12 @@ func BestOf(f1 [][]float64) (maximum, empty float64) {
 	return maximum, empty
 }
 
-// DialogueMean contains the figures for dialogues of Interactive-KBQA.
+// DialogueMean contains the figures for Interactive-KBQA dialogues.
 type DialogueMean struct {
 	N             int      `json:"n"`
 	Finished      float64  `json:"finished"` // share of dialogues that ended with Done
 	Turns         float64  `json:"turns"`
-	TurnsFinished *float64 `json:"turns_finished"` // mean number of turns of these dialogues
+	TurnsFinished *float64 `json:"turns_finished"` // mean number of turns in these dialogues
 	Precision     float64  `json:"linking_precision"`
 	Recall        float64  `json:"linking_recall"`
 	F1            float64  `json:"linking_f1"`

@@ -12,21 +12,22 @@ import (
 type SetScore struct {
 	Undefined             string // why there is no score, or ""
 	Precision, Recall, F1 float64
-	// RHits1 is the probability that an answer drawn at random from the predicted answers is right. The papers draw a
+	// RHits1 is the probability that an answer drawn at random from the predicted answers is correct. The papers draw a
 	// hundred times; this is the expected value.
 	RHits1 float64
 	// Hits1, Hits5 and Hits10 report whether one of the first 1, 5 or 10 predicted answers is right.
 	Hits1, Hits5, Hits10 bool
-	// Hit is the measure that ComplexWebQuestions calls exact match: some predicted answer equals some gold answer or
-	// alias, ignoring case, punctuation and articles.
+	// Hit is the measure that ComplexWebQuestions calls exact match: whether any predicted answer equals any gold
+	// answer or alias, ignoring case, punctuation and articles.
 	Hit bool
-	// Acc is the accuracy on KQA Pro as the paper defines it: equal sets. AccFirst is the accuracy as its code computes
-	// it: the alphabetically first answers are equal, apart from the notation of numbers and dates.
+	// Acc is the accuracy on KQA Pro as the paper defines it: whether the sets are equal. AccFirst is the accuracy as
+	// the code of KQA Pro computes it: whether the alphabetically first answers are equal, apart from number and date
+	// notation.
 	Acc, AccFirst bool
 }
 
-// Sets compares lists of answers. aliases are other names of gold answers, which count only for Hit. predicted keeps
-// its order; repetitions are dropped.
+// Sets compares lists of answers. aliases are other names for gold answers, which count only for Hit. The order of
+// predicted matters; duplicates are dropped.
 func Sets(gold, predicted, aliases []string) SetScore {
 	g, p := unique(gold), unique(predicted)
 	var s SetScore
@@ -84,7 +85,7 @@ func unique(list []string) []string {
 	return out
 }
 
-// KBQA compares the answers by their lists of values, see [Values]. An empty gold answer is also scored: the score is 1
+// KBQA compares two answers by their lists of values; see [Values]. An empty gold answer is also scored: the score is 1
 // if nothing is predicted either.
 func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	if gold == nil || gold.Kind == None {
@@ -96,8 +97,8 @@ func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	return Sets(Values(gold), Values(pred), aliases)
 }
 
-// Values returns an answer as a list: the values of its first column that is not a label column, in row order, without
-// repetitions and without language or datatype; true or false for a truth value.
+// Values returns an answer as a list: the values of its first column that is not a label column, in row order,
+// without duplicates, languages or datatypes. For a boolean answer, the list contains true or false.
 func Values(a *Answer) []string {
 	switch a.Kind {
 	case Boolean:
@@ -120,7 +121,7 @@ func Values(a *Answer) []string {
 	return unique(out)
 }
 
-// plainName returns a name in lower case, without punctuation and articles.
+// plainName returns a name in lower case, without punctuation or articles.
 func plainName(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", r) {
@@ -133,8 +134,8 @@ func plainName(s string) string {
 	return strings.Join(words, " ")
 }
 
-// sameValue compares two answers as KQA Pro's code does: underscores are spaces, 100.0 m is 100 m, a date is compared
-// by its year.
+// sameValue compares two answers as KQA Pro's code does: underscores equal spaces, 100.0 m equals 100 m, and dates
+// are compared by year.
 func sameValue(a, b string) bool {
 	a, b = strings.ReplaceAll(a, "_", " "), strings.ReplaceAll(b, "_", " ")
 	if a == b {
@@ -153,7 +154,7 @@ func sameValue(a, b string) bool {
 	return dateA == "" || dateB == "" || dateA == dateB
 }
 
-// quantity splits a number from its unit.
+// quantity splits a quantity into its number and unit.
 func quantity(s string) (n float64, unit string, ok bool) {
 	num, unit, _ := strings.Cut(s, " ")
 	n, err := strconv.ParseFloat(num, 64)

@@ -5,7 +5,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// valueKey returns a string that is the same for cells with the same value in the sense of [Fair]; see [equal.Key].
+// valueKey returns a string that is the same for cells whose values are equal under [Fair]; see [equal.Key].
 func valueKey(c Cell) string {
 	switch c.Type {
 	case "bnode":
@@ -16,8 +16,8 @@ func valueKey(c Cell) string {
 	return equal.Key(rdf.Term{Kind: rdf.LiteralKind, Value: c.Value, Datatype: c.Datatype, Lang: c.Lang})
 }
 
-// values numbers cells by value: values()[id] is the same for cells with equal values. Cells that are added later are
-// numbered in the next call.
+// values numbers cells by value: values()[id] is the same for cells with equal values. Cells added later are numbered
+// in the next call.
 func (d *Dict) values() []int32 {
 	if d.byValue == nil {
 		d.byValue = map[string]int32{}

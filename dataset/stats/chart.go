@@ -9,23 +9,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Chart is a bar chart as a self-contained SVG file without scripts or external addresses, and with names for screen
+// Chart is a bar chart as a self-contained SVG file, with no scripts or external URLs and with labels for screen
 // readers.
 type Chart struct {
-	Name string // name of the file, without extension
+	Name string // base name of the file, without extension
 	SVG  string
 }
 
-// bar is a bar of a chart; with two series, the second figure is below the first.
+// bar is a bar in a chart. If there are two series, the second figure is below the first.
 type bar struct {
 	label  string
 	values []float64
-	texts  []string // the labels at the bars
+	texts  []string // bar labels
 }
 
 const (
 	chartWidth = 960
-	maxLabel   = 40 // characters of a bar's name
+	maxLabel   = 40 // maximum length of a bar's name, in characters
 	maxColumns = 24 // maximum number of columns whose labels do not overlap
 )
 
@@ -106,7 +106,7 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 	}
 	pitch := float64(14 + 18*series)
 	top := float64(96 + 30*min(len(legend), 1))
-	full := chartWidth - left - 180 // the space that the widest label leaves
+	full := chartWidth - left - 180 // the space left by the widest label
 	svg := chart.NewFile(chartWidth, top+float64(len(rows))*pitch+20, title, subtitle)
 	x := 32.0
 	for i, name := range legend {
@@ -134,7 +134,7 @@ func filled(series int) string { return `rx="2" fill="` + seriesColors[series] +
 // columnsOf draws vertical columns for categories that have an inherent order.
 func columnsOf(title, subtitle string, shares []Share) string {
 	const bottom, height = 340, 220
-	if len(shares) > maxColumns { // too many labels to fit next to each other, so they are placed below each other
+	if len(shares) > maxColumns { // too many labels to fit side by side, so they are stacked
 		rows := make([]bar, len(shares))
 		for i, s := range shares {
 			rows[i] = bar{s.Name, []float64{float64(s.Count)},

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// Unknown is the language of a question if [Language] cannot determine it (BCP 47: undetermined).
+// Unknown is the language of a question whose language [Language] cannot determine ("undetermined" in BCP 47).
 const Unknown = "und"
 
 // scripts maps each writing system to the language of most questions written in it. The order matters, since Japanese
@@ -21,7 +21,7 @@ var scripts = []struct {
 	{unicode.Georgian, "ka"}, {unicode.Tamil, "ta"},
 }
 
-// functionWords are frequent words in questions in languages that use the Latin alphabet.
+// functionWords are words that occur frequently in questions, for languages that use the Latin alphabet.
 var functionWords = map[string]string{
 	"en": "the of and in is are was were which what who how when where many that with for by has have from does did do their his her its all a an to on at it they you me there than more also not or be can give show list find named called",
 	"de": "der die das und ist sind war wer was welche welcher welches wie viele wann wo mit von für hat haben nicht ein eine den dem alle im",
@@ -36,8 +36,8 @@ var functionWords = map[string]string{
 }
 
 // Language guesses the language of a question from its alphabet or, for Latin letters, by counting function words. It
-// returns [Unknown] if no single language has the most function words. This is enough for a table of a benchmark's
-// languages; a single short question may be mistaken for a related language.
+// returns [Unknown] if no single language has the most function words. This is accurate enough for a table of a
+// benchmark's languages, but a single short question may be attributed to a related language.
 func Language(question string) string {
 	count := map[string]int{}
 	letters := 0
@@ -84,7 +84,7 @@ func Language(question string) string {
 	return best
 }
 
-// weight returns the weight of a word, which is higher if only one language has the word.
+// weight returns the weight of a word. Words that occur in only one language weigh more.
 func weight(word string) int {
 	languages := 0
 	for _, words := range functionWords {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// ReadPageViews reads lines of a Q number, a tab and the views of the entity's article in a year (SPINACH took the
-// English Wikipedia's, July 2023 to June 2024). Empty lines and a first line with headings are skipped. A repeated
-// entity is an error.
+// ReadPageViews reads lines that consist of a Q number, a tab and the number of views of the entity's article in a
+// year. (SPINACH used the English Wikipedia, July 2023 to June 2024.) Empty lines and a header line are skipped. A
+// duplicate entity is an error.
 func ReadPageViews(r io.Reader) (map[string]int64, error) {
 	views := map[string]int64{}
 	sc := bufio.NewScanner(r)

@@ -5,7 +5,7 @@
 // Complexity is counted in two ways, which are shown side by side and must not be mixed: on the query's syntax tree, by
 // the paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions that produced the
 // paper's figures ([measure.Notebook]). Only the second count may be compared with published figures. Properties and
-// patterns are counted on the text, like the published ones; the report also has the patterns of the tree.
+// patterns are counted on the text, like the published ones; the report also includes the patterns in the tree.
 //
 // [Compute] returns a [Report]; [Report.WriteText] prints it, and [Report.Charts] draws it. Its JSON form is stable.
 package stats
@@ -24,29 +24,29 @@ import (
 // Report describes a benchmark. Means are rounded to two digits, as the paper prints them, and shares to four.
 type Report struct {
 	N    int   `json:"n"`
-	Tree Means `json:"tree"` // over the queries that parse; Projections is over all queries
-	// of all queries; Projections is computed from the stored results, or null if there are none
+	Tree Means `json:"tree"` // means over queries that parse; Projections is over all queries
+	// means over all queries; Projections is computed from the stored results, or null if there are none
 	Notebook         Means  `json:"notebook"`
 	UniqueProperties int    `json:"unique_properties"` // P numbers (Table 7)
-	UniquePatterns   int    `json:"unique_patterns"`   // distinct texts without names, numbers, white space (Table 6)
-	Format           string `json:"format"`            // of the file, see [dataset.Format]
+	UniquePatterns   int    `json:"unique_patterns"`   // distinct, ignoring names, numbers and white space (Table 6)
+	Format           string `json:"format"`            // file format; see [dataset.Format]
 
 	UniqueEntities int `json:"unique_entities"` // Q numbers in the queries that parse
-	UniqueShapes   int `json:"unique_shapes"`   // patterns by tokens, see [measure.Shape]
-	// number of items with a table that is not empty; the notebook's projections are the mean over these
+	UniqueShapes   int `json:"unique_shapes"`   // patterns by tokens; see [measure.Shape]
+	// number of items with a nonempty table; the notebook's Projections is the mean over these items
 	Results  int        `json:"results"`
 	Unparsed []Unparsed `json:"unparsed"` // queries that cannot be parsed in the dialect
 	Words    Words      `json:"question_words"`
-	// years of the discussions, from the items' URLs, ascending; items without a URL are left out
+	// years of the discussions, taken from the items' URLs, in ascending order; items without a URL are left out
 	Years []Share `json:"years"`
-	// languages of the questions, from the file or otherwise guessed, see [Language]
+	// languages of the questions, taken from the file or else guessed; see [Language]
 	Languages     []Share        `json:"languages"`
-	Features      []Share        `json:"features"`      // of the queries that parse, see [measure.Features]
+	Features      []Share        `json:"features"`      // for queries that parse; see [measure.Features]
 	Conversations *Conversations `json:"conversations"` // null if unknown for all items
 	Popularity    *Popularity    `json:"popularity"`    // null without page views
 }
 
-// Means are the averages of SPINACH's Table 1.
+// Means are the averages in SPINACH's Table 1.
 type Means struct {
 	Clauses     float64  `json:"clauses"`
 	Projections *float64 `json:"projections"`
@@ -63,14 +63,14 @@ type Unparsed struct {
 	Error string `json:"error"`
 }
 
-// Words describes the lengths of the questions in words, by nearest rank.
+// Words describes the question lengths in words, using nearest-rank percentiles.
 type Words struct {
 	Median int `json:"median"`
 	P90    int `json:"p90"`
 	Max    int `json:"max"`
 }
 
-// Share is the number of items in which something occurs, and their share (0 to 1).
+// Share is the number and the share (0 to 1) of items in which something occurs.
 type Share struct {
 	Name  string  `json:"name"`
 	Count int     `json:"count"`
@@ -85,10 +85,10 @@ type Conversations struct {
 	Short   Share   `json:"short"`   // 1 to 3
 	Medium  Share   `json:"medium"`  // 4 to 6
 	Long    Share   `json:"long"`    // 7 or more
-	Silent  int     `json:"silent"`  // discussions without an answer, not counted in N
+	Silent  int     `json:"silent"`  // discussions without an answer; not counted in N
 }
 
-// Popularity describes the page views of the distinct entities of the queries (Table 9). Entities without a figure
+// Popularity describes the page views of the distinct entities in the queries (Table 9). Entities without a figure
 // count as 0.
 type Popularity struct {
 	Entities    int          `json:"entities"`
@@ -96,15 +96,15 @@ type Popularity struct {
 	Percentiles []Percentile `json:"percentiles"`
 }
 
-// Percentile is an entity whose page views the given percentage of entities reach or exceed: the 10th is well known,
-// and the 90th is not.
+// Percentile is an entity whose page views the given percentage of entities reach or exceed: the 10th percentile is
+// well known, and the 90th is not.
 type Percentile struct {
 	Percent int    `json:"percent"`
 	Entity  string `json:"entity"`
 	Views   int64  `json:"views"`
 }
 
-// Compute describes items. views maps Q numbers to page views; it is nil if there are none.
+// Compute returns a report on the items. views maps Q numbers to page views, or is nil if there are none.
 func Compute(items []dataset.Item, format dataset.Format, views map[string]int64) *Report {
 	r := &Report{N: len(items), Format: string(format), Unparsed: []Unparsed{}}
 	c := &collector{properties: set{}, patterns: set{}, shapes: set{}, entities: set{}, years: map[string]int{},
@@ -143,7 +143,7 @@ func (s set) add(texts ...string) {
 	}
 }
 
-// sums contains the sums of Table 1's figures.
+// sums contains the sums of the figures in Table 1.
 type sums struct{ measure.Metrics }
 
 func (s *sums) add(m measure.Metrics) {
@@ -156,7 +156,7 @@ func (s *sums) add(m measure.Metrics) {
 	s.Literals += m.Literals
 }
 
-// means divides all sums except that of the projections by n.
+// means divides all sums except the sum of projections by n.
 func (s *sums) means(n int) Means {
 	by := func(sum int) float64 {
 		if m := mean(sum, n); m != nil {
@@ -177,26 +177,26 @@ func mean(sum, n int) *float64 {
 	return &m
 }
 
-// round rounds x to the value that is printed with the given number of digits.
+// round rounds x to the value printed with the given number of digits.
 func round(x float64, digits int) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
 	if err != nil {
-		return x // FormatFloat wrote it, so it is a number
+		return x // cannot happen: FormatFloat returns a valid number
 	}
 	return y
 }
 
-// collector collects the figures of the items.
+// collector collects the figures for the items.
 type collector struct {
 	trees, notebook                        sums
 	parsed                                 int
-	tables, columns                        int // results that are not empty, and the number of their columns
+	tables, columns                        int // number of nonempty results, and of their columns
 	properties, patterns, shapes, entities set
 	years, languages, features             map[string]int
 	words, responses                       []int
 }
 
-// text counts the figures that do not require a syntax tree.
+// text computes the figures that do not require a syntax tree.
 func (c *collector) text(it *dataset.Item) {
 	c.notebook.add(measure.Notebook(it.SPARQL))
 	c.properties.add(measure.NotebookProperties(it.SPARQL)...)
@@ -244,7 +244,7 @@ func year(address string) string {
 	return ""
 }
 
-// shares returns shares ordered by count, then by name.
+// shares returns shares sorted by count, then by name.
 func shares(counts map[string]int, of int) []Share {
 	out := []Share{}
 	for name, n := range counts {
@@ -275,7 +275,7 @@ func words(lengths []int) Words {
 	return Words{rank(50), rank(90), rank(100)}
 }
 
-// nearest returns the index of a percentile's nearest rank among n sorted values.
+// nearest returns the nearest-rank index of a percentile among n sorted values.
 func nearest(percent, n int) int {
 	return max(int(math.Ceil(float64(percent)/100*float64(n)))-1, 0)
 }

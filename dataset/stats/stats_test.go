@@ -42,10 +42,10 @@ func TestCompute(t *testing.T) {
 	r.Unparsed = nil
 	want := &Report{
 		N: 4, Format: "grasp",
-		// a: SELECT, two triples, LIMIT; b and c: SELECT, triple, FILTER; together 10 clauses of 3 queries
+		// a: SELECT, two triples, LIMIT; b and c: SELECT, triple, FILTER; 10 clauses in 3 queries
 		Tree: Means{Clauses: 3.33, Projections: ptr(1.), Relations: 1.33, Subjects: 1, Predicates: 1.33, Objects: 1.33},
 		// a: 1 + first triple + LIMIT (the second triple has no subject); b, c: 1 + triple + FILTER; d: 1 + triple;
-		// together 11 clauses of 4 queries
+		// 11 clauses in 4 queries
 		Notebook: Means{Clauses: 2.75, Projections: ptr(1.), Relations: 1, Subjects: 1, Predicates: 1,
 			Objects: 1},
 		UniqueProperties: 3, UniquePatterns: 3, UniqueEntities: 5, UniqueShapes: 2, Results: 1,

@@ -8,7 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// published contains rows of SPINACH's Table 1, counted by the notebook. A benchmark's own row is compared with them.
+// published contains rows of SPINACH's Table 1 as counted by the notebook, for comparison with a benchmark's own
+// row.
 var published = []struct {
 	name   string
 	values [7]float64 // clauses, projections, relations, subjects, predicates, objects, literals
@@ -24,12 +25,12 @@ var published = []struct {
 // columns are the names of the figures in Table 1.
 var columns = [...]string{"clauses", "projections", "relations", "subjects", "predicates", "objects", "literals"}
 
-// values returns the figures in column order; unknown figures are nil.
+// values returns the figures in column order, with nil for unknown figures.
 func (m Means) values() [7]*float64 {
 	return [7]*float64{&m.Clauses, m.Projections, &m.Relations, &m.Subjects, &m.Predicates, &m.Objects, &m.Literals}
 }
 
-// WriteText prints the report as tables in plain text.
+// WriteText prints the report as plain-text tables.
 func (r *Report) WriteText(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	left := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -120,7 +121,7 @@ func printShares(print func(io.Writer, string, ...any), w io.Writer, shares []Sh
 	}
 }
 
-// counted formats a number followed by the name of the counted things.
+// counted formats a number followed by a noun.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -17,15 +17,15 @@ import (
 // forumLicense is the ID of [dataset.License].
 const forumLicense = "cc-by-sa-4.0"
 
-// licenses are the license IDs that a card can contain: those of SPDX, in lower case. Any other license has the ID
-// "other" and its own name.
+// licenses are the license IDs that a card can contain: SPDX IDs in lower case. Any other license has the ID "other"
+// and its own name.
 var licenses = []string{"apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", forumLicense, "cc0-1.0", "mit",
 	"odbl", "odc-by", "pddl"}
 
-// ownLicense is the prefix of the name of a license without an ID, as in SPDX.
+// ownLicense is the prefix that SPDX defines for licenses that have no SPDX ID.
 const ownLicense = "licenseref-"
 
-// License reads the name of a license: an SPDX ID in any letter case, or LicenseRef-NAME for your own.
+// License parses the name of a license: an SPDX ID, ignoring case, or LicenseRef-NAME for your own license.
 func License(name string) (string, error) {
 	id := strings.ToLower(strings.TrimSpace(name))
 	if slices.Contains(licenses, id) || strings.HasPrefix(id, ownLicense) && len(id) > len(ownLicense) &&
@@ -37,7 +37,7 @@ func License(name string) (string, error) {
 }
 
 // CheckLicense returns an error if lines from discussions, which are under the forum's license, would be published
-// under another license.
+// under a different license.
 func (x *Export) CheckLicense(license string) error {
 	for _, l := range x.Lines {
 		if l.From == "forum" && license != forumLicense {
@@ -48,15 +48,15 @@ func (x *Export) CheckLicense(license string) error {
 	return nil
 }
 
-// Description is the content of a card, except for the data about the lines.
+// Description is the content of a card, except for the statistics about the lines.
 type Description struct {
 	Name    string
 	As      string
-	File    string // the file with the lines
+	File    string // file that contains the lines
 	Made    time.Time
 	License string
 	Not     []string // names of the files with test items
-	Items   int      // number of items in them
+	Items   int      // number of items in those files
 	MinF1   float64
 	Measure string
 	Command string
@@ -68,7 +68,7 @@ var what = map[string]string{
 	transcript.AsPreference: "pairs of turns after the same prompt, of which one is better",
 }
 
-// Card writes the card of a data set in Markdown.
+// Card writes the data set's card in Markdown.
 func (x *Export) Card(d *Description) []byte {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -115,7 +115,7 @@ func (x *Export) Card(d *Description) []byte {
 	return []byte(b.String())
 }
 
-// table writes a table with the number of lines for each value of one member.
+// table writes a table of the number of lines for each value of one field.
 func (x *Export) table(p func(string, ...any), name string, of func(*Line) string) {
 	counts := map[string]int{}
 	for i := range x.Lines {

@@ -44,10 +44,10 @@ type correctionSource struct {
 }
 
 // harvest adds the pairs from the discussions in a harvest's folder: a query that answered the request and was replaced
-// by a later comment is worse than the query that was posted last. This applies only if the requester said thanks or
-// the discussion was closed as resolved, and if the last query ran, returned rows and is not the bot's. A user's
-// earlier query counts only if it has some IDs in common with the last query. Queries in the request are part of the
-// prompt. Discussions that were rejected, excluded by annotators or removed from the wiki do not yield pairs.
+// by a later comment is worse than the query that was posted last. This applies only if the requester said thank you
+// or the discussion was closed as resolved, and if the last query ran, returned rows and was not posted by the bot. A
+// user's earlier query counts only if it has some IDs in common with the last query. Queries in the request are part
+// of the prompt. Discussions that were rejected, excluded by annotators or removed from the wiki do not yield pairs.
 func (x *Export) harvest(ctx context.Context, path string, o Options) error {
 	if o.As != transcript.AsPreference {
 		return fmt.Errorf("%s is a harvest, which contains discussions and not runs: export it with --as preference", path)
@@ -154,7 +154,7 @@ func settled(c *dataset.Candidate) string {
 }
 
 // corrected returns the last query of a discussion, and the earlier, different ones that answered the request. It
-// returns none if the last one is the bot's or the requester's own.
+// returns nothing if the last query was posted by the bot or is part of the request.
 func corrected(c *dataset.Candidate) (earlier []dataset.Query, last dataset.Query) {
 	if len(c.Queries) == 0 {
 		return nil, last
@@ -176,7 +176,7 @@ func corrected(c *dataset.Candidate) (earlier []dataset.Query, last dataset.Quer
 	return earlier, last
 }
 
-// named returns the Q and P numbers of a query, or none if it does not parse.
+// named returns the Q and P numbers in a query, or nil if it does not parse.
 func named(query string) []string {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -203,5 +203,5 @@ func requested(c *dataset.Candidate) string {
 	return out
 }
 
-// place marks the position of a query in a comment's text, see [dataset.Comment].
+// place marks the position of a query in a comment's text; see [dataset.Comment].
 const place = "[query]"

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// discussed returns a discussion in which the bot answered and a user posted another query.
+// discussed returns a discussion in which the bot answered and a user posted a different query.
 func discussed(id string, change func(*dataset.Candidate)) dataset.Candidate {
 	c := dataset.Candidate{Schema: dataset.CandidateSchema, ID: "c-000000000000000" + id, Stage: dataset.Staged,
 		Original: "SELECT ?m { ?m wdt:P31 wd:Q8502 }", Cleaned: "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 . }",
@@ -50,7 +50,7 @@ func harvest(t *testing.T, cs ...dataset.Candidate) string {
 	return dir
 }
 
-// A pair is created only if someone replaced an answer and someone confirmed the new one.
+// A pair is created only if an answer was replaced and the new one was confirmed.
 func TestCorrections(t *testing.T) {
 	person := func(query string) func(*dataset.Candidate) {
 		return func(c *dataset.Candidate) { c.Queries[1].Bot, c.Queries[1].SPARQL = false, query }
@@ -61,9 +61,9 @@ func TestCorrections(t *testing.T) {
 		discussed("4", func(c *dataset.Candidate) { c.Result.Rows = 0 }),
 		discussed("5", func(c *dataset.Candidate) { c.Queries[2].Bot = true }),
 		discussed("6", func(c *dataset.Candidate) { c.Queries = c.Queries[2:] }),
-		discussed("7", person("SELECT ?x { ?x wdt:P279 wd:Q5 }")),                // it is about something else
-		discussed("8", person("SELECT ?m ?n { ?m wdt:P31 wd:Q8502 ; p:P1 ?n }")), // it is about the same thing
-		discussed("9", person("SELECT   ?m WHERE { ?m wdt:P31 wd:Q8502 }")))      // it is the same query
+		discussed("7", person("SELECT ?x { ?x wdt:P279 wd:Q5 }")),                // unrelated to the answer
+		discussed("8", person("SELECT ?m ?n { ?m wdt:P31 wd:Q8502 ; p:P1 ?n }")), // same topic as the answer
+		discussed("9", person("SELECT   ?m WHERE { ?m wdt:P31 wd:Q8502 }")))      // same query
 	o := training.Options{As: transcript.AsPreference}
 	x := from(t, dir, o)
 	if len(x.Lines) != 2 || x.Out[training.Unsettled] != 3 || x.Out[training.NoPair] != 4 {
@@ -115,7 +115,7 @@ func TestLicense(t *testing.T) {
 	}
 }
 
-// TestForLoaders writes pairs from each source, with text and with native calls, to the folder LOADERS, for
+// TestForLoaders writes pairs from each source, with both text and native calls, to the folder named by LOADERS, for
 // tools/loaders.
 func TestForLoaders(t *testing.T) {
 	out := os.Getenv("LOADERS")
@@ -143,7 +143,7 @@ func TestForLoaders(t *testing.T) {
 	}
 }
 
-// branched returns a search with a failed step next to the one on the path to the answer.
+// branched returns a search in which a step on the path to the answer has a failed sibling.
 func branched(native bool) *log {
 	l := start("Which branch?")
 	root := l.add(1, event.Event{Event: "tree", Tree: &event.Tree{Policy: "mcts"}})
@@ -170,7 +170,7 @@ func reviewed() *log {
 	return l.end(l.step(at, "right"), "ASK {}", 1)
 }
 
-// If a reviewer edited a turn, the edited turn is learned.
+// If a reviewer edited a turn, training uses the edited version.
 func TestReviewed(t *testing.T) {
 	x := from(t, folder(t, reviewed()), training.Options{As: transcript.AsSFT})
 	if len(x.Lines) != 1 || !strings.Contains(string(x.Lines[0].Text), "Action: right(x)") ||

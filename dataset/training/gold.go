@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// EnoughF1 is the minimum F1 at which MCTS-KBQA keeps the path of a search (section 3.4 of the paper).
+// EnoughF1 is the minimum F1 at which MCTS-KBQA keeps a search path (section 3.4 of the paper).
 const EnoughF1 = 0.67
 
-// scored adds the lines of a benchmark run whose answers have an F1 of at least o.MinF1 against gold. For a search, the
-// line is the path to the best answer according to gold, even if another one was chosen.
+// scored adds the lines from a benchmark run whose answers have an F1 of at least o.MinF1 against gold. For a search,
+// the line is the path to the best answer according to gold, even if the search chose a different one.
 func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	data, err := evalrun.Load(ctx, path, evalrun.Metrics)
 	if err != nil {
@@ -64,15 +64,15 @@ func (x *Export) scored(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// best returns the run along the branch with the best answer according to gold, or along the chosen branch if no other
-// branch has a better one.
+// best returns the run along the branch with the best answer according to gold, or along the chosen branch if no
+// other branch has a better answer.
 func best(ctx context.Context, r *transcript.Run, gold evalrun.Result, measure string, f1 float64) (
 	*transcript.Run, float64, bool, error) {
 	chosen := r
 	for _, b := range r.Branches() {
 		rows, err := b.Bindings()
 		if err != nil {
-			continue // an answer that cannot be read cannot be scored
+			continue // an unreadable answer cannot be scored
 		}
 		gold.Result = rows
 		scores, err := evalrun.Metrics(ctx, &gold)

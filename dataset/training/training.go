@@ -1,8 +1,8 @@
-// Package training creates training data sets from runs and from discussions: it chooses lines, leaves out duplicates
+// Package training creates training data sets from runs and from discussions: it selects lines, leaves out duplicates
 // and lines that are similar to a test item, and describes the data set in a card.
 //
-//	training.go  which lines
-//	gold.go      distant supervision: runs and branches whose answer is right by gold
+//	training.go  line selection
+//	gold.go      distant supervision: runs and branches whose answer matches gold
 //	forum.go     preferences from discussions in which a query was corrected
 //	card.go      the card, and licenses
 //
@@ -31,15 +31,16 @@ import (
 type Options struct {
 	As      string // transcript.AsSFT, …
 	All     bool   // include runs without an answer
-	Several bool   // include more than one line for the same question, or for nearly the same wording
+	Several bool   // include several lines for questions with the same or nearly the same wording
 
 	MinF1   float64 // minimum F1 of a run's answer against gold; gold is not used if 0. Requires folders of benchmark runs
 	Measure string  // measure for MinF1, as named by package evalrun
 
-	// Excluded returns the IDs of a harvest's discussions that annotators excluded; nil if there is no annotation
+	// Excluded returns the IDs of the discussions in a harvest that annotators excluded; nil if there are no
+	// annotations
 	Excluded func(ctx context.Context, dir string) (map[string]bool, error)
 
-	Not     *examples.Held // items that no line may be similar to; may be nil
+	Not     *examples.Held // lines must not be similar to these items; may be nil
 	License string         // of the lines, or ""; lines from a discussion have the forum's license
 }
 
@@ -64,14 +65,14 @@ type Export struct {
 	Lines  []Line
 	Out    map[string]int // number left out, by reason
 	Unread []string       // unreadable files and folders without files, with the reason
-	// number of lines that contain a search path other than the chosen one, because it is better according to gold
+	// number of lines that contain a search path other than the chosen one because it scores better against gold
 	OtherBranch int
 }
 
-// Line is a line of the data set, with its data for the card.
+// Line is a line in the data set, with its data for the card.
 type Line struct {
 	Text    []byte
-	From    string // run, review, tree, dialogue (of another program) or forum
+	From    string // run, review, tree, dialogue (from another program) or forum
 	Preset  string
 	Model   string
 	License string
@@ -108,8 +109,8 @@ func (x *Export) Reasons() []string {
 	})
 }
 
-// From creates lines from paths, in order. A path is a trajectory, a folder of them, the folder of a benchmark run, or,
-// for preferences, the folder of a harvest.
+// From creates lines from paths, in order. A path is a trajectory, a folder of trajectories, the folder of a
+// benchmark run, or, for preferences, the folder of a harvest.
 func From(ctx context.Context, paths []string, o Options) (*Export, error) {
 	x := &Export{Out: map[string]int{}}
 	for _, path := range paths {
@@ -156,7 +157,7 @@ func (x *Export) runs(ctx context.Context, path string, o Options) error {
 	return nil
 }
 
-// nameOf returns a trajectory's name in a line: without folders, except that of a benchmark run.
+// nameOf returns a trajectory's name as used in a line: its base name, preceded by the folder name for a benchmark run.
 func nameOf(path, file string) string {
 	name := filepath.Base(file)
 	if filepath.Base(filepath.Dir(file)) == "trajectories" && filepath.Dir(filepath.Dir(file)) == filepath.Clean(path) {
@@ -203,7 +204,8 @@ func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
 	return nil
 }
 
-// asked returns everything that was asked, since in a conversation the same words may be another question.
+// asked returns all questions in the conversation, since the same words may mean something different in a different
+// conversation.
 func asked(q event.Question) string {
 	var out []string
 	for _, turn := range q.History {
@@ -212,8 +214,8 @@ func asked(q event.Question) string {
 	return strings.Join(append(out, q.Text), "\n")
 }
 
-// near returns the reason why a run is too similar to an item that must not be learned. It compares the question, the
-// queries, and the solved questions that the model was shown.
+// near returns the reason why a run is too similar to an item that must not be used for training. It compares the
+// question, the queries, and the solved questions that the model was shown.
 func near(p *transcript.Piece, o Options) examples.Reason {
 	if o.Not == nil {
 		return ""
@@ -236,8 +238,8 @@ func near(p *transcript.Piece, o Options) examples.Reason {
 }
 
 // once removes duplicates: lines with the same text and, except for preferences, lines for the same question. (A
-// question has many preferences.) Among several lines for a question, it keeps the best one: by F1, then by confidence,
-// then by order.
+// question has many preferences.) Among several lines for a question, it keeps the best one, by F1, then by
+// confidence, then by order.
 func (x *Export) once(o Options) {
 	order := make([]int, len(x.Lines))
 	for i := range order {

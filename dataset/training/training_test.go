@@ -28,7 +28,7 @@ func (l *log) add(parent int, e event.Event) int {
 	return e.ID
 }
 
-// asks adds a call to the model with its answer.
+// asks adds a call to the model and its response.
 func (l *log) asks(parent int, prompt string, said ...string) int {
 	e := event.Event{Event: "model", Request: &llm.Request{Purpose: "act",
 		Messages: []llm.Message{{Role: llm.User, Content: prompt}}}, Response: &llm.Response{Model: "m"}}
@@ -88,7 +88,7 @@ func (l *log) write(t *testing.T, path string) {
 	}
 }
 
-// folder writes a folder of runs in the given order.
+// folder writes the runs to a folder in the given order.
 func folder(t *testing.T, runs ...*log) string {
 	dir := t.TempDir()
 	for i, l := range runs {
@@ -106,7 +106,7 @@ func from(t *testing.T, path string, o training.Options) *training.Export {
 	return x
 }
 
-// files returns the names of the trajectories from which the lines come.
+// files returns the names of the trajectories that the lines come from.
 func files(t *testing.T, x *training.Export) (out []string) {
 	for _, l := range x.Lines {
 		var got struct{ Source transcript.Provenance }
@@ -118,7 +118,7 @@ func files(t *testing.T, x *training.Export) (out []string) {
 	return out
 }
 
-// Among several equal dialogues, only one is kept. Among several dialogues for the same question, the one with the
+// Among identical dialogues, only one is kept. Among several dialogues for the same question, the one with the
 // highest confidence is kept.
 func TestOnce(t *testing.T) {
 	dir := folder(t, linear("Which river is the longest in Africa?", "SELECT 1", 0.3),
@@ -143,8 +143,8 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// Lines that are similar to a test item are left out: lines with its question in other words, with its query for
-// another question, with its query on the path, or with an example in the prompt.
+// Lines that are similar to a test item are left out: lines with a paraphrase of its question, with its query for a
+// different question, with its query on the path, or with an example in the prompt.
 func TestHeldBack(t *testing.T) {
 	gold := "SELECT ?c WHERE { ?c wdt:P31 wd:Q515 ; wdt:P17 wd:Q142 ; wdt:P1082 ?n . FILTER(?n > 100000) }"
 	held := examples.Hold([]dataset.Item{{ID: "7", Question: "Which cities in France have over 100000 inhabitants?",
@@ -182,7 +182,7 @@ const (
 	gold2 = "[" + rowA + "," + rowB + "]"
 )
 
-// searched returns a search that chose the branch with one row and not the one with both.
+// searched returns a search that chose the branch with one row over the branch with both.
 func searched() *log {
 	l := start("Which two?")
 	root := l.add(1, event.Event{Event: "tree", Tree: &event.Tree{Policy: "mcts"}})
@@ -195,7 +195,7 @@ func searched() *log {
 	return l.end(at, "SELECT 1", 0.5)
 }
 
-// evaluated writes the folder of an eval run.
+// evaluated writes an eval run's folder.
 func evaluated(t *testing.T, results []evalrun.Result, runs []*log) string {
 	dir := t.TempDir()
 	var lines, metas strings.Builder
@@ -221,9 +221,9 @@ func evaluated(t *testing.T, results []evalrun.Result, runs []*log) string {
 	return dir
 }
 
-// Distant supervision keeps runs that are right according to the gold answer. One row of two has a precision of 1 and a
-// recall of 1/2, which is an F1 of 2/3 and below 0.67. The branch with both rows has an F1 of 1, and its last message
-// is the one chosen there.
+// Distant supervision keeps runs whose answers match the gold answer. One of two rows has a precision of 1 and a
+// recall of 1/2, so its F1 is 2/3, which is below 0.67. The branch with both rows has an F1 of 1, and its last
+// message is the one chosen there.
 func TestScored(t *testing.T) {
 	row := func(id, rows string) evalrun.Result {
 		return evalrun.Result{ID: id, SPARQL: "SELECT 1", Result: json.RawMessage(rows), Gold: json.RawMessage(gold2), Answered: true}

@@ -17,9 +17,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// TestAnnotationRoundTrip checks that an annotation file is read back with everything that was written, that its worked
-// dialogue contains the run's actions, that its text is read as the same dialogue, and that training data from the file
-// contains the same turns to learn.
+// TestAnnotationRoundTrip checks that an annotation file is read back as written, that its worked dialogue contains
+// the run's actions, that its text is parsed as the same dialogue, and that training data from the file contains the
+// same turns to learn.
 func TestAnnotationRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	for n := range 300 {
@@ -81,8 +81,8 @@ func TestAnnotationRoundTrip(t *testing.T) {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// TestAnnotationOfReview checks that the file contains the messages that a reviewer changed, next to the messages that
-// replaced them.
+// TestAnnotationOfReview checks that the file contains the messages that a reviewer changed, along with the messages
+// that replaced them.
 func TestAnnotationOfReview(t *testing.T) {
 	x := &events{}
 	x.start("a", "Q?")
@@ -108,7 +108,7 @@ func TestAnnotationOfReview(t *testing.T) {
 	}
 }
 
-// The files have the form in which Interactive-KBQA's program writes them, according to the description of its data.
+// The files have the format that Interactive-KBQA's program writes, according to the documentation of its data.
 const (
 	annotated = `{"id": 17, "question": "How many rivers flow into Lake Como?", "sparql": "SELECT (COUNT(?r) AS ?n) WHERE { ?r <mouth> ?l . }",
 "answer": 1, "infer_chain": ["x"], "dialog": [{"role": "system", "content": "You are"}, {"role": "user", "content": "Q: How many rivers flow into Lake Como?"},
@@ -131,7 +131,7 @@ Action: Done
 
 func TestExportOfAnnotations(t *testing.T) {
 	root := t.TempDir()
-	folder := filepath.Join(root, "Count") // that program has a folder for each kind of question
+	folder := filepath.Join(root, "Count") // that program uses a folder for each question type
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

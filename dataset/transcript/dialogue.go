@@ -17,19 +17,19 @@ type Gold struct {
 	Answers []string
 }
 
-// repeated is the notice that ends a dialogue in which a turn was repeated.
+// repeated is the notice at the end of a dialogue in which a turn was repeated.
 const repeated = "Stopped because the turn was repeated."
 
-// Dialogue writes the run as a result file of Interactive-KBQA: the system message, the question, and then, in turn,
-// the model's thoughts and actions and its observations. values is the answer as that project evaluates it
-// ([score.Values]). It is written as the last observation before Done, in Python's notation for lists, since the
+// Dialogue writes the run as an Interactive-KBQA result file: the system message, the question, and then,
+// alternately, the model's thoughts and actions, and its observations. values is the answer as that project evaluates
+// it ([score.Values]). It is written as the last observation before Done, in Python's list notation, since the
 // project's evaluation takes the answer from there. That evaluation skips observations that contain " | " or "?e", so
 // it does not count values that contain them.
 func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	return indented(r.chat(gold, values))
 }
 
-// Annotation writes the run as an annotation file of Interactive-KBQA: the dialogue of [Run.Dialogue], the model's
+// Annotation writes the run as an Interactive-KBQA annotation file: the dialogue of [Run.Dialogue], the model's
 // turns that a reviewer changed, and whether the question is done. A run without an answer is not done, and the reason
 // is in skip_reason.
 func (r *Run) Annotation(gold Gold, values []string) ([]byte, error) {
@@ -54,7 +54,7 @@ func indented(c *exemplar.Chat) ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// reject is the model's text in the turn of a step that a reviewer later changed.
+// reject is the model's original text for a turn that a reviewer later changed.
 type reject struct {
 	step int // its index in Steps
 	text string
@@ -80,13 +80,13 @@ func (r *Run) rejects() (out []reject) {
 	return out
 }
 
-// ended reports whether the last step is a call that ended the work.
+// ended reports whether the last step is a call that ended the run.
 func (r *Run) ended() bool {
 	n := len(r.Steps)
 	return n > 0 && r.Steps[n-1].Observation == "" && r.Steps[n-1].Failure == ""
 }
 
-// chat returns the dialogue. The message of step i, counting from 0, has the index 2+2i.
+// chat returns the dialogue. The message of step i, counting from 0, has index 2+2i.
 func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
 	d := &exemplar.Chat{ID: r.ID, Question: r.Question.Text, SPARQL: gold.SPARQL, Answers: gold.Answers, Model: r.Model,
 		Completion: []int{}, Prompt: []int{}}
@@ -138,7 +138,7 @@ func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
 	return d
 }
 
-// pythonList writes strings in the notation of Python's repr of a list.
+// pythonList formats strings as Python's repr formats a list.
 func pythonList(values []string) string {
 	var out []string
 	for _, v := range values {

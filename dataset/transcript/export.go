@@ -17,13 +17,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The formats of training data.
+// Training data formats.
 const (
 	AsOpenAI     = "openai"
 	AsSFT        = "sft"
 	AsPreference = "preference"
-	AsDialogue   = "interactive-kbqa" // annotation files of Interactive-KBQA, one per run
-	AsExemplars  = "exemplars"        // worked dialogues as texts, see package agent/exemplar
+	AsDialogue   = "interactive-kbqa" // Interactive-KBQA annotation files, one per run
+	AsExemplars  = "exemplars"        // worked dialogues as text; see package agent/exemplar
 )
 
 // Exporter writes runs one by one without comparing them.
@@ -32,20 +32,20 @@ type Exporter struct {
 	All bool   // include runs without an answer
 	// Key returns the gold data for a run and the values of its answer ([score.Values]). path is the run's trajectory.
 	Key func(path string, r *Run) (Gold, []string, error)
-	// Write receives the output for a run: a line, a file's content or text. name is the run's ID or, if it has none, the
-	// name of its file without the extension.
+	// Write receives the output for a run: a line, the content of a file, or text. name is the run's ID or, if it has
+	// none, the name of its file without the extension.
 	Write func(name string, b []byte) error
 }
 
-// Exported counts what [Exporter.Export] did.
+// Exported counts the results of [Exporter.Export].
 type Exported struct {
 	Lines   int      // number of lines, files, or worked dialogues
 	Skipped int      // runs left out: runs without an answer, without a call to the model, or without a question
 	Unread  []string // unreadable files and folders without files, with the reason
 }
 
-// Export writes runs in file name order; see [Each] for the meaning of a path. A file that cannot be read is counted.
-// The error is for a path that does not exist, or a write error.
+// Export writes runs in file name order; see [Each] for the meaning of a path. Unreadable files are counted. The
+// error is for a path that does not exist, or for a failed write.
 func (x *Exporter) Export(paths []string) (Exported, error) {
 	var n Exported
 	for _, path := range paths {
@@ -107,7 +107,7 @@ type Piece struct {
 	Path string
 }
 
-// Known reports whether the file is a run with a question or a dialogue; a triage, for example, is neither.
+// Known reports whether the file is a dialogue or a run with a question; a triage, for example, is neither.
 func (p *Piece) Known() bool { return p.Run != nil || p.Chat != nil }
 
 // Answered reports whether there is an answer; a dialogue has one if it is finished.
@@ -130,8 +130,8 @@ func (p *Piece) Name() string {
 }
 
 // Lines writes the run in the format AsOpenAI, AsSFT or AsPreference; for preferences, it writes one line per pair of
-// turns. It writes no lines if there is nothing to learn. file is the name of the file in the lines. Dialogues of other
-// programs do not contain pairs.
+// turns. It writes no lines if there is nothing to learn. file is the file name to record in the lines. Dialogues
+// from other programs do not contain pairs.
 func (p *Piece) Lines(as, file string) ([]Pair, error) {
 	var b []byte
 	var err error
@@ -165,9 +165,9 @@ func (p *Piece) Lines(as, file string) ([]Pair, error) {
 	return []Pair{{Key: string(key), Line: b}}, err
 }
 
-// Each reads the files of a path in name order. A path is a trajectory, a dialogue file of Interactive-KBQA (*.json), a
-// folder of either, or the folder of a benchmark run. There is a piece even with an error: for [ErrNoPath] it is the
-// path, and for other errors it is the file that cannot be read or the folder without files.
+// Each reads the files at a path in name order. A path is a trajectory, an Interactive-KBQA dialogue file (*.json), a
+// folder of either, or the folder of a benchmark run. A piece accompanies every error: for [ErrNoPath], it is the
+// path; for other errors, it is the unreadable file or the folder without files.
 func Each(path string) iter.Seq2[*Piece, error] {
 	return func(yield func(*Piece, error) bool) {
 		files, err := filesOf(path, ".jsonl", ".json")
@@ -198,7 +198,7 @@ var ErrNoPath = errors.New("the trajectories cannot be read")
 
 var errNoFiles = errors.New("there are no trajectories (*.jsonl) or dialogues (*.json) in this folder")
 
-// filesOf lists the files of a path with one of the extensions.
+// filesOf lists the files at a path that have one of the extensions.
 func filesOf(path string, endings ...string) ([]string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -226,7 +226,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readChat reads a dialogue of Interactive-KBQA.
+// readChat reads an Interactive-KBQA dialogue.
 func readChat(root, path string) (*Chat, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -237,7 +237,7 @@ func readChat(root, path string) (*Chat, error) {
 		return nil, err
 	}
 	if in := filepath.Dir(path); chat.Type == "" && len(in) > len(filepath.Clean(root)) {
-		chat.Type = filepath.Base(in) // a subfolder: in that program, its name is the kind of question
+		chat.Type = filepath.Base(in) // a subfolder: in that program, its name is the question type
 	}
 	return &Chat{Chat: chat}, nil
 }
@@ -253,7 +253,7 @@ func worked(c *exemplar.Chat) ([]byte, error) {
 
 var errEmpty = errors.New("it contains no events; want a trajectory")
 
-// readFile reads a trajectory. It returns nil if the trajectory is not that of a question.
+// readFile reads a trajectory. It returns nil if the trajectory is not that of a run with a question.
 func readFile(name string) (*Run, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// graspOutput is a line of GRASP's current output files (according to its code, 2026).
+// graspOutput is a line in GRASP's current output files (according to its code in 2026).
 type graspOutput struct {
 	Type     string       `json:"type"` // output
 	Task     string       `json:"task"`
@@ -40,7 +40,7 @@ type graspError struct {
 	Reason  string `json:"reason"`
 }
 
-// oldGrasp is a line of GRASP's output files of 2025.
+// oldGrasp is a line in GRASP's output files from 2025.
 type oldGrasp struct {
 	Typ       string      `json:"typ"` // output
 	Task      string      `json:"task"`
@@ -59,7 +59,7 @@ type oldGrasp struct {
 // task is GRASP's name for our task.
 const task = "sparql-qa"
 
-// GRASP writes the run as a line of GRASP's current output format. kg is the name of the graph that was queried.
+// GRASP writes the run as a line in GRASP's current output format. kg is the name of the graph that was queried.
 func (r *Run) GRASP(kg string) ([]byte, error) {
 	o := graspOutput{Type: "output", Task: task, ID: r.ID, Elapsed: r.Elapsed.Seconds(), Error: r.graspError(true),
 		Messages: r.graspMessages(), Known: r.known()}
@@ -79,7 +79,7 @@ func (r *Run) GRASP(kg string) ([]byte, error) {
 	return line(o)
 }
 
-// GRASP2025 writes the run as a line of GRASP's output files of 2025.
+// GRASP2025 writes the run as a line in GRASP's output format of 2025.
 func (r *Run) GRASP2025() ([]byte, error) {
 	o := oldGrasp{Typ: "output", Task: task, ID: r.ID, Elapsed: r.Elapsed.Seconds(), Error: r.graspError(false),
 		Messages: r.graspMessages(),
@@ -102,7 +102,7 @@ func (r *Run) explanation() string {
 	return r.End.Detail
 }
 
-// graspError returns a failure that makes GRASP's evaluation leave out the output: a service failure or, in the current
+// graspError returns a failure that causes GRASP's evaluation to skip the output: a service failure or, in the current
 // format, a loop or a time limit.
 func (r *Run) graspError(today bool) *graspError {
 	if r.End == nil {
@@ -123,7 +123,7 @@ func (r *Run) graspError(today bool) *graspError {
 	return &graspError{r.End.Detail, reason}
 }
 
-// resultRows is the number of rows shown in a result's text: half of them from the beginning, half from the end.
+// resultRows is the number of rows shown in the text of a result: half from the start and half from the end.
 var resultRows = render.Window{Whole: 10, Head: 5, Tail: 5}
 
 func resultText(f *event.Event) string {
@@ -133,7 +133,7 @@ func resultText(f *event.Event) string {
 	return resultRows.Table(f.Table, render.Names{})
 }
 
-// graspMessages returns the messages, with calls in the form that GRASP's programs expect. A run that uses the text
+// graspMessages returns the messages, with calls in the format that GRASP's programs expect. A run that uses the text
 // protocol has no calls, so its steps are written as calls.
 func (r *Run) graspMessages() []message {
 	ms := r.messages()
@@ -146,7 +146,7 @@ func (r *Run) graspMessages() []message {
 		thought, observation, id := s.Thought, s.Observation, fmt.Sprintf("call_%d", s.N)
 		args, err := line(map[string]string{"argument": s.Argument})
 		if err != nil {
-			args = []byte("{}") // encoding a string cannot fail
+			args = []byte("{}") // encoding strings cannot fail
 		}
 		ms = append(ms, message{Role: "assistant", Content: &thought, ToolCalls: []toolCall{{ID: id, Type: "function",
 			Function: function{s.Action, strings.TrimSpace(string(args))}}}},

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// preference is a line of preference data in the conversational form: two turns after the same prompt, one of which is
-// better.
+// preference is a line of preference data in conversational format: two turns after the same prompt, one better than
+// the other.
 type preference struct {
 	Prompt   []message    `json:"prompt"`
 	Chosen   []message    `json:"chosen"`
@@ -34,14 +34,14 @@ type PairSource struct {
 	By            string   `json:"by,omitempty"`             // who reviewed
 	ChosenEvent   int      `json:"chosen_event"`             // the review, or the step
 	RejectedEvent int      `json:"rejected_event"`           // the model's call or the earlier review, or the step
-	ChosenValue   *float64 `json:"chosen_value,omitempty"`   // of the search, 0 to 1
+	ChosenValue   *float64 `json:"chosen_value,omitempty"`   // assigned by the search, 0 to 1
 	RejectedValue *float64 `json:"rejected_value,omitempty"` // likewise
 	Why           string   `json:"why,omitempty"`            // why the rejected branch ended
 }
 
-// Preferences writes the pairs of turns in a run of which one is better, one line per pair. A turn that a reviewer
-// wrote is better than the model's turn that it replaced, and a step on the path to a search's answer is better than
-// its siblings. file is the name of the trajectory. Each pair of strings occurs only once.
+// Preferences writes the preference pairs in a run, one per line. A turn that a reviewer wrote is better than the
+// model's turn that it replaced, and a step on the path to a search's answer is better than its siblings. file is the
+// name of the trajectory. Each pair of strings is written only once.
 //
 // Among the siblings of a step on the answer's path, a step counts as worse if its branch ended without a result, or if
 // the search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
@@ -63,7 +63,7 @@ func (r *Run) Preferences(file string) ([]Pair, error) {
 	return p.lines, p.err
 }
 
-// pairing is a run in which pairs are searched for.
+// pairing is the state of a search for pairs in a run.
 type pairing struct {
 	run      *Run
 	file     string
@@ -75,7 +75,7 @@ type pairing struct {
 	err      error
 }
 
-// asked finds the call to the model about the question from which an event results. It returns nil if there is none
+// asked finds the call to the model, on the main question, that led to an event. It returns nil if there is none
 // after the step above the event.
 func (p *pairing) asked(e *event.Event) *event.Event {
 	for up := p.at[e.Parent]; up != nil && up.Event != "step"; up = p.at[up.Parent] {
@@ -90,7 +90,7 @@ func (p *pairing) asked(e *event.Event) *event.Event {
 	return nil
 }
 
-// said is a message with the event that contains it.
+// said is a message and the event that contains it.
 type said struct {
 	message llm.Message
 	event   int
@@ -127,7 +127,7 @@ func (p *pairing) pair(from, by string, asked *event.Event, better, worse said) 
 	p.lines = append(p.lines, Pair{string(key), b, from})
 }
 
-// bare returns a turn without the parts that do not matter for comparison: the reasoning and the IDs of calls.
+// bare returns a turn without the parts that are ignored in comparisons: the reasoning and the call IDs.
 func bare(turn []message) []message {
 	out := slices.Clone(turn)
 	for i := range out {
@@ -139,8 +139,8 @@ func bare(turn []message) []message {
 	return out
 }
 
-// reviews pairs the turns that were reviewed: the version kept in the end is better than both the version that the
-// model wrote and the version that was kept at first.
+// reviews pairs the turns that were reviewed: the final version is better than both the version that the model wrote
+// and the version that was kept at first.
 func (p *pairing) reviews() {
 	of := map[*event.Event][]*event.Event{}
 	var order []*event.Event
@@ -188,7 +188,7 @@ func decided(e *event.Event) (said, bool) {
 	return said{}, false
 }
 
-// trees pairs the steps of a search: those on the path to the answer with their siblings.
+// trees pairs each step on a search's path to the answer with its siblings.
 func (p *pairing) trees() {
 	if p.answered == 0 || !slices.ContainsFunc(p.run.events, func(e event.Event) bool { return e.Event == "tree" }) {
 		return
@@ -216,7 +216,7 @@ func (p *pairing) trees() {
 	}
 }
 
-// spoken finds the message in which a model requested a step. ok is false if it is unknown.
+// spoken finds the message in which the model requested a step. ok is false if the message is unknown.
 func (p *pairing) spoken(asked, e *event.Event, w *weights) (s said, ok bool) {
 	if asked == nil {
 		return s, false
@@ -248,8 +248,8 @@ func asksFor(c llm.Choice, s *event.Step) bool {
 	return false
 }
 
-// sameArguments reports whether the displayed form of a call equals its arguments, either as JSON or as the only string
-// in them.
+// sameArguments reports whether the displayed form of a call matches its arguments, either as JSON or as the only
+// string in them.
 func sameArguments(arguments, shown string) bool {
 	var a, b map[string]any
 	if json.Unmarshal([]byte(arguments), &a) != nil {
@@ -328,7 +328,7 @@ func (w *weights) vote(e *event.Event, nearest map[int]int) {
 	}
 }
 
-// value returns the mean of a step's rewards, otherwise its score, or nil if there is neither.
+// value returns the mean of a step's rewards or, if it has none, its score, or nil if it has neither.
 func (w *weights) value(id int) *float64 {
 	v, ok := w.score[id]
 	if n := w.visits[id]; n > 0 {

@@ -21,7 +21,7 @@ func (g *grown) add(parent int, e event.Event) int {
 
 func says(content string) *llm.Message { return &llm.Message{Role: llm.Assistant, Content: content} }
 
-// asks adds a call to the model with these samples.
+// asks adds a call to the model that returned these samples.
 func (g *grown) asks(parent int, prompt string, samples ...string) int {
 	e := event.Event{Event: "model", Request: &llm.Request{Purpose: "act",
 		Messages: []llm.Message{{Role: llm.User, Content: prompt}}}, Response: &llm.Response{Model: "m"}}
@@ -45,7 +45,7 @@ func (g *grown) value(step int, v float64) {
 	g.add(step, event.Event{Event: "visit", Value: &v, Path: []int{step}})
 }
 
-// pairs returns the chosen text, the rejected text and the source of each.
+// pairs returns the chosen text, rejected text and source of each pair.
 func pairs(t *testing.T, events []event.Event) (out []string) {
 	t.Helper()
 	r, err := Read(events)
@@ -75,8 +75,8 @@ func begun() *grown {
 	return g
 }
 
-// A reviewer's text is preferred to the model's, and to the reviewer's earlier text that was abandoned. A turn that was
-// accepted does not result in a pair, and neither does a turn on an abandoned path.
+// A reviewer's text is preferred to the model's text and to an earlier text that the reviewer abandoned. Neither an
+// accepted turn nor a turn on an abandoned path yields a pair.
 func TestReviewPairs(t *testing.T) {
 	g := begun()
 	m := g.asks(1, "p1", "a")
@@ -126,7 +126,7 @@ func TestTreePairs(t *testing.T) {
 	}
 }
 
-// Native calls are found by their names and arguments, regardless of the form of the arguments.
+// Native calls are matched by name and arguments, regardless of how the arguments are formatted.
 func TestAsksFor(t *testing.T) {
 	call := llm.Choice{Content: "t", ToolCalls: []llm.ToolCall{{Name: "query", Arguments: `{"sparql":"ASK {}","kg":"w"}`}}}
 	for argument, want := range map[string]bool{`{"kg":"w","sparql":"ASK {}"}`: true, "ASK {}": true, "ASK": false, "": false} {

@@ -9,19 +9,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Provenance is the source of a line of training data.
+// Provenance describes the source of a line of training data.
 type Provenance struct {
 	ID       string    `json:"id,omitempty"` // of the question
 	File     string    `json:"file,omitempty"`
 	License  string    `json:"licence,omitempty"`
 	Preset   string    `json:"preset,omitempty"` // "" if the dialogue is from another program
 	Model    string    `json:"model,omitempty"`
-	Endpoint string    `json:"endpoint,omitempty"` // on which the answer was run
-	Time     time.Time `json:"time,omitzero"`      // time when the run started
-	// the run ended with a query that returned rows; whether it is right is not known here
+	Endpoint string    `json:"endpoint,omitempty"` // endpoint that ran the answer
+	Time     time.Time `json:"time,omitzero"`      // start of the run
+	// true if the run ended with a query that returned rows, whether right or wrong
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
-	F1         *float64 `json:"f1,omitempty"`       // of the answer against the gold result, if it was scored
+	F1         *float64 `json:"f1,omitempty"`       // F1 of the answer against the gold result, if scored
 	Measure    string   `json:"measure,omitempty"`  // of F1
 	Examples   []string `json:"examples,omitempty"` // IDs of solved questions that the model was shown
 }
@@ -41,7 +41,7 @@ func (r *Run) provenance(file string) Provenance {
 	return p
 }
 
-// openAI is a line of training data for OpenAI's fine-tuning of chat models with tools.
+// openAI is a line of training data in OpenAI's format for fine-tuning chat models with tools.
 type openAI struct {
 	Messages []message    `json:"messages"`
 	Tools    []openAITool `json:"tools,omitempty"`
@@ -61,10 +61,10 @@ type openAIFunction struct {
 	Strict      bool            `json:"strict,omitempty"`
 }
 
-// OpenAI writes the run as a line for fine-tuning with OpenAI's protocol: the messages of the last call to the model
-// about the question, as they were sent, with the model's answer and the tools that it was offered. Turns that were
-// refused or could not be read are left out. file is the name of the trajectory. OpenAI returns nil for a run in which
-// the model was never asked.
+// OpenAI writes the run as a line for fine-tuning in OpenAI's format: the messages in the last call to the model
+// about the question, as sent, with the model's response and the tools that it was offered. Turns that were rejected
+// or could not be parsed are left out. file is the name of the trajectory. OpenAI returns nil for a run that never
+// called the model.
 func (r *Run) OpenAI(file string) ([]byte, error) {
 	e, _ := r.conversation()
 	if e == nil {
@@ -81,7 +81,7 @@ func (r *Run) OpenAI(file string) ([]byte, error) {
 	return line(o)
 }
 
-// sft is a line of supervised training data in a format that does not depend on a particular tool.
+// sft is a line of supervised training data in a tool-independent format.
 type sft struct {
 	Dialogue []sftTurn  `json:"dialogue"`
 	SPARQL   string     `json:"sparql,omitempty"` // of the answer
@@ -95,7 +95,7 @@ type sftTurn struct {
 }
 
 // SFT writes the run as a text dialogue that marks the turns to learn, which are the model's own. A native call is
-// written as readable text, "name(arguments)". For file and a result of nil, see [Run.OpenAI].
+// written as readable text, "name(arguments)". See [Run.OpenAI] for the meaning of file and of a nil result.
 func (r *Run) SFT(file string) ([]byte, error) {
 	e, _ := r.conversation()
 	if e == nil {
@@ -122,13 +122,13 @@ func (r *Run) SFT(file string) ([]byte, error) {
 	return line(o)
 }
 
-// Chat is a dialogue of Interactive-KBQA's program from which training data is made.
+// Chat is a dialogue from Interactive-KBQA's program, used to create training data.
 type Chat struct {
 	*exemplar.Chat
 	License string // of the data made from it, or ""
 }
 
-// turns returns the dialogue's messages without the notice at the end, which is not a turn.
+// turns returns the messages in the dialogue without the final notice, which is not a turn.
 func (c Chat) turns() []exemplar.ChatMessage {
 	d := c.Dialog
 	if last := d[len(d)-1]; last.Role == llm.User && !strings.HasPrefix(last.Content, "Observation:") {
@@ -155,7 +155,7 @@ func (c Chat) messages() (out []message) {
 	return out
 }
 
-// SFT is like [Run.SFT], but for the dialogue. The query is the one in the data set.
+// SFT is like [Run.SFT], but for the dialogue. The query is the one given in the data set.
 func (c Chat) SFT(file string) ([]byte, error) {
 	o := sft{SPARQL: c.SPARQL, Source: c.provenance(file)}
 	for i, m := range c.turns() {

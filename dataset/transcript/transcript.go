@@ -1,15 +1,15 @@
-// Package transcript writes runs of the agent in formats that other programs read: GRASP's output lines (the current
-// ones and those of 2025), Interactive-KBQA's dialogues, and training data, both as OpenAI's chat lines and as
-// dialogues that mark the parts to learn. It reads only the events of a trajectory.
+// Package transcript writes agent runs in formats that other programs read: GRASP's output lines (the current format
+// and the 2025 format), Interactive-KBQA's dialogues, and training data, both as OpenAI chat lines and as dialogues
+// that mark the parts to learn. It reads only the events in a trajectory.
 //
 //	transcript.go   the content of a trajectory
 //	grasp.go        GRASP's output lines
 //	dialogue.go     Interactive-KBQA's dialogues
 //	train.go        training data: dialogues
-//	preference.go   training data: pairs of a better and a worse turn
+//	preference.go   training data: preference pairs
 //	way.go          the path to the answer, and the paths of a search that were not chosen
 //
-// package score reads the first two back.
+// Package score reads the first two formats.
 package transcript
 
 import (
@@ -26,31 +26,31 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Run is the content of the trajectory of a run of one question.
+// Run is the content of a run's trajectory. A run answers one question.
 type Run struct {
 	ID       string // of the question
 	Question event.Question
 	Preset   string
 	Steps    []event.Step // steps on the path to the answer
 	SPARQL   string       // the text that was run last, "" if there is no answer
-	Final    *event.Event // the last query with its result, nil if there is no answer
+	Final    *event.Event // the last query with its result; nil if there is no answer
 	End      *event.Event // nil for a run that was cut off
 	Started  time.Time
 	Elapsed  time.Duration
-	Examples []event.Example // solved questions that the model was shown, each once
-	Model    string          // name of the first model that answered, as reported by the server
+	Examples []event.Example // solved questions that the model was shown, without duplicates
+	Model    string          // name of the first model that responded, as reported by the server
 
 	License string   // of the data made from it, or ""
-	F1      *float64 // of the answer against the gold result, or nil if unknown
+	F1      *float64 // F1 of the answer against the gold result, or nil if unknown
 	By      string   // measure of F1
 
 	events []event.Event // all events
-	way    []event.Event // those on the path to the answer
-	calls  []event.Event // the calls to the model, in order
+	way    []event.Event // events on the path to the answer
+	calls  []event.Event // calls to the model, in order
 }
 
-// Read reads a run's events, as [event.Read] returns them. It is an error if the trajectory has no question, like that
-// of a triage.
+// Read converts events returned by [event.Read] to a run. It is an error if the trajectory has no question, as in the
+// case of a triage.
 func Read(events []event.Event) (*Run, error) {
 	r := &Run{Steps: event.Steps(events), events: events, way: event.Path(events, last(events))}
 	seen := map[string]bool{}
@@ -93,7 +93,7 @@ func withCall(s, name, arguments string) string {
 	return strings.TrimSpace(s + "\n" + name + "(" + arguments + ")")
 }
 
-// main lists the purposes of the calls that work on the question; all others are side tasks.
+// main lists the purposes of the calls that work on the question; all other calls are side tasks.
 var main = []string{"act", "generate"}
 
 // Answered reports whether the run ended with an answer.
@@ -119,7 +119,7 @@ type function struct {
 	Arguments string `json:"arguments"`
 }
 
-// messageOf returns a message in the protocol's form. A message with calls and no text has null as its content.
+// messageOf returns a message in the protocol's format. The content of a message with calls but no text is null.
 func messageOf(m llm.Message) message {
 	out := message{Role: m.Role, Content: &m.Content, Reasoning: m.Reasoning, ToolCallID: m.ToolCallID}
 	for _, c := range m.ToolCalls {
@@ -131,7 +131,7 @@ func messageOf(m llm.Message) message {
 	return out
 }
 
-// messages returns the last conversation with the model, including its last answer.
+// messages returns the last conversation with the model, including its last response.
 func (r *Run) messages() []message {
 	e, answer := r.conversation()
 	if e == nil {
@@ -144,7 +144,7 @@ func (r *Run) messages() []message {
 	return append(out, messageOf(answer))
 }
 
-// line writes a value as one line of JSON, without escapes for HTML.
+// line encodes a value as one line of JSON, without HTML escaping.
 func line(v any) ([]byte, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -153,14 +153,14 @@ func line(v any) ([]byte, error) {
 	return []byte(b.String()), err
 }
 
-// Limits on the texts in a [Run.Digest], in characters.
+// Limits on the strings in a [Run.Digest], in characters.
 const (
 	maxDigest  = 14_000
 	maxThought = 500
 	maxSeen    = 900 // of an observation
 )
 
-// callOf writes a step's call for a reader, with the strings of a JSON object unescaped and without nulls.
+// callOf formats a step's call for human readers, omitting nulls and not escaping the strings in a JSON object.
 func callOf(s event.Step) string {
 	var args map[string]any
 	if !strings.HasPrefix(s.Argument, "{") || json.Unmarshal([]byte(s.Argument), &args) != nil {
@@ -175,14 +175,14 @@ func callOf(s event.Step) string {
 	return out
 }
 
-// Known contains the information about a run that a judge has.
+// Known contains a judge's information about a run.
 type Known struct {
 	Verdict string // whether the answer is right, as a sentence, or "" if unknown
-	Gold           // the right query with its values; none if unknown
+	Gold           // the right query and its values; zero if unknown
 }
 
-// Digest describes a run for a reader who learns from it: the question, what is known about the answer, each step with
-// its observation, the query of the answer, and the ending.
+// Digest describes a run for a reader who learns from it: the question, what is known about the answer, each step
+// with its observation, the answer's query, and the ending.
 func (r *Run) Digest(known Known) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)
@@ -206,7 +206,7 @@ func (r *Run) Digest(known Known) string {
 	return text.Clip(b.String(), maxDigest)
 }
 
-// maxGold is the maximum number of values of a gold answer that are listed.
+// maxGold is the maximum number of gold answer values listed.
 const maxGold = 5
 
 func (k *Known) write(b *strings.Builder) {

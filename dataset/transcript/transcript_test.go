@@ -22,7 +22,7 @@ import (
 
 var start = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// events returns the events of a run: a turn of the model for each step, then the final query and the end.
+// events returns the events in a run: a model turn for each step, then the final query and the end.
 type events struct {
 	list   []event.Event
 	native bool
@@ -89,8 +89,8 @@ func outputs(t *testing.T, content []byte) []score.Output {
 	return out
 }
 
-// random returns a string that is difficult to read back, without the parts that the published evaluation of dialogues
-// ignores.
+// random returns a string that is difficult to read back. It contains nothing that the published evaluation of
+// dialogues ignores.
 func random(r *rand.Rand) string {
 	pieces := []string{"Zürich", "'", `"`, `\`, "\n", "[", "]", ",", "(", ")", " ", "42",
 		"http://www.wikidata.org/entity/Q5", "Action: Done", "Observation:", "日本", "<tool>"}
@@ -115,7 +115,7 @@ func randomRun(r *rand.Rand, native bool) (*events, []string, string) {
 	var values []string
 	for i := range 1 + r.IntN(4) {
 		v := fmt.Sprintf("v%d %s", i, strings.TrimSpace(strings.Map(func(c rune) rune {
-			if c == '"' || c == '^' { // the published evaluation cuts these off
+			if c == '"' || c == '^' { // the published evaluation trims these
 				return -1
 			}
 			return c
@@ -213,7 +213,7 @@ func TestTruthValue(t *testing.T) {
 	}
 }
 
-// The line is in GRASP's current format, with the members that its code writes.
+// The line is in GRASP's current format, with the fields that its code writes.
 func TestReadGRASPOfToday(t *testing.T) {
 	all := outputs(t, []byte(`{"type":"output","task":"sparql-qa","id":"t1","output":{"type":"answer","sparql":"ASK {}","kg":"wikidata","answer":"yes","selections":null,"result":"True","endpoint":"e","formatted":"f"},"elapsed":2.5,"error":null,"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"x"}]}],"known":[]}
 {"type":"output","task":"sparql-qa","id":"t2","output":{"type":"cancel","explanation":"no","sparql":"SELECT * {}","kg":"wikidata"},"elapsed":1,"error":null,"messages":[]}
@@ -319,8 +319,7 @@ func TestTrainingData(t *testing.T) {
 	}
 }
 
-// TestDigest checks that calls are shown without JSON's escapes and nulls, and that a step that repeats another is
-// marked as such.
+// TestDigest checks that calls are shown without JSON escapes and nulls, and that repeated steps are marked.
 func TestDigest(t *testing.T) {
 	s := event.Step{Thought: "T", Action: "execute", Argument: `{"sparql":"SELECT ?x\nWHERE { ?x \u003ca> 1 }","page":null}`,
 		Observation: "one row"}

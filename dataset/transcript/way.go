@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// last returns the ID of the event to which a run's path leads: the answer, or the point at which the work stopped.
+// last returns the ID of the event at the end of a run's path: the answer, or the event at which the run stopped.
 func last(events []event.Event) int {
 	at, answered := 0, 0
 	for _, e := range events {
@@ -25,9 +25,9 @@ func last(events []event.Event) int {
 	return at
 }
 
-// conversation returns the last exchange with the model about the question on the kept path, and the model's message:
-// the request contains all earlier turns. It returns nil if the model was never asked, or if it is not known which of
-// several samples was used. A turn that a reviewer edited is returned as edited.
+// conversation returns the last exchange with the model about the question on the kept path, and the model's message.
+// The request contains all earlier turns. conversation returns nil if the model was never called, or if it is not
+// known which of several samples was used. A turn that a reviewer edited is returned as edited.
 func (r *Run) conversation() (*event.Event, llm.Message) {
 	for i, e := range slices.Backward(r.way) {
 		if e.Event != "model" || e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
@@ -43,7 +43,7 @@ func (r *Run) conversation() (*event.Event, llm.Message) {
 	return nil, llm.Message{}
 }
 
-// taken determines, from the events that follow on the path, which of a model's messages was acted on.
+// taken determines, from the following events on the path, which of the model's messages was acted on.
 func taken(choices []llm.Choice, after []event.Event) (llm.Message, bool) {
 	for _, e := range after {
 		if e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.After != nil {
@@ -70,11 +70,11 @@ func messageIn(c llm.Choice) llm.Message {
 type Branch struct {
 	End    int // ID of the event at which it was reached
 	SPARQL string
-	Result json.RawMessage // the rows in the SPARQL JSON format
+	Result json.RawMessage // rows in SPARQL JSON format
 }
 
-// Branches returns the paths of a search that reached an answer, in the order of the votes, with the result of each
-// path's query. A run without a vote has no branches. A path whose rows are not all in the trajectory is left out.
+// Branches returns the paths of a search that reached an answer, in vote order, with the result of each path's query.
+// A run without a vote has no branches. A path whose rows are not all in the trajectory is left out.
 func (r *Run) Branches() (out []Branch) {
 	for _, e := range r.events {
 		if e.Event != "vote" {
@@ -91,7 +91,7 @@ func (r *Run) Branches() (out []Branch) {
 	return out
 }
 
-// branch finds the result of a query on a path, from the last time that the query was run there.
+// branch finds the result of the last execution of a query on a path.
 func (r *Run) branch(end int, query string) (Branch, bool) {
 	for _, e := range slices.Backward(event.Path(r.events, end)) {
 		var ran string
@@ -118,8 +118,8 @@ func (r *Run) Along(b Branch) *Run {
 	return &out
 }
 
-// Queries returns the query of the run's answer and the queries that it ran, each once: on the kept path, or on all
-// paths.
+// Queries returns the answer's query and the queries that were run on the kept path or on all paths, without
+// duplicates.
 func (r *Run) Queries(all bool) (out []string) {
 	if r.SPARQL != "" {
 		out = append(out, r.SPARQL)
@@ -138,7 +138,7 @@ func (r *Run) Queries(all bool) (out []string) {
 	return out
 }
 
-// Bindings returns the rows of a result, or true or false, in the form used in results.jsonl of a benchmark run.
+// Bindings returns the rows of a result, or true or false, in the format used in results.jsonl of a benchmark run.
 func (b Branch) Bindings() (json.RawMessage, error) {
 	var doc struct {
 		Boolean json.RawMessage `json:"boolean"`

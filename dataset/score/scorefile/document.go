@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
 
-// Document is the report on one file. The members of Mean are for the requested measure: spinach if all are requested,
+// Document is the report on one file. The fields of Mean are for the requested measure: spinach if all are requested,
 // grasp for a file that contains only GRASP's scores, and kbqa for a file of values.
 type Document struct {
 	File   string       `json:"file"`
@@ -17,7 +17,7 @@ type Document struct {
 	score.Mean
 	Metrics  map[score.Metric]score.Mean `json:"metrics,omitempty"` // if all are requested
 	Groups   map[string][]Group          `json:"groups"`
-	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items that are not in any mean
+	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items left out of all means
 	Failed   []Remark                    `json:"failed,omitempty"` // items with a service failure
 	Odd      []Remark                    `json:"unreadable,omitempty"`
 	Missing  []string                    `json:"missing,omitempty"`
@@ -30,19 +30,19 @@ type Document struct {
 	Main score.Metric `json:"-"` // the measure of Mean
 }
 
-// Stored compares the F1 stored in the file with that of the measure spinach.
+// Stored compares the F1 stored in the file with that of the spinach measure.
 type Stored struct {
 	N      int   `json:"n"`
 	Differ []int `json:"differ"` // positions of items
 }
 
-// Remark is the reason why an item is not in any mean.
+// Remark is the reason why an item is left out of all means.
 type Remark struct {
 	ID  string `json:"id"`
 	Why string `json:"why"`
 }
 
-// Group contains the mean over a group.
+// Group contains the mean over the items in a group.
 type Group struct {
 	Group string `json:"group"`
 	score.Mean
@@ -64,12 +64,12 @@ func (it *Item) key() string { return itemKey(it.ID, it.I) }
 // itemKey returns the name of an item: its ID, or #1, #2 and so on if it has none.
 func itemKey(id string, index int) string { return cmp.Or(id, "#"+strconv.Itoa(index+1)) }
 
-// Values are an item's values by one measure.
+// Values are the values of one measure for an item.
 type Values struct {
 	F1    *float64    `json:"f1"`
 	EM    *int        `json:"em"`
 	Upper *float64    `json:"f1_upper,omitempty"`         // F1 is a lower bound: time or memory ran out
-	Other *[2]float64 `json:"scipy_may_differ,omitempty"` // lowest and highest score of best pairings
+	Other *[2]float64 `json:"scipy_may_differ,omitempty"` // lowest and highest scores among the best pairings
 	Notes []string    `json:"notes,omitempty"`
 	*score.SetMean
 }
@@ -136,8 +136,8 @@ func (s *Scorer) document(name string, format score.Format, f *scoredFile) *Docu
 	return d
 }
 
-// compareStored checks whether the scores in the file can be reproduced. It returns nil if there are none in the file,
-// or if the measure was not requested.
+// compareStored checks whether the scores in the file can be reproduced. It returns nil if the file has no scores or
+// the measure was not requested.
 func compareStored(f *scoredFile) *Stored {
 	s := &Stored{Differ: []int{}}
 	for i := range f.items {
@@ -189,7 +189,7 @@ func (d *Document) item(it *score.Scored, metrics []score.Metric, all bool) {
 	d.Items = append(d.Items, out)
 }
 
-// Best combines several files over the items that are scored in all of them.
+// Best combines the scores of several files, over the items that are scored in all of them.
 type Best struct {
 	K     int         `json:"k"`
 	N     int         `json:"n"`

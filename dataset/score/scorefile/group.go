@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Groupings are the ways in which items are grouped. Order is the order of the groups if it is not alphabetical.
+// Groupings are the ways of grouping items. Order is the order of the groups if it is not alphabetical.
 var Groupings = []struct {
 	By    string
 	Order []string
@@ -53,7 +53,7 @@ func stepsGroup(n int) []string {
 	return stepRanges[i : i+1]
 }
 
-// queryGroups adds the groups that follow from the gold query, and returns the information about the query that the
+// queryGroups adds the groups that depend on the gold query, and returns the information about the query that the
 // fair measure requires. A query that cannot be parsed is in the group "unreadable".
 func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if query == "" {
@@ -72,8 +72,8 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	return hintOf(q)
 }
 
-// Hint returns the information, besides the rows, that the fair measure requires about a gold query. It returns the
-// zero Hint if the query does not parse.
+// Hint returns the information about a gold query that the fair measure requires in addition to the rows. It returns
+// the zero Hint if the query does not parse.
 func Hint(query string) score.Hint {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -82,8 +82,8 @@ func Hint(query string) score.Hint {
 	return hintOf(q)
 }
 
-// hintOf reads information from a gold query that its rows do not contain: LIMIT, and ORDER BY with plain variables.
-// For a query with OFFSET, there is no hint.
+// hintOf extracts information from a gold query that its rows do not contain: LIMIT, and ORDER BY with plain
+// variables. A query with OFFSET has no hint.
 func hintOf(q *sparql.Query) score.Hint {
 	var h score.Hint
 	if q.Body == nil || q.Body.Offset != nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// keptLine is a line of the file of [Scorer.Keep]; [Scorer.ReadResults] also reads it.
+// keptLine is a line in the file written by [Scorer.Keep]; [Scorer.ReadResults] also reads such lines.
 type keptLine struct {
 	SPARQL string          `json:"sparql"`
-	Result json.RawMessage `json:"result"` // null if the query itself caused its failure
+	Result json.RawMessage `json:"result"` // null if the query itself caused the failure
 	Error  string          `json:"error,omitempty"`
 }
 
-// Keep reads the results in a file and, from then on, adds the graph's responses to the file. A last line that was cut
+// Keep reads the results in a file and, from then on, appends the graph's responses to it. A last line that was cut
 // off by a crash is dropped.
 func (s *Scorer) Keep(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -58,7 +58,7 @@ func notKept(end int64) error {
 	return fmt.Errorf("after byte %d it has something other than kept results; specify a new file", end)
 }
 
-// cutOff reports whether a file ends with the beginning of a kept line. Nothing else may be dropped.
+// cutOff reports whether a file ends with an incomplete kept line. Nothing else may be dropped.
 func cutOff(f *os.File, end int64) (bool, error) {
 	const start = `{"sparql":`
 	b := make([]byte, len(start)+2)
@@ -71,7 +71,7 @@ func cutOff(f *os.File, end int64) (bool, error) {
 }
 
 // lookUp returns the result of a query. If there is none because of the query itself, it returns null, and why is the
-// reason. If the result is unknown for another reason, failure is that reason.
+// reason. If the result is unknown for a different reason, failure is that reason.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)
@@ -108,7 +108,7 @@ func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessa
 	return null, "", known.Error(), s.keepResult(query, null, known.Error())
 }
 
-// keepResult stores a result, including in the file of [Scorer.Keep].
+// keepResult stores a result in memory and, if [Scorer.Keep] was called, in its file.
 func (s *Scorer) keepResult(query string, result json.RawMessage, why string) error {
 	s.remember(query, result)
 	if s.keep == nil {

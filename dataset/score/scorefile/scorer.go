@@ -23,7 +23,7 @@ import (
 // Need is the error for a file that requires data that the [Scorer] does not have.
 type Need string
 
-// Error returns a message about the required data.
+// Error returns a message that describes the required data.
 func (n Need) Error() string { return string(n) }
 
 // The data that may be needed.
@@ -35,17 +35,17 @@ const (
 	NeedKBQA    Need = "dialogues of Interactive-KBQA have values, not rows"
 )
 
-// Graph runs queries. An error that is not a [kg.Error] ends the scoring.
+// Graph runs queries. An error other than a [kg.Error] aborts scoring.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Scorer scores files of outputs. Set its fields, read the data that belongs to the files, and then call [Scorer.File]
-// for each file.
+// Scorer scores output files. Set its fields, read the data that the files require, and then call [Scorer.File] for
+// each file.
 type Scorer struct {
-	Name     string // of the requested measures, for [Document.Metric]
+	Name     string // name of the requested measures, for [Document.Metric]
 	Metrics  []score.Metric
-	Limit    time.Duration         // time for one item and measure; after that, bounds are returned instead of the score
+	Limit    time.Duration         // time limit per item and measure; after that, bounds replace the score
 	Graph    Graph                 // for rows that cannot be found elsewhere; may be nil
 	Stdin    io.Reader             // the file "-"
 	Progress func(done, asked int) // called before each query, with the items scored and the queries run; may be nil
@@ -55,15 +55,15 @@ type Scorer struct {
 	gold   []dataset.Item
 	goldAt map[string]int             // position in gold by ID
 	goldBy map[string]int             // by question
-	known  map[string]json.RawMessage // results by query, without white space around it; null for a query that failed
+	known  map[string]json.RawMessage // results by query, without surrounding white space; null if it failed
 	steps  map[string][]int           // by question, in order
-	speech map[string]string          // languages by ID, from meta.jsonl of a run
+	speech map[string]string          // languages by ID, from a run's meta.jsonl
 
 	keep        *os.File
 	done, asked int
 }
 
-// Close closes the file of [Scorer.Keep].
+// Close closes the file that [Scorer.Keep] opened.
 func (s *Scorer) Close() error {
 	if s.keep == nil {
 		return nil
@@ -84,7 +84,7 @@ func (s *Scorer) remember(query string, result json.RawMessage) {
 	s.known[query] = result
 }
 
-// ReadGold reads a benchmark, which contains the gold queries or answers for outputs without them.
+// ReadGold reads a benchmark, which supplies the gold queries or answers for outputs without them.
 func (s *Scorer) ReadGold(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Scorer) ReadGold(name string) error {
 	return nil
 }
 
-// ReadResults reads results by their query: lines of [Scorer.Keep], or outputs with rows.
+// ReadResults reads query results: lines written by [Scorer.Keep], or outputs with rows.
 func (s *Scorer) ReadResults(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Scorer) ReadResults(name string) error {
 	return err
 }
 
-// ReadSteps reads SPINACH's log, a JSON array of final states, for the number of steps.
+// ReadSteps reads the numbers of steps from SPINACH's log, a JSON array of final states.
 func (s *Scorer) ReadSteps(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Scorer) ReadSteps(name string) error {
 	return nil
 }
 
-// scoredFile is a file of outputs with the scores of its items.
+// scoredFile is an output file with the scores of its items.
 type scoredFile struct {
 	items     []score.Scored
 	dialogues []*score.Dialogue
@@ -161,9 +161,9 @@ type scoredFile struct {
 	odd       []Remark        // items that cannot be read
 }
 
-// File scores a file, the results of a run's folder, or a folder of dialogue files; "-" is Stdin. The error is a [Need]
-// if the file requires data that the scorer does not have. An item that cannot be read is reported in the document; the
-// others are scored.
+// File scores a file, the results in a run's folder, or a folder of dialogue files; "-" stands for Stdin. The error
+// is a [Need] if the file requires data that the scorer does not have. An item that cannot be read is reported in the
+// document; the others are scored.
 func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
 	f, format, err := s.file(ctx, name)
 	if err != nil {
@@ -216,8 +216,8 @@ func (s *Scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	return out, format, nil
 }
 
-// readLanguages reads the languages of questions that a run detected. It returns none for a missing file or a file of
-// another kind.
+// readLanguages reads the question languages that a run detected. It returns nothing if the file is missing or of a
+// different kind.
 func readLanguages(name string) map[string]string {
 	out := map[string]string{}
 	f, err := os.Open(name)
@@ -234,8 +234,8 @@ func readLanguages(name string) map[string]string {
 	}
 }
 
-// filesOf lists the files in a folder that are scored: results.jsonl for a run, and otherwise every .json file, sorted
-// by name.
+// filesOf lists the files to score in a folder: results.jsonl for a run, and otherwise all .json files, sorted by
+// name.
 func filesOf(dir string) ([]string, error) {
 	results := filepath.Join(dir, "results.jsonl")
 	if _, err := os.Stat(results); err == nil {
@@ -286,10 +286,10 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	return err
 }
 
-// unreadable is the reason given for leaving items that cannot be read out of the means.
+// unreadable is the reason given for leaving an unreadable item out of the means.
 const unreadable = "the item cannot be read"
 
-// unreadableError describes the part of an item that cannot be read. The other items are still scored.
+// unreadableError describes the unreadable part of an item. The other items are still scored.
 type unreadableError string
 
 func (e unreadableError) Error() string { return string(e) }
@@ -305,7 +305,7 @@ func (s *Scorer) evaluated(o *score.Output, it *score.Scored) error {
 	return nil
 }
 
-// dialogue scores a dialogue of Interactive-KBQA, which has names and values instead of rows.
+// dialogue scores an Interactive-KBQA dialogue, which has names and values instead of rows.
 func (s *Scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) error {
 	if !slices.Contains(s.Metrics, score.MetricKBQA) {
 		return NeedKBQA
@@ -318,7 +318,7 @@ func (s *Scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) er
 	return nil
 }
 
-// rows scores an output by its rows, which are in the output or are looked up.
+// rows scores an output by its rows, which are either in the output or looked up.
 func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) error {
 	if err := s.complete(ctx, o, it); err != nil {
 		return err
@@ -341,7 +341,7 @@ func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 		return unreadableError("prediction: " + err.Error())
 	}
 	if it.Excluded == "" && gold.Kind == score.Table && gold.Empty() {
-		it.Excluded = score.EmptyGold // also for the set measures
+		it.Excluded = score.EmptyGold // applies to the set measures too
 	}
 	it.Groups["size"] = sizeGroup(gold)
 	for _, m := range s.Metrics {

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// share writes a mean in percent, as in papers, or a dash if there is none.
+// share formats a mean as a percentage, as papers do, or as a dash if there is none.
 func share(v *float64) string {
 	if v == nil {
 		return "–"
@@ -27,7 +27,7 @@ func meansOf(all map[score.Metric]score.Mean, only score.Mean, main score.Metric
 	return map[score.Metric]score.Mean{main: only}
 }
 
-// WriteText prints a document as text, with a column for each figure of the measures.
+// WriteText prints a document as text, with a column for each figure.
 func (d *Document) WriteText(w io.Writer, metrics []score.Metric) {
 	fmt.Fprintf(w, "%s: %d items (%s)\n\n", text.OneLine(d.File), len(d.Items), d.Format)
 	if d.Metrics == nil {
@@ -86,7 +86,7 @@ func groupTable(w io.Writer, by string, groups []Group, metrics []score.Metric, 
 // maxRemarks is the maximum number of items that are reported in detail.
 const maxRemarks = 5
 
-// writeRemarks lists the items that are not in any mean and the items with uncertain scores.
+// writeRemarks lists the items left out of all means and the items with uncertain scores.
 func writeRemarks(w io.Writer, d *Document) {
 	reasons := make([]string, 0, len(d.Excluded))
 	for r := range d.Excluded {
@@ -147,7 +147,7 @@ func someIDs(ids []string) string {
 	return out
 }
 
-// WriteText prints the best of several files as text.
+// WriteText prints the combined scores as text.
 func (b *Best) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "\nbest of %d files on %d common items: max@%d %.2f, empty@%d %.2f\n", b.K, b.N, b.K, 100*b.Max, b.K,
 		100*b.Empty)
