@@ -51,8 +51,8 @@ var otherWords = map[string][]string{
 	"Q145": {"uk", "britain", "british", "united kingdom"},
 }
 
-// closeProperties are groups of properties that careless wording easily confuses; the first two are from SPINACH,
-// section 3.2.
+// closeProperties are groups of properties that are easily confused when a question is worded carelessly; the first two
+// are from section 3.2 of the SPINACH paper.
 var closeProperties = [][]string{
 	{"P840", "P915"}, {"P27", "P19", "P551", "P20", "P119", "P937"}, {"P17", "P495", "P27", "P1001"},
 	{"P131", "P276", "P706", "P159", "P740"}, {"P577", "P571", "P1191", "P580", "P585"},
