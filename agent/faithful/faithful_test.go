@@ -475,6 +475,25 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// Several rows may have the same figure.
+func TestSharedFigures(t *testing.T) {
+	e := Evidence{Language: "en", Question: "Which genres do the games have, and how many games are in each?",
+		Query:  "SELECT ?genre (COUNT(DISTINCT ?game) AS ?games) { } GROUP BY ?genre ORDER BY DESC(?games)",
+		Labels: map[string]string{"Q1": "role-playing game", "Q2": "action-adventure", "Q3": "survival horror", "Q4": "chess"},
+		Table: &kg.Table{Vars: []string{"genre", "games"}, Rows: [][]rdf.Term{{item("Q1"), decimal("9")},
+			{item("Q2"), decimal("9")}, {item("Q3"), decimal("4")}, {item("Q4"), decimal("7")}}}}
+	for text, want := range map[string]int{
+		"Two of them have nine games each.":   0,
+		"Three of them have nine games each.": 2,
+		"Two of them have seven games each.":  2,
+		"Two of them have eight games each.":  2,
+	} {
+		if got := New(e).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
 // How often the query counts something is not in the rows.
 func TestCountedAgain(t *testing.T) {
 	e := Evidence{Language: "fr", Question: "quelles équipes de basket ont le plus de joueurs ?",

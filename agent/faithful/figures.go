@@ -155,12 +155,12 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	if rows := c.described(toks, named); rows != nil {
 		keys = rows
 	}
+	shared := c.shared(toks, named)
 	var open []int // figures that must be paired with a name
 	for i, t := range toks {
 		readings := c.numbers(t)
-		if len(readings) == 0 || covered(named, i) || countsErrors(toks, i) || c.supposed(toks, named, i) ||
-			c.countedAgain(toks, named, i) ||
-			c.inWindow(toks, named, readings) || yearOnly(toks, named, i) {
+		if len(readings) == 0 || covered(named, i) || c.aboutQuery(toks, named, i) ||
+			slices.ContainsFunc(readings, func(n number) bool { return shared[n.value] }) {
 			continue
 		}
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {
@@ -177,6 +177,34 @@ func (c *Checker) figures(toks []token, named []found) []string {
 		}
 	}
 	return bad
+}
+
+// aboutQuery reports whether the figure at i says something about the query or the way data are stored, which the rows
+// cannot show.
+func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
+	return countsErrors(toks, i) || c.supposed(toks, named, i) || c.countedAgain(toks, named, i) ||
+		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i)
+}
+
+// shared returns the figures in a sentence without a name that say how many rows have the same figure, and these
+// figures: two of them have nine games each.
+func (c *Checker) shared(toks []token, named []found) map[float64]bool {
+	out := map[float64]bool{}
+	if len(named) > 0 {
+		return out
+	}
+	said := map[float64]bool{}
+	for _, t := range toks {
+		for _, n := range c.numbers(t) {
+			said[n.value] = true
+		}
+	}
+	for _, v := range c.values {
+		if n := float64(len(v.rows)); v.year == 0 && !v.bc && said[v.number] && n > 1 && n != v.number && said[n] {
+			out[n], out[v.number] = true, true
+		}
+	}
+	return out
 }
 
 // readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, the number of rows without a
