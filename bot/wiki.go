@@ -82,7 +82,7 @@ type OwnEdit struct {
 
 // Outcomes of a save other than success or a transient failure.
 var (
-	// ErrConflict means that someone has edited, moved or removed the section. Read the page again and decide anew.
+	// ErrConflict means that someone has edited, moved or removed the section. Read the page and decide again.
 	ErrConflict = errors.New("edit conflict")
 	// ErrRefused means that the wiki permanently refuses this edit (abuse filter, spam blacklist, captcha). Never evade
 	// it.

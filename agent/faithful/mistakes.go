@@ -2,7 +2,7 @@ package faithful
 
 import "slices"
 
-// countOfErrors lists what is counted in a query rather than in the result: its errors and changes.
+// countOfErrors contains words for parts and errors of a query. A number before one of them is not about the result.
 var countOfErrors = wordMap(`error errors mistake mistakes problem problems change changes correction corrections query queries
 	fehler fehlern änderung änderungen probleme abfrage abfragen erreur erreurs problème problèmes
 	changement changements requête requêtes errores problema problemas cambio cambios consulta consultas
@@ -14,25 +14,25 @@ var countOfErrors = wordMap(`error errors mistake mistakes problem problems chan
 	alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка
 	ошибки ошибок запроса изменения проблемы`)
 
-// somebody has words for a person or thing that stands for any: what is said of it is no claim about the result.
-var somebody = wordMap(`someone anyone somebody anybody whoever something anything jemand wer etwas quelqu quiconque alguien
+// anyone contains words for an arbitrary person or thing. A sentence about one makes no claim about the result.
+var anyone = wordMap(`someone anyone somebody anybody whoever something anything jemand wer etwas quelqu quiconque alguien
 	quien quienes cualquiera qualcuno chiunque chi alguém quem qualquer iemand wie iets ktoś kto каждый
 	кто-то кто`)
 
-// times has words for how often something is counted or occurs.
+// times contains the words that follow a number of occurrences: "three times".
 var times = wordMap(`times mal fois veces volte vezes keer maal razy раза`)
 
-// countedAgain reports whether the token at i is a small number of times in a sentence about the query that has no name
-// from the result: COUNT(DISTINCT) does not count a player two times.
+// countedAgain reports whether the token at i says how many times a query counts something, in a sentence without a
+// name from the result: COUNT(DISTINCT) keeps a player from being counted two times.
 func (c *Checker) countedAgain(toks []token, named []found, i int) bool {
 	return len(named) == 0 && toks[i].number > 0 && toks[i].number <= 3 && i+1 < len(toks) && times[toks[i+1].folded] &&
 		slices.ContainsFunc(toks, func(t token) bool { return keywords[t.text] })
 }
 
-// supposed reports whether the token at i is a small number in an explanation of the query by a case that is supposed:
-// because of ?p1, someone with two positions appears twice. With a name of the result in it, it is no such explanation.
+// supposed reports whether the token at i is a small number in a hypothetical case that explains the query: because of
+// ?p1, someone with two positions appears twice. A sentence with a name from the result does not explain the query.
 func (c *Checker) supposed(toks []token, named []found, i int) bool {
-	who := slices.IndexFunc(toks, func(t token) bool { return somebody[t.folded] })
+	who := slices.IndexFunc(toks, func(t token) bool { return anyone[t.folded] })
 	return who >= 0 && who < i && toks[i].number > 0 && toks[i].number <= 3 &&
 		!slices.ContainsFunc(named, func(n found) bool { return n.to > who }) &&
 		slices.ContainsFunc(toks, func(t token) bool {
@@ -43,11 +43,11 @@ func (c *Checker) supposed(toks []token, named []found, i int) bool {
 var tableRows = wordMap(`row rows zeile zeilen ligne lignes fila filas riga righe linha linhas rij rijen wiersz wiersze
 	строка строки строк`)
 
-// january has the names of the month to whose first day dates belong that are known only to the year.
+// january contains the names of the month that dates with only a year are stored under, on its first day.
 var january = wordMap(`january januar janvier enero gennaio janeiro januari stycznia января يناير`)
 
-// yearOnly reports whether the token at i is the 1 of 1 January in a sentence without a name of the result: it is how
-// years are stored.
+// yearOnly reports whether the token at i is the 1 of January 1 in a sentence without a name from the result. Such a
+// sentence explains how years are stored.
 func yearOnly(toks []token, named []found, i int) bool {
 	return len(named) == 0 && (toks[i].folded == "1" || toks[i].folded == "1er" || toks[i].folded == "1º") &&
 		slices.ContainsFunc(toks[max(i-1, 0):min(i+3, len(toks))], func(t token) bool { return january[t.folded] })

@@ -12,9 +12,9 @@ import (
 // others contains the permissions for users who are neither a file's owner nor in its group.
 const others fs.FileMode = 0o007
 
-// Exposed returns a warning if other users of the machine can access a file or folder. It names it and explains what
-// to do. Exposed returns "" if they cannot, if the file does not exist, and on Windows, where the mode does not contain
-// the permissions.
+// Exposed returns a warning if other users of the machine can access the file or folder at path. The warning says what
+// the file is, and what to do. Exposed returns "" if they cannot, if the file does not exist, and on Windows, where the
+// mode does not contain the permissions.
 func Exposed(what, path string) string {
 	if runtime.GOOS == "windows" {
 		return ""
