@@ -116,14 +116,15 @@ func EndingOf(err error) Ending { return event.EndingOf(err) }
 // text for the asker, in their language. It comes from the model, so it is untrusted, and it may be empty.
 type Outcome struct {
 	Answer  *Answer
-	Attempt *Answer // if there is no answer: the query that came closest, for benchmarks; never published
+	Attempt *Answer // if there is no answer, the query that came closest; only for benchmarks, never published
 	Ending
-	Feedback   *Verdict // the judge's first verdict, if the preset has a judge
-	Probed     *Probed  // how variants of the answer's query would change the result, if the preset runs any
-	Report     string
-	Short      string          // the answer in Report without the assumptions and open points, if these are separate
-	Asked      string          // what texts may repeat: the question and the queries of the thread
-	Asks       string          // a question to the asker that would settle what is open, in their language; may be empty
+	Feedback *Verdict // the judge's first verdict, if the preset has a judge
+	Probed   *Probed  // how variants of the answer's query would change the result, if the preset runs any
+	Report   string
+	Short    string // the answer in Report without the assumptions and open points, if these are separate
+	// the question and the thread's queries; the report may repeat what they say without support from the result
+	Asked      string
+	Asks       string          // a clarifying question to the asker, in their language; may be empty
 	Readings   []Reading       // the two interpretations that Asks is about; nil if they find the same number
 	Language   string          // the asker's language code: en, de, fr …
 	Confidence float64         // how likely the answer is to be right; see package confidence

@@ -39,8 +39,8 @@ type Same struct {
 }
 
 // Asked asks the model whether an earlier request was the same as the new one, so that its query answers the new one.
-// In case of doubt, the requests are not the same. Errors and the events written to rec are as for [Engine.Triage],
-// with the "asked" preset. If a query or request is too long to be shown in full, Asked returns a false [Same] without
+// If in doubt, the requests count as different. Errors and the events written to rec are as for [Engine.Triage], with
+// the "asked" preset. If a query or request is too long to be shown in full, Asked returns a false [Same] without
 // asking the model.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {
 	for _, s := range []string{a.Question, a.Query, a.Earlier, a.Theirs} {

@@ -43,7 +43,6 @@ func (m instant) Complete(_ context.Context, req llm.Request) (*llm.Response, er
 	return &llm.Response{Choices: []llm.Choice{ch}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// hundred is a result with 100 items.
 var hundred = func() *kg.Table {
 	t := &kg.Table{Vars: []string{"x"}, Source: "test"}
 	for i := range 100 {
@@ -52,7 +51,7 @@ var hundred = func() *kg.Table {
 	return t
 }()
 
-// instantGraph is a graph that immediately returns the 100 items.
+// instantGraph is a graph that returns hundred for every query, without delay.
 type instantGraph struct{ *fakeGraph }
 
 func (instantGraph) Query(context.Context, string) (*kg.Table, error) { return hundred, nil }

@@ -193,7 +193,7 @@ func TestBestShape(t *testing.T) {
 }
 
 // TestBestNumber checks that if the question asks for a number and the answer has none, the model is asked once to
-// confirm it.
+// confirm the answer.
 func TestBestNumber(t *testing.T) {
 	m := &turnModel{turns: []string{heights, `finish {"columns": ["m"], "answer": "Two."}`,
 		`query {"sparql": "SELECT (COUNT(DISTINCT ?m) AS ?n) WHERE { ?m wdt:P31 wd:Q8502 }"}`,
@@ -226,7 +226,8 @@ func TestBestAnswers(t *testing.T) {
 	}
 }
 
-// TestBestNoAnswer checks that honestly ending without an answer is accepted at once, even if a query returned rows.
+// TestBestNoAnswer checks that if the model reports that there is no answer, the end is accepted at once, even if a
+// query returned rows.
 func TestBestNoAnswer(t *testing.T) {
 	m := &turnModel{turns: []string{capital, `finish {"no_answer": true, "answer": "The graph has no rivers."}`}}
 	out, _ := askBest(t, m, "Which rivers are there?")
@@ -320,7 +321,8 @@ func TestBestWithoutTools(t *testing.T) {
 	}
 }
 
-// TestBestReplay checks that a recorded run can be replayed without the graph, although its searches ran in parallel.
+// TestBestReplay checks that a recorded run can be replayed without the graph, even though its searches ran in
+// parallel.
 func TestBestReplay(t *testing.T) {
 	turns := []string{capital + "\n" + `find {"names": ["High Tar"]}`, finished}
 	out, rec := askBest(t, &turnModel{turns: slices.Clone(turns)}, "What is the capital of Tarland, and which mountains are there?")
@@ -337,7 +339,8 @@ func TestBestReplay(t *testing.T) {
 	}
 }
 
-// TestBestPluralNames checks that if nothing has a plural as its name, the singular is looked up, too.
+// TestBestPluralNames checks that if a plural in the question is not the name of anything, the singular is looked up,
+// too.
 func TestBestPluralNames(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`wd:Q60 rdfs:label "Super Bowl"@en . wd:Q61 rdfs:label "Super"@en .
@@ -370,8 +373,8 @@ func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	}
 }
 
-// TestBestOtherLanguages tests German, which capitalizes common nouns, and French and Italian, in which some words drop
-// a letter.
+// TestBestOtherLanguages tests German, which capitalizes common nouns, and French and Italian, in which some words are
+// elided.
 func TestBestOtherLanguages(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(peaks+`@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -418,7 +421,7 @@ func TestBestPages(t *testing.T) {
 type busy struct {
 	tool.Graph
 	pause time.Duration
-	left  int // number of queries that fail
+	left  int // number of queries that still have to fail
 }
 
 func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {

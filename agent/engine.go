@@ -26,7 +26,7 @@ type Options struct {
 	Preset   *preset.Preset  // [preset.Default] if nil
 	Policy   string          // the policy's name; the preset's first policy if empty
 	Runs     int             // number of independent attempts, for policies that make several; the policy decides if 0
-	Doubt    float64         // if the confidence, from 0 to 1, is below this, the asker is also asked a question
+	Doubt    float64         // confidence, from 0 to 1, below which the asker is also asked a clarifying question
 	Variants []step.Variant  // how the attempts differ, with the unchanged Preset first; if nil, see [step.Runner.Try]
 	Reviewer policy.Reviewer // replaces Policy with a person who decides on each turn; may be nil
 	Examples int             // number of solved questions to show before the first turn; the preset's number if 0
@@ -167,7 +167,7 @@ func (e *Engine) search() (policy.Policy, error) {
 	return policy.Named(e.opts.Policy)
 }
 
-// ask is Ask with all limits set.
+// ask is like Ask, but requires all limits to be set.
 func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
 	search, err := e.search()
 	if err != nil {
@@ -202,7 +202,7 @@ func (e *Engine) ask(ctx context.Context, q Question, rec Recorder, limits Limit
 // limits fills in zero fields of the caller's limits from the preset, and from the defaults if the preset has none.
 func (e *Engine) limits(l Limits) Limits {
 	p := e.opts.Preset.Limits
-	if policy.Branches(e.opts.Policy) { // the search determines its depth
+	if policy.Branches(e.opts.Policy) { // the depth of a tree search is one of its parameters
 		p.Counted = e.opts.Preset.Search.Depth
 		if p.Total > 0 {
 			p.Total = max(p.Total, p.Counted)
@@ -275,7 +275,7 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 		r.Language = l
 		sure, ok := tool.SureLanguage(r.Question.Text)
 		if ok && sure.Code != l.Code && !r.Question.Firm && r.Preset.Language == preset.Detect {
-			r.Language = tool.Language{Code: l.Code} // only for labels: the model can see the question's language
+			r.Language = tool.Language{Code: l.Code} // used only for labels: the model can see the question's language
 		}
 		return nil
 	}
@@ -284,7 +284,7 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 		return nil
 	}
 	if l, ok := tool.LanguageOf(r.Preset.Language); ok && r.Preset.Language != "" {
-		r.Language = tool.Language{Code: l.Code} // only for labels: the question's language remains unknown
+		r.Language = tool.Language{Code: l.Code} // used only for labels: the question's language remains unknown
 		return nil
 	}
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "language", MaxTokens: 50, Data: map[string]any{"Language": ""}})
@@ -325,7 +325,7 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		out.Ending = event.Stopped(err)
 	}
 	if event.IsWriteError(err) {
-		return nil // err already contains the error
+		return nil // err already contains the write error
 	}
 	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason), Asks: out.Asks,
 		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
@@ -333,8 +333,8 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
-// clarify writes a question to the asker if the answer is not certain enough, or if a comparison of several answers did
-// not choose one.
+// clarify asks the asker a clarifying question if the answer is not certain enough, or if a comparison of several
+// answers did not choose one.
 func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *Outcome) (err error) {
 	if r.doubt <= 0 || f.Answer != nil && out.Confidence >= r.doubt || f.Answer == nil && len(f.Rivals) == 0 {
 		return nil
@@ -351,7 +351,7 @@ func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *O
 // maxReport is the maximum number of characters in a report; one to three sentences are requested.
 const maxReport = 2000
 
-// said returns the model's text as the asker sees it.
+// said returns the part of the model's text that the asker sees.
 func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
 
 // report asks the model for a short answer in the asker's language. Without it, the reply contains only the fixed

@@ -317,7 +317,7 @@ func TestExtract(t *testing.T) {
 				execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said,
 				"report": "r"}}
 			g := graphOfTwo()
-			// The IDs are shown with the query and count as seen from then on.
+			// The prompt shows the query's IDs with their labels, so they count as seen from then on.
 			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"}
 			out, _ := ask(t, m, g, Limits{Counted: 2})
 			if (out.Answer != nil) != tt.answer {
@@ -534,7 +534,6 @@ func TestShortened(t *testing.T) {
 	}
 }
 
-// TestLastRun checks what happens if the final run fails.
 func TestLastRun(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -551,7 +550,7 @@ func TestLastRun(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := graphOfTwo()
-			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // for the posting form only
+			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // called only for the posting form
 			out, _ := ask(t, &fakeModel{acts: tt.acts, tasks: map[string]string{"report": "r"}}, g, tt.limit)
 			if out.Answer != nil || out.Reason != tt.want {
 				t.Errorf("%q: %s", out.Reason, out.Detail)

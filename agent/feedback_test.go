@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// verdict returns one of the judge's turns.
+// verdict returns a judge's turn that gives this verdict.
 func verdict(status, text string) []string {
 	return []string{"give_feedback", args("status", status, "feedback", text)}
 }

@@ -130,7 +130,6 @@ func (x *generating) ask(t *testing.T) (*Outcome, *memory) {
 	return out, rec
 }
 
-// says checks that text contains the given strings.
 func says(t *testing.T, text string, wants ...string) {
 	t.Helper()
 	for _, w := range wants {
@@ -181,8 +180,8 @@ func TestGenerateAtOnce(t *testing.T) {
 	t.Error("the trajectory does not say which examples were seen")
 }
 
-// We made one addition: the question's relations are looked up, too. Otherwise, a property that none of the classes
-// found has would never be shown.
+// We made one addition: the question's relations are looked up, too. Otherwise, a property would never be shown if it
+// belongs to none of the classes that were found.
 func TestGenerateRelations(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.model.tasks["analyze"] = `{"extracted_classes":["river"],"extracted_entities":["Lake Geneva"],"extracted_relations":["mouth of a river",""]}`
@@ -264,8 +263,8 @@ func TestGenerateWithout(t *testing.T) {
 	}
 }
 
-// A query that does not match completely known classes is rejected before it runs. If the model writes the same query
-// again, it is run.
+// A query that does not match classes whose members were all examined is rejected before it runs. If the model writes
+// the same query again, it is run.
 func TestCheckFirst(t *testing.T) {
 	x := newGenerating(fence(wrongQuery), fence(goodQuery))
 	out, _ := x.ask(t)
@@ -402,7 +401,7 @@ func TestTenSecondsAndFiftyRows(t *testing.T) {
 	}
 }
 
-// After three queries, the run always ends in the same way.
+// After three queries without a result, the run ends.
 func TestThreeTries(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(strings.Replace(emptyQuery, "Q1 ", "Q2 ", 1)),
 		fence(strings.Replace(emptyQuery, "Q1 ", "Q3 ", 1)), fence(goodQuery))

@@ -117,7 +117,7 @@ func (graspKnown) FindExamples(_ context.Context, q event.ExampleQuery) ([]event
 //go:embed testdata/grasp-tools.txt
 var graspTools string
 
-// TestGraspTools plays the calls in testdata/grasp-tools.txt in a single conversation, and checks what the model saw.
+// TestGraspTools makes the calls in testdata/grasp-tools.txt in a single conversation, and checks what the model saw.
 func TestGraspTools(t *testing.T) {
 	_, rest, _ := strings.Cut(graspTools, "\n== ")
 	var names, turns, want []string

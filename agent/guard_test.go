@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// guardGraph returns a graph that contains Q183. It answers queries that count with a count for each ID, and all other
+// guardGraph returns a graph that contains Q183. It answers counting queries with a count for each ID, and all other
 // queries with two rows.
 func guardGraph() *fakeGraph {
 	return &fakeGraph{labels: map[string]string{"Q183": "Germany", "P36": "capital"},
@@ -35,7 +35,7 @@ func TestGuard(t *testing.T) {
 	const query = "SELECT ?x WHERE { ?x wdt:P36 wd:Q183 ; p:P31 [ ps:P31 wd:Q99 ] }"
 	for _, tt := range []struct {
 		guard, question string
-		ran             bool     // the query was run the first time
+		ran             bool     // whether the query is run the first time it is written
 		want, not       []string // text in the observation, and text that must not be in it
 	}{
 		{"off", "Which?", true, []string{"2 rows"}, []string{"Q183", "P36"}},

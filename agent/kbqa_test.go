@@ -20,14 +20,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// The tests in this file play Interactive-KBQA's conversations (Xiong et al., ACL 2024; rows I1 to I14 of
+// The tests in this file run Interactive-KBQA's conversations (Xiong et al., ACL 2024; rows I1 to I14 of
 // docs/presets-kbqa.md) with a scripted model.
 
 // samples is a model that returns several samples for each request and records the requests.
 type samples struct {
 	mu       sync.Mutex
 	turns    [][]string // actions; a thought is added before a turn that does not start with a label
-	fail     error      // error after the last turn
+	fail     error      // error to return after the last turn
 	requests []llm.Request
 }
 
@@ -327,8 +327,8 @@ func TestKBQAInjection(t *testing.T) {
 	}
 }
 
-// TestKBQAKindByModel tests row I14: the model may name the question's kind. If its answer is invalid, the
-// question's words decide.
+// TestKBQAKindByModel tests row I14: the model may name the question's kind. If its answer is invalid, the kind is
+// determined from the question's words.
 func TestKBQAKindByModel(t *testing.T) {
 	const question = "How many countries are there on each continent?" // GroupedCount according to its words
 	const far, rivers = "How far is it from Mount Everest", "Which rivers take in more than one other river"

@@ -17,8 +17,8 @@ import (
 )
 
 // TestBestInTree checks that a preset with several tool calls per turn can search a tree on the embedded graph. A turn
-// with two calls is a single action: its child has both steps and one visit. 2 of 2 points are worth 1, and ending on
-// its query gives the answer.
+// with two calls is a single action: its child node has both steps and one visit. A score of 2 out of 2 points is a
+// value of 1, and ending on the child's query makes that query the answer.
 func TestBestInTree(t *testing.T) {
 	p := best(t)
 	p.Search.Samples, p.Search.Answers, p.Search.Judgments, p.Search.Parallel = 2, 1, 1, 1
@@ -39,7 +39,7 @@ func TestBestInTree(t *testing.T) {
 	}
 	says(t, out.Answer.SPARQL, "wd:Q40 wdt:P36 ?city")
 	for _, r := range m.requests {
-		if r.Purpose == llm.Judge { // the judge sees the actions under these names
+		if r.Purpose == llm.Judge { // the names under which the judge sees the actions
 			says(t, r.Messages[0].Content, "query: Runs a SPARQL query", "\nfind(names", "finish: Ends the work")
 		}
 	}
@@ -65,7 +65,7 @@ func TestBestInTree(t *testing.T) {
 var mountainQueries = map[string]string{
 	"highest": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 1",
 	"all":     "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 }",
-	"again":   "SELECT ?mountain WHERE { ?mountain wdt:P17 wd:Q40 ; wdt:P31 wd:Q8502 }", // returns the same rows as all
+	"again":   "SELECT ?mountain WHERE { ?mountain wdt:P17 wd:Q40 ; wdt:P31 wd:Q8502 }", // returns the same rows as "all"
 	"none":    "SELECT ?m WHERE { ?m wdt:P31 wd:Q40 }",
 }
 

@@ -140,7 +140,7 @@ func TestOpeningWithoutPlan(t *testing.T) {
 }
 
 // TestOpeningApart checks that the judgment is a separate call if the server does not support tool calls or the preset
-// does not use an opening. An earlier opening is then ignored.
+// does not use an opening. In both cases, an earlier opening is ignored.
 func TestOpeningApart(t *testing.T) {
 	separate := `{"request": true, "language": "en", "question": "What is the capital of Tarland?", "why": "asks"}`
 	m := &turnModel{turns: []string{separate}, noTools: true}

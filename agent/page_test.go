@@ -20,7 +20,7 @@ func date(s string, precision int) kg.Value {
 }
 
 // merkel returns a page with a single value, a list, qualifiers and a "no value" statement. The tests of package render
-// have a page with values of all forms.
+// use a page with every kind of value.
 func merkel() *kg.Entity {
 	since := kg.Qualifier{Property: kg.PropertyRef{ID: "P580", Label: "start time"},
 		Values: []kg.Value{date("1998-12-30T00:00:00Z", 11)}}

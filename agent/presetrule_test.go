@@ -40,7 +40,7 @@ func TestRules(t *testing.T) {
 		steps  []string
 		reason Reason
 		sparql string // start of the answer's or the attempt's query
-		told   string // in the last message that the model read
+		told   string // text in the last message that the model read
 	}{
 		{"G8 none: a repetition is carried out", func(r *preset.Rules) { r.Repeat = "none" },
 			[]string{look, look, look, run(qA), stop},
@@ -128,7 +128,7 @@ func TestNoCount(t *testing.T) {
 	}
 }
 
-// TestOtherGraph checks that on a graph other than a Wikibase, IDs are prefixed names, the posted text declares the
+// TestOtherGraph checks that on a graph other than a Wikibase, IDs are prefixed names, the posted query declares the
 // graph's prefixes, and the answer names the graph.
 func TestOtherGraph(t *testing.T) {
 	const query = "SELECT ?c WHERE { dbr:Rhine dbo:country ?c }"

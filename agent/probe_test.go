@@ -57,7 +57,7 @@ const (
 	allCities    = "SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q515 ; wdt:P17 wd:Q183 }"
 )
 
-// TestProbes checks what the model is told about its final query, how often it is asked, and what remains open.
+// TestProbes checks what the model is told about its final query, how often it is asked, and which probes remain open.
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -169,7 +169,7 @@ func TestProbeBudget(t *testing.T) {
 		if err != nil || out.Answer == nil || out.Probed.Run > n {
 			t.Fatalf("%+v, %v", out, err)
 		}
-		if most := 3 + n; g.queries > most { // the query is run once and published twice
+		if most := 3 + n; g.queries > most { // the query is run once, and its posting form twice
 			t.Errorf("%d queries with a budget of %d, want at most %d", g.queries, n, most)
 		}
 	}
@@ -186,7 +186,7 @@ func (g *hanging) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return g.Graph.Query(ctx, q)
 }
 
-// TestProbesAgainstTheClock checks that hanging probes leave enough time for the answer, which is kept.
+// TestProbesAgainstTheClock checks that hanging probes leave enough time to end the run with its answer.
 func TestProbesAgainstTheClock(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(germanCities), do("stop()")}}
 	out, err := with(m, Wikibase(&hanging{cities(t)}), probing()).Ask(t.Context(), Question{Text: "Which cities?",

@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// readable asks the model something that is not a turn of answering a question. If it cannot read the response, it asks
-// once more. request builds the request; again describes what was wrong with the previous response, or is "" for the
-// first request. read returns the content of the response, or why it cannot be read.
+// readable makes a call to the model that is not a turn in answering a question. If it cannot read the response, it
+// asks a second time. request builds the request; again describes what was wrong with the previous response, or is ""
+// for the first request. read returns the content of the response, or why it cannot be read.
 func readable[T any](ctx context.Context, e *Engine, b *event.Branch, request func(again string) llm.Request,
 	read func(text string) (said T, why string)) (said T, err error) {
 	again := ""

@@ -57,9 +57,9 @@ func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 // The agent makes more kinds of calls than the record contains. Each kind is answered as follows:
 //
 //   - act: the record's thoughts and actions in turn, regardless of what the agent observes. The record's formatting
-//     calls do not need separate answers: the actions in the log are their result. When the actions are used up, which
-//     happens if the agent refused one that SPINACH's loop accepted, or if another graph returned other rows, the
-//     model gives up: stop(no answer: …).
+//     calls do not need separate answers: the actions in the log are their result. The actions are used up if the
+//     agent rejected an action that SPINACH's loop accepted, or if a different graph returned different rows. The model
+//     then gives up: stop(no answer: …).
 //   - prune: the page as the record's model left it at this position. The agent uses only what is on the page that it
 //     read, see prune.go.
 //   - extract: the query generated last, which is the one SPINACH's evaluation scores when no stop succeeded

@@ -107,7 +107,7 @@ func TestReview(t *testing.T) {
 		accept,                                // 2: qEmpty
 		back(1),                               // instead of stop
 		edit("Action: nonsense(x)"),           // there is no such tool: the reviewer is asked again
-		edit("search_wikidata(c)"),            // 1, with the model's thought
+		edit("search_wikidata(c)"),            // 1: the model's thought, with a new action
 		accept,                                // 2: qA
 		{Verdict: event.WentBack, To: 7},      // there is no such step: the reviewer is asked again
 		edit("Thought: done\nAction: stop()"), // 3

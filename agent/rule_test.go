@@ -18,7 +18,7 @@ func graphOfTwo() *fakeGraph {
 			qA: items("Q1", "Q2"), qB: items("Q3"), qAsk: {Ask: true, Source: "test"},
 		},
 		errs: map[string]error{qBroken: kg.Errorf(kg.QueryFailed, "it cannot be evaluated")},
-		query: func(q string) (*kg.Table, error) { // for the posting forms of A, B and the ASK query
+		query: func(q string) (*kg.Table, error) { // called for the posting forms of A, B and the ASK query
 			switch {
 			case strings.Contains(q, "P31"):
 				return items("Q1", "Q2"), nil
@@ -48,7 +48,7 @@ func TestRefusals(t *testing.T) {
 		sentence string
 		asked    []string
 		carried  []string // arguments or names of the executed steps
-		to       []int    // rollback.to of each refusal
+		to       []int    // rollback.to of each rejection
 		reasons  []string
 		kept     int // number of steps in the outcome
 		end      Reason
@@ -356,8 +356,8 @@ func TestRefusalTexts(t *testing.T) {
 	}
 }
 
-// TestCounter checks that the second-to-last line states the step, the number of steps and the cost of rejections, and
-// that these numbers are correct.
+// TestCounter checks that the second-to-last line of the prompt states the step, the number of steps and the cost of
+// rejections, and that these numbers are correct.
 func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"),
 		do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
@@ -368,7 +368,7 @@ func TestCounter(t *testing.T) {
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 1 more refused or abandoned action costs you nothing.)",
-		// Two rejections, which also removed the first search.
+		// After two rejections, which also removed the first search.
 		"(Step 1 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 2. Each refused or abandoned action now costs you one of them.)",
@@ -405,7 +405,7 @@ func TestAbandonedNote(t *testing.T) {
 		ms := req.Messages
 		last := ms[len(ms)-1].Content
 		switch i {
-		case 4: // after the first refusal
+		case 4: // after the first rejection
 			if !strings.Contains(last, "Refused: search_wikidata(b) is the same as your step 2") || !strings.HasSuffix(last,
 				"\nNow write step 4.") {
 				t.Errorf("after the refusal: %s", last)

@@ -137,8 +137,8 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestUnseenNumbers checks that the model is told the labels of IDs that it has not been shown, but not the labels of
-// IDs that it has been shown.
+// TestUnseenNumbers checks that the model is told the labels of IDs that it has not been shown, but not those of IDs
+// that it has been shown.
 func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
 	g.labels = map[string]string{"P50": "author"}

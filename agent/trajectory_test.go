@@ -121,7 +121,7 @@ func TestReplayOfOwnTrajectory(t *testing.T) {
 	}
 }
 
-// TestReplayNotices checks that a replay notices a question that differs from the recorded one.
+// TestReplayNotices checks that a replay detects a question that differs from the recorded one.
 func TestReplayNotices(t *testing.T) {
 	path, _ := richRun(t)
 	b, _ := os.ReadFile(path)

@@ -31,11 +31,11 @@ const (
 )
 
 // Triage asks the model to judge the last of posts: whether it is a request for the bot, what it asks, and in which
-// language. heading is the thread's heading. If the model's answer cannot be parsed, the model is asked once more. The
-// error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means that
-// no answer could be parsed. In any of these cases, nothing is known about the post. Posts are untrusted: regardless of
-// their content, the only result is the [Triage]. The calls are written to rec, which may be nil, as a separate
-// trajectory whose last event contains the judgment in Detail.
+// language. heading is the thread's heading. If the model's answer cannot be parsed, the model is asked a second time.
+// The error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means
+// that no answer could be parsed. In any of these cases, nothing is known about the post. Posts are untrusted:
+// regardless of their content, the only result is the [Triage]. The calls are written to rec, which may be nil, as a
+// separate trajectory whose last event contains the judgment in Detail.
 //
 // If the preset enables it (rules.triage) and the model's server supports tool calls, the call is also the first turn
 // of the question's run, which continues from there; see [Triage].Opening. limits are the limits for that run.
@@ -80,7 +80,7 @@ func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch,
 	return t, err
 }
 
-// judge asks only for the judgment, and asks once more if it cannot be parsed.
+// judge asks only for the judgment, and asks a second time if it cannot be parsed.
 func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
 	return readable(ctx, e, b, func(again string) llm.Request {
 		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,

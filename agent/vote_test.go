@@ -241,7 +241,7 @@ func TestAuto(t *testing.T) {
 		t.Errorf("a sure answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
 	// The query has a LIMIT that no one asked for. The tries agree on the answer, but it is still doubtful, so a tree
-	// search follows. The model fails there, and the vote's answer is kept.
+	// search follows. The model fails in the tree search, and the vote's answer is kept.
 	if out, m := auto(qA + " LIMIT 2"); len(m.requests) != 5 || out.Features.Tries != 3 || out.Features.Agree != 2 {
 		t.Errorf("a doubtful answer took %d calls in %d tries, confidence %g", len(m.requests), out.Features.Tries, out.Confidence)
 	}
@@ -271,9 +271,9 @@ func TestVoteOnTruth(t *testing.T) {
 	}
 }
 
-// TestClarify checks that a run whose answer is not certain enough asks the asker a question based on the different
-// answers, or on the only answer. A certain answer does not lead to a question, and text that is not a question is not
-// used.
+// TestClarify checks that a run whose answer is not certain enough asks the asker a clarifying question based on the
+// different answers, or on the only answer. A certain answer does not lead to a question, and text that is not a
+// question is not used.
 func TestClarify(t *testing.T) {
 	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {
 		m := &fakeModel{acts: turns, tasks: map[string]string{"clarify": said, "compare": `{"answer": 0, "why": "Neither."}`}}

@@ -28,7 +28,7 @@ type Term struct {
 	Name  string
 	About string
 	Prior float64 // weight before any fit: the change in log odds
-	// the prior is a figure from published runs, which a fit does not weaken
+	// whether Prior comes from published runs; if so, a fit does not weaken it
 	Published bool
 	value     func(f *event.Features) float64
 }

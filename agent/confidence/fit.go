@@ -29,8 +29,9 @@ const most = 4.0
 // Fit returns the weights that make the examples most likely. It uses logistic regression by Newton's method, over
 // terms standardized to a mean of 0 and a standard deviation of 1, with a quadratic penalty on the distance from the
 // prior. Weights have bounds, since the examples may come from a simulation: each weight keeps the sign of its prior, a
-// prior that comes from published runs is not weakened, and no weight is beyond 4. Weights outside their bounds are set
-// to the nearest bound, starting with the one farthest outside, and the remaining weights are fitted again.
+// prior that comes from published runs is not weakened, and no weight exceeds 4 in absolute value. Weights outside
+// their bounds are set to the nearest bound, starting with the one farthest outside, and the remaining weights are
+// fitted again.
 func Fit(examples []Example, prior Weights) (Weights, error) {
 	right := 0
 	for _, e := range examples {
@@ -91,7 +92,7 @@ func (d *design) bound(prior Weights) bool {
 
 // design is a fit in progress. Index 0 of each vector is the bias.
 type design struct {
-	x              [][]float64 // standardized, with a leading 1
+	x              [][]float64 // standardized terms of each example, with a leading 1
 	y              []float64
 	mean, sd       []float64 // of the terms
 	w, prior, pull []float64

@@ -20,7 +20,7 @@ type Quality struct {
 	Right float64 `json:"right"`             // share of right answers
 	Brier float64 `json:"brier"`             // mean squared error of the probabilities (Brier 1950)
 	Base  float64 `json:"brier_of_the_mean"` // the Brier score if every probability were the share of right answers
-	ECE   float64 `json:"ece"`               // mean over bins of the gap between probability and share of right answers
+	ECE   float64 `json:"ece"`               // gap between probability and share of right answers, averaged over the bins
 	Bins  []Bin   `json:"reliability"`
 	Cuts  []Cut   `json:"cuts"`
 }
@@ -33,17 +33,17 @@ type Bin struct {
 	Right     float64 // share of right answers
 }
 
-// Cut is the effect of answering only above a threshold.
+// Cut is the effect of answering only above a confidence threshold.
 type Cut struct {
 	Answered  float64 `json:"answered"` // share of all runs, including those without an answer
 	Threshold float64 `json:"threshold"`
 	Wrong     float64 `json:"wrong"`     // share of all runs with a wrong answer
 	WrongOf   float64 `json:"wrong_of"`  // share of the answers that are wrong
-	AtRandom  float64 `json:"at_random"` // WrongOf if the same number of answers were drawn at random
+	AtRandom  float64 `json:"at_random"` // WrongOf for the same number of answers drawn at random
 }
 
-// Shares are the shares of answered runs for which the share of wrong answers is reported. If fewer runs have an
-// answer, all of those are used.
+// Shares are the shares of answered runs for which the share of wrong answers is reported. If too few runs have an
+// answer, all runs that have one are used.
 var Shares = []float64{0.5, 0.7, 0.9}
 
 // Measure compares probabilities with the outcomes. silent is the number of additional runs without an answer.
@@ -90,7 +90,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	})
 	all := n + float64(silent)
 	for _, share := range Shares {
-		take := min(int(math.Ceil(share*all-1e-9)), q.N) // there are only q.N answers
+		take := min(int(math.Ceil(share*all-1e-9)), q.N) // only q.N runs have an answer
 		if n := len(q.Cuts); n > 0 && q.Cuts[n-1].Answered == float64(take)/all {
 			continue
 		}

@@ -27,7 +27,7 @@ type Call struct {
 }
 
 // CallFailure describes why a call failed: the kind and the other fields of a *kg.Error. Kind is empty if the error was
-// of a different type.
+// not a *kg.Error.
 type CallFailure struct {
 	Kind    kg.Kind `json:"kind,omitempty"`
 	Message string  `json:"message"`

@@ -137,7 +137,7 @@ func reasonOfBudget(e *llm.BudgetError) Reason {
 type Cause struct {
 	Kind      CauseKind        `json:"kind"`
 	Message   string           `json:"message"`
-	Budget    *llm.BudgetError `json:"budget,omitempty"`    // for kind budget, if known
+	Budget    *llm.BudgetError `json:"budget,omitempty"`    // for kind budget: the error, if known
 	Status    int              `json:"status,omitempty"`    // for kind model: the HTTP status, or 0 for a network error
 	Code      string           `json:"code,omitempty"`      // for kind model: the service's own code
 	Transient bool             `json:"transient,omitempty"` // for kind model: the same call may succeed later
@@ -199,8 +199,8 @@ func CauseOf(err error) *Cause {
 	return c
 }
 
-// Err returns an error that is equivalent to the one that c was made from: errors.Is and errors.As return the same
-// results, provided that the kind is known. Err returns nil if c is nil.
+// Err returns an error equivalent to the one that c was created from: errors.Is and errors.As return the same results
+// if the kind is known. Err returns nil if c is nil.
 func (c *Cause) Err() error {
 	if c == nil {
 		return nil

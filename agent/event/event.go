@@ -78,7 +78,7 @@ type Event struct {
 	Request    *llm.Request   `json:"request,omitempty"`
 	Response   *llm.Response  `json:"response,omitempty"`
 	Error      string         `json:"error,omitempty"`
-	Cause      *Cause         `json:"cause,omitempty"` // of Error or Reason; missing in files from older versions
+	Cause      *Cause         `json:"cause,omitempty"` // cause of Error or Reason; missing in files from older versions
 	Call       *Call          `json:"call,omitempty"`
 	Step       *Step          `json:"step,omitempty"`
 	To         *int           `json:"to,omitempty"`

@@ -33,7 +33,8 @@ func (c *Call) Examples() (out []Example) {
 
 // ExampleQuery is a search for earlier questions.
 type ExampleQuery struct {
-	Text   string `json:"text,omitempty"` // text to compare with; if empty, any questions, ordered by Seed
+	// text to compare the questions with; if empty, all questions match, in an order determined by Seed
+	Text   string `json:"text,omitempty"`
 	Seed   uint64 `json:"seed,omitempty"`
 	Limit  int    `json:"limit"`
 	Offset int    `json:"offset,omitempty"` // how many to skip

@@ -8,7 +8,7 @@ import (
 // AmongQuery is a keyword search for entities, properties and literals among the terms that a query returns.
 type AmongQuery struct {
 	kg.FindQuery        // its Among is nil
-	From         string `json:"from"` // a SELECT query with one column and without LIMIT
+	From         string `json:"from"` // a SELECT query with one column and no LIMIT
 }
 
 // Among is the result of an [AmongQuery].

@@ -15,8 +15,8 @@ type Features struct {
 	Verdict   string `json:"verdict,omitempty"`   // the judge's verdict on the first answer: done, refine or retry
 	Feedbacks int    `json:"feedbacks,omitempty"` // answers that the judge rejected
 
-	Rows    int  `json:"rows"`            // of the result
-	Columns int  `json:"columns"`         // of the result, excluding labels
+	Rows    int  `json:"rows"`            // number of rows in the result
+	Columns int  `json:"columns"`         // number of columns in the result, excluding labels
 	Ask     bool `json:"ask,omitempty"`   // the result is a truth value
 	Zero    bool `json:"zero,omitempty"`  // the result is the number 0
 	Limit   int  `json:"limit,omitempty"` // the query's LIMIT, or 0 if it has none
@@ -25,11 +25,11 @@ type Features struct {
 
 	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
 	Moved  int `json:"moved,omitempty"`  // variants that changed the result
-	Open   int `json:"open,omitempty"`   // variants in Moved whose change is not in the final answer
+	Open   int `json:"open,omitempty"`   // variants counted in Moved whose change did not make it into the final answer
 	// whether the result has the columns that the model announced: kept or broken; "" if it announced none
 	Shape string `json:"shape,omitempty"`
 
-	Tries    int  `json:"tries,omitempty"`    // in a vote: independent attempts at the question
+	Tries    int  `json:"tries,omitempty"`    // number of independent attempts at the question, in a vote
 	Answers  int  `json:"answers,omitempty"`  // attempts with an answer
 	Agree    int  `json:"agree,omitempty"`    // attempts with this result
 	Compared bool `json:"compared,omitempty"` // a comparison chose between different results

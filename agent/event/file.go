@@ -36,10 +36,9 @@ func Create(path string) (*File, error) {
 	return &File{f: f, pack: newPacker()}, nil
 }
 
-// line is an event as stored in a file.
 type line struct {
 	Event
-	// for a model event, the messages and tools of Request, which is stored without them
+	// for a model event, the messages and tools that were removed from Request
 	Prompt *packedPrompt `json:"prompt,omitempty"`
 }
 

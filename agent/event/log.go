@@ -50,7 +50,7 @@ func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	return l.write(ctx, parent, e)
 }
 
-// write is add for an event that already has its time. The caller holds the lock.
+// write is like add, but for an event that already has its time. The caller holds the lock.
 func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 	if l.err != nil {
 		return 0, l.err
@@ -70,7 +70,8 @@ func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 	return e.ID, nil
 }
 
-// firstOfLane is the first event ID in a lane. No log has that many events.
+// firstOfLane is the first event ID in a lane. No log has that many events, so the IDs in a lane cannot collide with
+// the log's IDs.
 const firstOfLane = 1 << 40
 
 // Lane returns a log for work that runs in parallel with other work. The lane holds its events until [Log.Join] writes

@@ -15,8 +15,7 @@ type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
 
-// Question is a question in the poster's own words, including anything posted with it, such as a query that only partly
-// works.
+// Question is a question as posted, including anything posted with it, such as a query that only partly works.
 type Question struct {
 	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
 	Text     string `json:"text"`

@@ -68,7 +68,7 @@ func (e Event) Ending() Ending {
 
 // oldTree arranges events from a file in the first format into a tree, since that format recorded only their order.
 type oldTree struct {
-	steps map[int]int // step number → ID of its event
+	steps map[int]int // event IDs by step number
 	root  int         // ID of the event from which the exploration started
 	last  int
 }

@@ -28,7 +28,7 @@ type packedMessage struct {
 	At    int `json:"at,omitempty"`
 	Count int `json:"count,omitempty"`
 
-	Message *llm.Message `json:"message,omitempty"` // without content if there are parts
+	Message *llm.Message `json:"message,omitempty"` // has no content if Parts is not empty
 	Parts   []part       `json:"parts,omitempty"`
 }
 
@@ -47,7 +47,7 @@ const leastShared = 64
 // packer converts requests to packed prompts and back. It keeps the parts of earlier events that it needs.
 type packer struct {
 	parent map[int]int
-	text   map[int]string // text of each event that has one
+	text   map[int]string // texts of events, by ID
 	asked  map[int]*llm.Request
 	place  map[string]place // places of messages, by their JSON encoding
 }

@@ -27,7 +27,7 @@ type Replay struct {
 	calls    []*Call
 	*progress
 	kg      string   // name of the graph that it acts as, "" for the first one
-	earlier *Earlier // for a tree search, otherwise nil
+	earlier *Earlier // nil unless the run is a tree search
 }
 
 // progress is the state of a replay.

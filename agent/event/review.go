@@ -6,7 +6,7 @@ import "github.com/spinachbot/spinachbot/internal/llm"
 const (
 	Accepted = "accepted" // the turn is run as the model wrote it
 	Edited   = "edited"   // the turn is run as the reviewer rewrote it
-	Skipped  = "skipped"  // the question is given up
+	Skipped  = "skipped"  // the reviewer gives up on the question
 	WentBack = "back"     // an earlier turn is reviewed again
 )
 
@@ -25,12 +25,12 @@ type ReviewCount struct {
 	Turns         int       `json:"turns"` // utterances after the question: the model's turns and the observations
 	Interventions int       `json:"interventions"`
 	Back          int       `json:"back"`    // number of returns to an earlier turn; not counted in the paper
-	Skipped       bool      `json:"skipped"` // the question was given up
+	Skipped       bool      `json:"skipped"` // the reviewer gave up on the question
 	By            []string  `json:"by,omitempty"`
 	Usage         llm.Usage `json:"usage"` // usage of all calls to the model, including abandoned ones
 }
 
-// CountReview counts the effort of a run's review; ok is false if the run was not reviewed.
+// CountReview measures the effort of a run's review; ok is false if the run was not reviewed.
 func CountReview(events []Event) (c ReviewCount, ok bool) {
 	kept := map[int]bool{}
 	at := 0

@@ -23,7 +23,7 @@ const (
 	SearchedRight       = "right"       // an answer matches the gold answer
 )
 
-// Searched reports whether reason is one of these, rather than a limit or a failure.
+// Searched reports whether reason is one of the reasons why a search ends, rather than a limit or a failure.
 func Searched(reason string) bool {
 	switch reason {
 	case SearchedAnswers, SearchedSimulations, SearchedAll, SearchedRight:

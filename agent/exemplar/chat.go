@@ -24,7 +24,7 @@ type Chat struct {
 
 	// The following fields occur only in annotated dialogues.
 	Rejects []Reject `json:"rejects,omitzero"`
-	Done    *bool    `json:"done,omitempty"` // annotation of this question is finished
+	Done    *bool    `json:"done,omitempty"` // whether the annotation of this question is finished
 	Skip    string   `json:"skip_reason,omitempty"`
 }
 
@@ -108,9 +108,10 @@ func (c *Chat) finished() bool {
 		!strings.Contains(s, "repe") // repeated, repetition
 }
 
-// Check returns nil if a dialogue can be used as an example, or the reason why it cannot. The question must be finished
-// and not skipped. The system message must come first, then the user and the model must take turns, each of the model's
-// turns must start with a thought, and the last message must show that the model finished.
+// Check returns nil if a dialogue can be used as an example, or the reason why it cannot. The question's annotation
+// must be finished, and the question must not be skipped. The system message must come first, then the user and the
+// model must take turns, each of the model's turns must start with a thought, and the last message must show that the
+// model finished.
 func (c *Chat) Check() error {
 	switch {
 	case c.Skip != "":

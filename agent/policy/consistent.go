@@ -10,7 +10,7 @@ import (
 
 // Consistent is Interactive-KBQA's loop. The model writes as many samples of each action as the preset specifies. The
 // most frequent action is run first, then the next most frequent, until an action shows something; that action is kept.
-// If none does, the first one is kept. The other actions remain in the log, on separate branches.
+// If no action shows anything, the first one is kept. The other actions remain in the log, on separate branches.
 //
 // The released program differs in two ways, which are bugs in its function self_consistency_for_action. First, it does
 // not treat ending as a candidate: it ends only if no sample requests anything else. Second, it counts a result without

@@ -28,7 +28,7 @@ type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State,
 type named struct {
 	name   string
 	policy Policy
-	many   bool // makes several attempts, each with a different policy; works with every preset
+	many   bool // see [ManyTries]; a policy that makes several attempts works with every preset
 }
 
 // policies returns all policies except the tree searches.
@@ -144,8 +144,8 @@ func ended(f *step.Final) step.Final {
 }
 
 // Generate works like SPARQL-LLM: the information for the query is looked up first. Then the model writes complete
-// queries, each of which is checked and run, until one returns a result or the attempts are used up. A run without an
-// answer always ends in the same way.
+// queries, each of which is checked and run, until one returns a result or the attempts are used up. If no attempt
+// succeeds, the run's last text is the same for every question.
 func Generate(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	s, err := r.Retrieve(ctx, s)
 	if err != nil {

@@ -212,8 +212,8 @@ func (v *review) record(ctx context.Context, p, changed step.Proposal, d Decisio
 	return v.Reviewed(ctx, changed, e)
 }
 
-// Recalled returns a reviewer that repeats the decisions recorded in an earlier run's events. When no decisions are
-// left, it asks who.
+// Recalled returns a reviewer that repeats the decisions recorded in an earlier run's events. When no recorded
+// decisions are left, it consults the reviewer that was passed as who.
 func Recalled(earlier []event.Event, who Reviewer) Reviewer {
 	r := &recalled{who: who}
 	for _, e := range earlier {

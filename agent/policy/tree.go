@@ -42,7 +42,7 @@ type node struct {
 	parent   *node
 	children []*node
 	child    step.Child
-	number   int // in order of creation, 0 for the root
+	number   int // index in order of creation; 0 for the root
 	depth    int // number of actions from the root
 	at       int // ID of the last step's event; for the root, of the tree event
 
@@ -77,7 +77,7 @@ type tree struct {
 	prompt string // the judge's prompt
 	root   *node
 	nodes  []*node          // in order of creation
-	states map[string]*node // keyed by the actions that led to them
+	states map[string]*node // nodes, keyed by the actions that led to them
 	found  []*node          // nodes with answers that count
 	right  *node            // the first node whose answer is known to be right, or nil
 	rnd    *rand.Rand

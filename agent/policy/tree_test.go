@@ -193,7 +193,6 @@ func (w *world) runner(t testing.TB, l event.Recorder, limits event.Limits, para
 		Meter: step.NewMeter(limits.WithDefaults(), time.Now)}
 }
 
-// wayOf returns the way with this name.
 func wayOf(name string) way {
 	return ways[slices.IndexFunc(ways, func(w way) bool { return w.name == name })]
 }

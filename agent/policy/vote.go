@@ -265,7 +265,7 @@ const (
 	byAgreement  = "agreement"  // every answer has this result
 	byComparison = "comparison" // the comparison chose this result, or none
 	byMajority   = "majority"   // most attempts found this result, and the comparison could not be read
-	byConfidence = "confidence" // as many attempts found a different result, and the comparison could not be read
+	byConfidence = "confidence" // results were tied for most attempts, and the comparison could not be read
 )
 
 // choose returns the index of the group that is the answer, or -1.

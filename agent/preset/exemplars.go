@@ -25,7 +25,7 @@ const (
 	KindByModel = "model" // by the model, which is shown a few of those questions; from the words if that fails
 )
 
-// Labelled is the number of questions of each kind that the model is shown. It is small to keep the call cheap.
+// Labelled is the number of questions of each kind that the model is shown. The number is small to keep the call cheap.
 const Labelled = 4
 
 // load reads a dialect's dialogues, or returns nil if none are requested.
@@ -77,7 +77,8 @@ func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
 // MetaQA.
 const few = 3
 
-// AsksKind reports whether the model is asked for a question's kind. It is not asked if the kind makes no difference.
+// AsksKind reports whether the model is asked for a question's kind. The model is not asked if the kind makes no
+// difference.
 func (p *Preset) AsksKind(set *exemplar.Set) bool {
 	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few
 }

@@ -131,8 +131,8 @@ func played(t *testing.T, p *Preset, sources tool.Sources, d *exemplar.Dialogue)
 	}
 }
 
-// TestKinds checks that every kind has two dialogues, and that a kind's questions can be told from other kinds by their
-// words: each question is classified by a set trained only on the others.
+// TestKinds checks that every kind has two dialogues, and that a kind's questions can be distinguished from those of
+// other kinds by their words: each question is classified by a set trained only on the others.
 func TestKinds(t *testing.T) {
 	for name, want := range map[string]struct {
 		kinds int

@@ -228,7 +228,7 @@ func (p *Preset) speak(dialect string) error {
 		return fmt.Errorf("the preset %s has no tools for the dialect %q", p.Name, dialect)
 	}
 	p.Show.Dialect = dialect
-	p.Rules.Guard = GuardOff // a graph in a dialect has no IDs
+	p.Rules.Guard = GuardOff // graphs with a dialect have no IDs
 	if dialect == "kqapro" && p.Search.Expected == expectedDepth {
 		p.Search.Expected = expectedDepthKQA
 	}
@@ -382,7 +382,7 @@ func (p *Preset) Judges() bool { return p.judging }
 // leastVaried is the minimum temperature of a varied preset. At lower temperatures, most models' samples hardly differ.
 const leastVaried = 0.7
 
-// Varied returns a copy of the preset for the n-th additional attempt at a question; n must be at least 1. The copy has
+// Varied returns a copy of the preset for the nth additional attempt at a question; n must be at least 1. The copy has
 // a different seed, a temperature of at least 0.7, and the tools in a different order, since models prefer what they
 // read first.
 func (p *Preset) Varied(n int) *Preset {

@@ -28,7 +28,7 @@ func TestBuiltin(t *testing.T) {
 }
 
 // TestSpinach compares the preset with the figures published in the SPINACH paper, sections 4.1 and 4.2 and appendix D.
-// They must not be changed.
+// These figures must not be changed.
 func TestSpinach(t *testing.T) {
 	p := Default()
 	if p.Limits != (Limits{15, 30, 4}) || p.Sampling.Temperature != 1 ||

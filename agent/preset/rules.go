@@ -43,7 +43,7 @@ const (
 	// a call equal to one that is still in the state is rejected; the second consecutive rejection restores the state
 	// before that call
 	RepeatRestore = "restore"
-	RepeatRefuse  = "refuse" // it is always rejected; in an append-only conversation, four in a row end the run
+	RepeatRefuse  = "refuse" // such a call is always rejected; in an append-only conversation, four in a row end the run
 	RepeatNone    = "none"   // the action is run again
 	// a turn equal to the previous one is not run, and the model is told so; the next such turn ends the run
 	RepeatLoop = "loop"
@@ -63,7 +63,7 @@ const (
 	GuardOff    = "off"
 	GuardName   = "name"    // the query is run, and the model is told their labels
 	GuardLookUp = "look_up" // the query is run, and the model is told their labels, descriptions and use in the graph
-	GuardRefuse = "refuse"  // the query is not run, and the model is told the same; the IDs then count as shown
+	GuardRefuse = "refuse"  // like GuardLookUp, but the query is not run; the IDs then count as shown
 	// GRASP's rule: the query is not run. IDs in the question do not count as shown. Neither do other forms of a
 	// property that was shown: wdt:P31 does not make p:P31 known. IDs from common vocabularies do count as shown.
 	GuardKnown = "known"
@@ -104,8 +104,8 @@ type Feedback struct {
 // Examples contains the settings for solved questions shown to the model.
 type Examples struct {
 	N int `json:"n"` // number of questions; none if 0
-	// add them to the conversation before the model's first turn, as if it had called this tool; if empty, the model
-	// calls the tool itself
+	// name of the tool that shows the questions before the model's first turn, as if the model had called it; if empty,
+	// the model calls such a tool itself
 	Force string `json:"force"`
 }
 

@@ -22,7 +22,7 @@ type Settings struct {
 	Off     []variant.Kind `json:"off"`     // kinds of variants that are not run
 }
 
-// On reports whether probes are made.
+// On reports whether probes are enabled.
 func (s Settings) On() bool { return s.Queries > 0 && s.Seconds > 0 }
 
 // Limits of a probe.
@@ -47,7 +47,7 @@ type Task struct {
 	Time    time.Duration // how much of the run's remaining time probes may take; no limit if 0
 	Now     func() time.Time
 	Run     func(ctx context.Context, query string) (*kg.Table, error)
-	Labels  func(ctx context.Context, ids []string) map[string]string // returns the labels of the IDs that have one
+	Labels  func(ctx context.Context, ids []string) map[string]string // returns the labels of the IDs that have labels
 	ID      func(rdf.Term) string                                     // returns the ID of a node, or ""
 }
 
@@ -254,9 +254,9 @@ func (p *prober) repeated() {
 	}
 }
 
-// matters reports whether the model should see a change. It should not if the change shows only that the graph lacks a
-// structure, that a condition is essential to the question, or that a single value is the best of several. The
-// thresholds were determined with tools/probes; see docs/probes.md.
+// matters reports whether the model should see a change. The model should not see a change that shows only that the
+// graph lacks a structure, that a condition is essential to the question, or that a single value is the best of
+// several. The thresholds were determined with tools/probes; see docs/probes.md.
 func matters(v variant.Variant, p *event.Probe) bool {
 	switch {
 	case p.Come+p.Gone == 0:
@@ -265,7 +265,7 @@ func matters(v variant.Variant, p *event.Probe) bool {
 		return false
 	case v.Kind == variant.Ranks && v.Effect == variant.More && p.Before == 1:
 		return false
-	case v.Kind == variant.Class && v.Var != "": // the class condition loses only a few of many rows
+	case v.Kind == variant.Class && v.Var != "": // the class condition excludes few rows and keeps many
 		return 5*p.Come <= p.Before
 	case v.Effect == variant.More && v.Kind != variant.Limit:
 		return p.Come <= max(10, 2*p.Before)

@@ -26,7 +26,7 @@ func table(ids ...string) *kg.Table {
 	return t
 }
 
-// task returns a task whose query has several variants: of class, ranks, places and country.
+// task returns a task whose query has class, rank, place and country variants.
 func task(run func(ctx context.Context, query string) (*kg.Table, error)) Task {
 	return Task{Settings: Settings{Queries: 8, Seconds: 15}, Query: "SELECT ?x { ?x wdt:P31 wd:Q515 ; wdt:P17 wd:Q183 ; wdt:P131 wd:Q1 }",
 		Table: table("Q1", "Q2"), Options: wikidata, Run: run, Now: func() time.Time { return time.Unix(0, 0) }}

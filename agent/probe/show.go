@@ -15,7 +15,7 @@ type Shown struct {
 	What    string
 	Come    int
 	Gone    int
-	More    bool     // there may be more added rows than Come
+	More    bool     // the number of added rows may be higher than Come
 	Swap    bool     // the only row would change
 	New     []string // the first rows that would be added
 	Old     []string

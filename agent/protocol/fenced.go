@@ -87,5 +87,5 @@ func (p Fenced) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 			return t, nil
 		}
 	}
-	return t, p.unknownTool(tool.GeneratedName, tools) // validation of the preset prevents this
+	return t, p.unknownTool(tool.GeneratedName, tools) // cannot happen: preset validation prevents it
 }

@@ -16,7 +16,7 @@ import (
 
 // Call is a call to a tool.
 type Call struct {
-	ID    string // for a native call; repeated in the result
+	ID    string // ID of a native call, which its result repeats
 	Tool  *tool.Tool
 	Args  json.RawMessage
 	Shown string // the argument as shown to people, between parentheses
@@ -28,14 +28,14 @@ type Call struct {
 // Turn is a parsed message from the model.
 type Turn struct {
 	Thought   string
-	Reasoning string // a reasoning model's thoughts before the message
-	Calls     []Call // at least one, in message order
+	Reasoning string // what a reasoning model thought before the message
+	Calls     []Call // at least one, in the order in which the message contains them
 	More      bool   // further calls in the message were ignored
 }
 
 // Exchange is a finished step in the conversation.
 type Exchange struct {
-	Turn                 int // steps of one turn have the same number
+	Turn                 int // steps in the same turn have the same number
 	Thought, Reasoning   string
 	ID, Action, Argument string
 	Args                 json.RawMessage

@@ -101,7 +101,7 @@ type textReader struct {
 }
 
 func newTextReader(tools tool.Set, w words) *textReader {
-	return &textReader{w, tools, sync.OnceValue(func() *regexp.Regexp { // few turns need it, and it is slow
+	return &textReader{w, tools, sync.OnceValue(func() *regexp.Regexp { // slow to compile and rarely needed
 		return regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")
 	})}
 }

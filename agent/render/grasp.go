@@ -40,7 +40,7 @@ func (n Names) clip(s string) string {
 }
 
 // ID returns the key for looking up an IRI's label. On a Wikibase, this is the ID, or "" for anything that is not an
-// entity. On other graphs it is the prefixed name or <IRI>.
+// entity. On other graphs, it is the prefixed name or <IRI>.
 func (n Names) ID(iri string) string {
 	if n.Graph.IsWikibase() {
 		return rdf.EntityID(iri)

@@ -21,7 +21,7 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel returns a page with all forms of values: a single value, a list, qualifiers, ranks, unknown value and no
+// merkel returns a page with every form of value: a single value, a list, qualifiers, ranks, unknown value and no
 // value, dates, quantities, and strings.
 func merkel() *kg.Entity {
 	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021",
@@ -140,8 +140,8 @@ func indent(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestNoLabel checks that once labels have been looked up, an entity without one is marked, both as a value and in a
-// qualifier, and whether or not the pruning model copies the mark.
+// TestNoLabel checks that once labels have been looked up, an entity without a label is marked, both as a value and in
+// a qualifier, even if the pruning model does not copy the mark.
 func TestNoLabel(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"},
 		Statements: []kg.Statement{

@@ -12,8 +12,8 @@ import (
 // Our own limits for deterministic pruning.
 const (
 	prunedProps       = 25 // number of properties kept
-	prunedValues      = 8  // number of values kept for a property that has nothing in common with the question
-	prunedValuesMatch = 25 // number of values kept for a property that has
+	prunedValues      = 8  // number of values kept for a property that shares no words with the question
+	prunedValuesMatch = 25 // number of values kept for a property that shares words with the question
 	prunedGroups      = 4  // number of statements kept for each value
 )
 
@@ -24,8 +24,8 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
 // PruneByWords is the fallback if the model's pruning fails. It keeps the properties whose label, values or qualifiers
-// share the most words with the question, the basic properties, and then as many others as fit, in the page's order. It
-// does not need a model and is deterministic.
+// share the most words with the question, the basic properties, and then as many others as fit, in page order. It does
+// not need a model and is deterministic.
 func PruneByWords(whole Page, question string) Page {
 	q := words(question)
 	type scored struct{ i, score int }
@@ -72,7 +72,7 @@ func PruneByWords(whole Page, question string) Page {
 	return out
 }
 
-// mostCommon keeps n values in the page's order, preferring those that share words with the question.
+// mostCommon keeps n values, in page order, preferring those that share words with the question.
 func mostCommon(values []pageValue, q []string, n int) []pageValue {
 	idx := make([]int, len(values))
 	for i := range idx {

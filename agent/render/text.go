@@ -16,8 +16,8 @@ import (
 // Texts is a set of named texts for a model. Each is a template.
 type Texts struct{ t *template.Template }
 
-// NewTexts parses the files in fsys that match patterns. They may use the functions escape, attribute, guard, clip,
-// fold and inc.
+// NewTexts parses the files in fsys that match patterns. The files may use the functions escape, attribute, guard,
+// clip, fold and inc.
 func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"escape": Escape, "attribute": Attribute, "guard": Guard, "clip": Clip, "fold": Fold,

@@ -13,9 +13,9 @@ import (
 // maxClarify is the maximum number of characters in a question to the asker.
 const maxClarify = 400
 
-// Clarify has the model write a single question to the asker that would settle what is open: the choice between the
-// first two options or, if there is only one, the interpretation that the model chose in s. It returns "" if the model
-// has nothing to ask or does not write a question. An error ends the run.
+// Clarify has the model write a single clarifying question to the asker. It asks the asker to choose between the first
+// two options or, if there is only one, to confirm the interpretation that the model chose in s. It returns "" if the
+// model has nothing to ask or does not write a question. An error ends the run.
 func (r *Runner) Clarify(ctx context.Context, b *event.Branch, s State, options []Option, tries int) (string, error) {
 	if len(options) == 0 {
 		return "", nil

@@ -13,7 +13,7 @@ import (
 // Option is one of several different answers to a question.
 type Option struct {
 	Answer *Answer
-	Votes  int   // number of attempts that found it
+	Votes  int   // number of attempts that found this answer
 	Own    []int // indexes of the rows that no other option has
 }
 
@@ -87,5 +87,5 @@ func (r *Runner) Compare(ctx context.Context, b *event.Branch, options []Option,
 // Limits on a comparison.
 const (
 	compareTokens = 2000
-	maxReason     = 600 // maximum number of characters in its reason
+	maxReason     = 600 // maximum number of characters in a choice's reason
 )

@@ -43,8 +43,8 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 // maxStuck is the number of times a model may repeat an end that is rejected each time.
 const maxStuck = 2
 
-// refuseEnd rejects an end. If the model insists on it, or if the graph repeatedly failed to answer its query, the
-// model is not asked again.
+// refuseEnd rejects an end. If the model insists on the end, or if the graph repeatedly failed to answer the end's
+// query, the model is not asked again.
 func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	ref *Refusal) (Child, error) {
 	if ref.Why == unanswered {
@@ -64,7 +64,7 @@ func (r *Runner) refuseEnd(ctx context.Context, b *event.Branch, s State, turn p
 }
 
 // meant resolves an end that names an earlier end. The earlier end was not accepted because the model was told
-// something first; the new end refers to its query.
+// something first; the new end refers to the earlier end's query.
 func (s State) meant(end tool.End) tool.End {
 	for i := end.Step - 1; end.AtStep && i >= 0 && i < len(s.steps); i = end.Step - 1 {
 		call := s.steps[i].call
@@ -194,7 +194,7 @@ var (
 )
 
 // salvage extracts an answer from a message without a call (GRASP's fallback): a call in a <tool_call> tag, a JSON
-// object that is a call or the arguments of one or, failing that, the last fenced query.
+// object that is a call or a call's arguments or, failing that, the last fenced query.
 func salvage(text string, tools tool.Set) (call protocol.Call, ok bool) {
 	candidates := []string{text}
 	for _, re := range []*regexp.Regexp{toolCallTag, jsonFence} {

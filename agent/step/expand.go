@@ -59,7 +59,7 @@ type Runner struct {
 	Exemplars string          // worked dialogues in the prompt
 	Notebook  tool.Notebook   // for a preset that takes notes; nil for others
 	NoTools   *atomic.Bool    // set if the model's server turns out not to support tool calls; may be nil
-	NoStrict  *atomic.Bool    // the same for strict schemas
+	NoStrict  *atomic.Bool    // set if the model's server turns out not to support strict schemas; may be nil
 	Live      func(llm.Delta) // if not nil, receives the model's text while it is being written
 	Runs      int             // number of independent attempts, for policies that make several; the policy decides if 0
 	Variants  []Variant       // how successive attempts differ; if nil, see [Runner.Try]
@@ -152,7 +152,7 @@ type Child struct {
 type Final struct {
 	Votes    Votes           // for a search with several attempts
 	Rivals   []Option        // if the attempts differ: the distinct answers, ordered by number of attempts
-	Settled  bool            // whether [Runner.Settle] has processed it
+	Settled  bool            // whether [Runner.Settle] has processed this Final
 	Features *event.Features // if nil, [Runner.Features] determines them
 
 	Answer  *Answer

@@ -95,7 +95,8 @@ type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
 	Entities []string `json:"extracted_entities"`
-	// This is not in SPARQL-LLM. Without it, a property that none of the classes found has would never be shown.
+	// SPARQL-LLM does not have this field. Without it, a property would never be shown if it belongs to none of the
+	// classes that were found.
 	Relations []string `json:"extracted_relations"`
 	Steps     []string `json:"question_steps"`
 }
@@ -121,7 +122,7 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 		lacks string
 	}
 	names, classes := a.Entities, a.Classes
-	if main.Shapes == nil { // classes are then treated like other entities
+	if main.Shapes == nil { // without shapes, classes are treated like other entities
 		names = append(slices.Clip(names), a.Classes...)
 	}
 	if len(classes) == 0 {

@@ -29,7 +29,7 @@ func (r *Runner) JudgePrompt(direct bool) string {
 	var tools []string
 	for _, t := range r.Preset.Toolset() {
 		text := t.Describe(r.Preset.Show)
-		if !strings.HasPrefix(text, t.Name+"(") { // in presets with native calls, the text does not contain the name
+		if !strings.HasPrefix(text, t.Name+"(") { // in presets with native calls, the text lacks the tool's name
 			text = t.Name + ": " + text
 		}
 		tools = append(tools, text)
@@ -157,7 +157,7 @@ func readScore(text string) (v float64, ok bool) {
 func float(s string) float64 {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {
-		return -1 // the text consists of digits, so the number is out of range
+		return -1 // the text is all digits, so the number is out of range
 	}
 	return f
 }

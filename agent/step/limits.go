@@ -122,7 +122,7 @@ func (m *Meter) check() *event.Halt {
 	return nil
 }
 
-// spent returns the cause of an ending at one of the request's limits.
+// spent returns the cause of an ending that is due to one of the request's limits.
 func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
@@ -148,7 +148,7 @@ func (r *Runner) Check(s State) *event.Halt {
 	return nil
 }
 
-// limits returns the run's limits for s. Each step that the model did not request raises them by one.
+// limits returns the run's limits for s. Each step that the model did not request raises the step limits by one.
 func (r *Runner) limits(s State) event.Limits {
 	l := r.Meter.limits
 	l.Counted += s.granted

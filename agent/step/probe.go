@@ -22,7 +22,7 @@ type Probed struct {
 
 // probed records which answer was probed in a state.
 type probed struct {
-	answer *Answer // nil if none was probed
+	answer *Answer // nil if no answer was probed
 	all    []event.Probe
 }
 
@@ -97,7 +97,7 @@ func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.P
 func (r *Runner) told(s State, text string) Child {
 	s, last := s.changed(len(s.steps) - 1)
 	last.notes = append(slices.Clip(last.notes), text)
-	s.reply, s.warned = "", false // repeating the same turn is now a decision
+	s.reply, s.warned = "", false // the model may now insist by repeating the same turn
 	return Child{State: r.seeing(s, text, nil)}
 }
 
@@ -111,8 +111,8 @@ func (s State) Probed(a *Answer) *Probed {
 		Open: probe.Open(s.probes.all, same, func(vars []string, row []rdf.Term) bool { return hasRow(a.Table, vars, row) })}
 }
 
-// hasRow reports whether a result has a row with the same cells in columns with the same names. If it has none of these
-// columns, it is enough for any column to contain the same first cell.
+// hasRow reports whether a result has a row with the same cells in columns with the same names. If the result has none
+// of these columns, it is enough for any column to contain the same first cell.
 func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
 	shared := false
 	for _, v := range vars {

@@ -44,7 +44,7 @@ func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labe
 // returned nothing.
 type unfit struct {
 	text    string
-	kind    kg.Kind // kind of failure of the run
+	kind    kg.Kind // kind of error if the final run failed
 	cause   error   // error of the failed check or run; nil for an empty result
 	attempt *Answer // the rejected answer, with an empty table, or without a table if the run failed
 }
@@ -94,7 +94,7 @@ func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*
 		return a, err
 	}
 	ported, err := r.publishOne(ctx, env, a.Table.Asked)
-	if errors.As(err, &u) { // it ran a moment ago: keep the answer, in the form for the first service
+	if errors.As(err, &u) { // the query ran a moment ago: keep the answer, in the form for the first service
 		return a, nil
 	}
 	return ported, err

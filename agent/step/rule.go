@@ -45,12 +45,12 @@ type Refusal struct {
 //     A step that failed because of a temporary service problem (down, rate limit) does not count.
 //   - A stop is without a result if no query was executed in the state, or if the last one returned no rows, failed or
 //     cannot be posted.
-//   - A stop(step N) is a stop on the query in the state's N-th step. It is without a result if that step is not
+//   - A stop(step N) is a stop on the query in the state's Nth step. It is without a result if that step is not
 //     a query or returned nothing. The paper has no such action. Without it, a query that was followed by a check could
 //     not be published, since rerunning it is a repetition.
 //   - A stop(no answer: …) is the honest way out. It is accepted if at least one query was executed or two searches
-//     were made, and no query executed in the state returned anything that can be posted. If one did, the stop is
-//     rejected once, since that query may be the answer, and accepted if the model insists in the next turn.
+//     were made, and no query executed in the state returned anything that can be posted. If a query did, the stop
+//     is rejected once, since that query may be the answer, and accepted if the model insists in the next turn.
 func (s State) judge(rules preset.Rules, key string) *Refusal {
 	if rules.Repeat != preset.RepeatRestore && rules.Repeat != preset.RepeatRefuse {
 		return nil
@@ -161,7 +161,7 @@ func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn prot
 		return r.refusedChild(s, turn, call, ref), nil
 	}
 	r.describe(ref, call)
-	ref.data["Seen"] = true // the call is directly above
+	ref.data["Seen"] = true // the call is directly above the rejection
 	s.refusals++
 	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was run, so this is neither a query nor an end
 	c, err := r.notDone(ctx, b, s, turn, call, r.say(string(ref.Why), ref.data), "", ref.Kind)

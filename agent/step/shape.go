@@ -31,7 +31,7 @@ func (f Final) Words() string {
 }
 
 // Answers returns the answer columns of the result, with each distinct row once. This is the form that benchmarks
-// compare. If the model named no columns, it is the whole result.
+// compare. If the model named no columns, Answers returns the whole result.
 func (a *Answer) Answers() *kg.Table {
 	t := a.Table
 	if t == nil || t.Ask || len(a.Columns) == 0 || slices.Equal(a.Columns, t.Vars) {
@@ -56,10 +56,10 @@ func (a *Answer) Answers() *kg.Table {
 	return &out
 }
 
-// shapeless refuses an end if the model cannot have seen its query's result, or if it names columns that do not exist.
-// It also refuses, but only once, columns that differ from those that the model announced, or from what the question
-// asks for; the same end is accepted the second time. It returns nil if there is nothing to refuse or the preset does
-// not check this.
+// shapeless rejects an end if the model cannot have seen the result of its query, or if it names columns that do not
+// exist. It also rejects, but only once, columns that differ from those that the model announced, or from what the
+// question asks for; the same end is accepted the second time. It returns nil if there is nothing to reject or the
+// preset does not check this.
 func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 	if !r.Preset.Rules.Shape || end.NoAnswer || end.SPARQL != "" {
 		return nil
@@ -112,7 +112,7 @@ const (
 	ShapeLabel  ShapeKind = "shape_label"  // a name instead of the item it names
 	ShapeFewer  ShapeKind = "shape_fewer"  // announced columns are missing
 	ShapeMore   ShapeKind = "shape_more"   // more columns than announced
-	ShapeNumber ShapeKind = "shape_number" // the question asks how many, but there is no number
+	ShapeNumber ShapeKind = "shape_number" // the question asks for a number, but the answer has none
 )
 
 // ShapeFaults returns what may be wrong with the columns of an answer to a question. named are the answer columns

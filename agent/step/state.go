@@ -22,24 +22,24 @@ type State struct {
 	taken int     // number of steps executed so far, including abandoned ones; this is the last number used
 	turns int     // number of turns that could be read
 
-	refused   bool // the last action was refused, and no steps were abandoned for it
-	refusedAs Why  // why the last turn was refused, or "" if it was carried out
+	refused   bool // the last action was rejected, and no steps were abandoned for it
+	refusedAs Why  // why the last turn was rejected, or "" if it was carried out
 	notes     []note
-	hint      string      // what the model is told at the next call: why the last turn was refused or could not be read
+	hint      string      // what the model is told at the next call: why the last turn was rejected or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
 	asides    []aside     // turns kept in a conversation that only grows; see preset.Rules.Append
 
 	reply        string   // the last turn, normalized for comparison with other replies
 	stuck        int      // number of consecutive turns that repeated the previous turn
-	again        int      // calls refused as repetitions since the last executed call
-	warned       bool     // the last turn was refused because it was the same as the previous turn
+	again        int      // calls rejected as repetitions since the last executed call
+	warned       bool     // the last turn was rejected because it was the same as the previous turn
 	messages     int      // number of messages in the conversation so far
 	known        *seen    // IDs that the model was shown or given, in the form of tool.Dialect.Key
 	shown        *seen    // IRIs that results have shown
 	actions      int      // number of requested actions
 	formatErrors int      // consecutive turns that could not be read
 	granted      int      // steps that the model did not request
-	refusals     int      // number of refused actions
+	refusals     int      // number of rejected actions
 	repairs      int      // turns and calls that had to be repaired
 	down         int      // consecutive failures of the graph's service
 	feedbacks    int      // answers that a judge rejected
@@ -141,10 +141,10 @@ func (s State) Ended(at int) State {
 	return s
 }
 
-// Refused reports whether the last action was refused, and no steps were abandoned for it.
+// Refused reports whether the last action was rejected, and no steps were abandoned for it.
 func (s State) Refused() bool { return s.refused }
 
-// Told returns what the model is told on its next turn if its last turn was refused or could not be read, or "".
+// Told returns what the model is told on its next turn if its last turn was rejected or could not be read, or "".
 func (s State) Told() string {
 	if n := len(s.asides); s.hint == "" && n > 0 && s.asides[n-1].after == len(s.steps) {
 		return s.asides[n-1].note
@@ -152,7 +152,7 @@ func (s State) Told() string {
 	return s.hint
 }
 
-// Refusals returns how many actions were refused on the way to the state.
+// Refusals returns how many actions were rejected on the way to the state.
 func (s State) Refusals() int { return s.refusals }
 
 // Unseen reports whether the answer's query contains IDs that the model had not been shown before.

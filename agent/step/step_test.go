@@ -78,7 +78,7 @@ func runner(t *testing.T, m Model, rec event.Recorder, p *preset.Preset) *Runner
 		Events: event.NewLog(rec, time.Now, 0), Meter: NewMeter(event.Limits{}.WithDefaults(), time.Now)}
 }
 
-// native returns the preset spinach, changed to use native calls.
+// native returns the spinach preset, changed to use native calls.
 func native(t *testing.T, parallel bool) *preset.Preset {
 	t.Helper()
 	def := map[string]any{"name": "n", "about": "a", "long": "l", "protocol": "native", "parallel": parallel,
@@ -177,7 +177,7 @@ func TestStatesAreValues(t *testing.T) {
 	}
 }
 
-// TestGoBack checks that a second refusal restores the state before the repeated step, with a note, and that the next
+// TestGoBack checks that a second rejection restores the state before the repeated step, with a note, and that the next
 // event in the log has that state's event as its parent.
 func TestGoBack(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)"),
@@ -290,7 +290,7 @@ func TestOneCallOnly(t *testing.T) {
 }
 
 // TestLimitsOfTheRun checks that all states share the limits on money and tokens, and that an exhausted limit ends an
-// expansion before its call.
+// expansion before it calls the model.
 func TestLimitsOfTheRun(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)")}}
 	r := runner(t, m, nil, preset.Default())

@@ -112,7 +112,7 @@ type Spent struct {
 // Spent returns what has been used so far.
 func (m *Meter) Spent() Spent { return Spent{m.Usage(), m.Elapsed()} }
 
-// Since returns what has been used since an earlier moment.
+// Since returns the difference between s and before, an earlier value.
 func (s Spent) Since(before Spent) Spent {
 	u := s.Usage
 	u.Add(llm.Usage{Calls: -before.Usage.Calls, InputTokens: -before.Usage.InputTokens,

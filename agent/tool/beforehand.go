@@ -19,7 +19,7 @@ const BeforehandName = "look_up_question"
 // Limits on what is looked up beforehand, and on how much of it is shown. The limits on lists are based on
 // measurements: later entries were never needed (tools/used, docs/best.md).
 const (
-	beforehandFinds   = 36 // searches for entities; the same number of searches for properties
+	beforehandFinds   = 36 // number of entity searches, and also of property searches
 	beforehandItems   = 5  // entities
 	beforehandPages   = 4  // entities shown with their properties
 	beforehandClasses = 2  // classes whose members are described
@@ -31,10 +31,10 @@ const (
 	beforehandShape   = 14 // properties of a class's members
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
-	lesser            = 4  // a namesake is shown if the graph has more than a fourth as much about it
-	furtherWords      = 3  // extra words that a name may have
-	namesakes         = 15 // hits of a search for an entity
-	nameHits          = 2  // entities for a name that does not match exactly
+	lesser            = 4  // a namesake is shown if the graph has more than a quarter as much data about it
+	furtherWords      = 3  // words that a name may have in addition to the phrase
+	namesakes         = 15 // hits per entity search
+	nameHits          = 2  // entities for a phrase that is not exactly an entity's name
 )
 
 type beforehandArgs struct{}

@@ -67,7 +67,7 @@ func (q *questioned) thingLines(t thing) []string {
 		plain := len(r.values) > 0 && q.names.plain(r.values[0])
 		switch {
 		case label == "" && q.env.Source.Explain.IsWikibase(), slices.Contains(apart, r.property),
-			id == "P1963": // lists the properties of a class's members, which the class's shape also shows
+			id == "P1963": // properties of a class's members, which the class's shape also shows
 		case slices.Contains(usefulOut, id), (q.asked(id, label) || few) && (!plain || r.n < 4):
 			near = append(near, strings.TrimSpace(id+" "+label)+": "+q.briefly(r))
 		case !plain:

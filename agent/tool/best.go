@@ -109,7 +109,7 @@ func Returns(t *Tool, args json.RawMessage) []string {
 	return out
 }
 
-// finishArgs are the arguments of the action finish.
+// finishArgs are the arguments of the finish action.
 type finishArgs struct {
 	Step     *int      `json:"step" about:"number of the step whose query is the answer; your last query when left out"`
 	SPARQL   *string   `json:"sparql" about:"instead of step: a query that was not run as it is"`

@@ -24,7 +24,7 @@ type Dialect struct {
 const maxQuery = 64 << 10
 
 // Check checks a query before it is sent anywhere. If there is a mistake, it returns a *kg.Error: a syntax error with
-// its position, or a refusal of updates and foreign services.
+// its position, or the rejection of an update or a foreign service.
 func (d Dialect) Check(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed.", len(query), maxQuery)
@@ -144,7 +144,7 @@ func (d Dialect) known() map[string]string {
 	return d.Graph.Prefixes
 }
 
-// wikibase reports whether the graph's IDs are Q, P and L numbers. They are if the graph has no description.
+// wikibase reports whether the graph's IDs are Q, P and L numbers. It returns true if the graph has no description.
 func (d Dialect) wikibase() bool {
 	return d.Graph == nil || d.Graph.Statements == "" || d.Graph.IsWikibase()
 }

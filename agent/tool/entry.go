@@ -12,8 +12,8 @@ import (
 
 const (
 	maxPageForModel = 60_000 // in bytes; longer pages are first pruned by comparing words
-	maxLeftOut      = 30     // number of left-out properties that are named
-	maxCutNamed     = 10     // number of properties with left-out values that are named
+	maxLeftOut      = 30     // maximum number of omitted properties listed by name
+	maxCutNamed     = 10     // maximum number of properties with omitted values listed by name
 )
 
 // EntryName is the action that shows an entity's page.
@@ -53,7 +53,7 @@ func (env *Env) exampleID(number string) string {
 
 // entry implements get_wikidata_entry(Q number). It shows the page, pruned by the model to what is relevant to the
 // question (SPINACH paper, section 4.1, prompt 13). If the model fails, or returns something that is not on the page,
-// the page is pruned to what shares words with the question. A short page is shown in full.
+// the page is pruned to the parts that share words with the question. A short page is shown in full.
 func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := env.nodeID(argument)
 	if id == "" {

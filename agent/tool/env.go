@@ -47,7 +47,7 @@ type Show struct {
 	Cell      int `json:"cell"`    // characters of a value in a result; all if 0
 	Chars     int `json:"chars"`   // characters of an observation; if 0, only the limit for all presets applies
 	Values    int `json:"values"`  // values of a property on an entity's page, before pruning; all if 0
-	// show a label in a different language, with its language tag, if there is none in the asker's
+	// show a label in a different language, with its language tag, if there is none in the asker's language
 	AnyLabel bool `json:"any_label"`
 	Warn     bool `json:"warn"` // warn about parts of a query that are probably unintended
 	// explain why a result is empty: which condition has no match on its own, and why; up to 18 more queries
@@ -82,7 +82,7 @@ type Env struct {
 	// returns the result of the query in a step of the state, counted from 1, or nil if there is no result or it was not
 	// kept; may itself be nil
 	Table func(step int) *kg.Table
-	// asks the model to do a side task; ok is false if the model only failed at this task
+	// asks the model to do a side task; ok is false if the model failed at this task but can still be asked others
 	Help func(context.Context, Task) (text string, ok bool, err error)
 }
 

@@ -13,12 +13,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Explorer runs the two searches of GRASP that read many rows of the graph. A trajectory stores each search as a single
+// Explorer runs the two GRASP searches that read many rows of the graph. A trajectory stores each search as a single
 // call, because storing the rows would take too much space. A graph need not implement Explorer: [Source] can use the
 // graph's queries and finder instead.
 type Explorer interface {
-	// Among does a word search over the terms that a query returns. If the query returns more than 65,536 terms, the error
-	// is a kg.TooLarge.
+	// Among performs a keyword search over the terms that a query returns. If the query returns more than 65,536 terms,
+	// the error is a kg.TooLarge.
 	Among(ctx context.Context, q event.AmongQuery) (*event.Among, error)
 	// Triples returns a page of the triples that match a pattern. At most 65,536 triples are examined.
 	Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error)

@@ -194,9 +194,9 @@ func TestAmongByLabel(t *testing.T) {
 	}
 }
 
-// TestTriples checks the order of a list. The most used property comes first, and for each property, the most used
-// entity. Then rows that repeat a property move to the back, and among these, rows that repeat an entity (GRASP's code,
-// list_triples).
+// TestTriples checks the order in which triples are listed. The most used property comes first, and for each property,
+// the most used entity. Then rows that repeat a property move to the back, and among these, rows that repeat an entity
+// (GRASP's code, list_triples).
 func TestTriples(t *testing.T) {
 	rows := [][2]string{{"rdfs:label", "a name"}, {"p:P31", "wds:s1"}, {"wdt:P31", "wd:Q5"}, {"wdt:P19", "wd:Q60"},
 		{"wdt:P31", "wd:Q515"}, {"wdt:P20", "wd:Q60"}}

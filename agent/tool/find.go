@@ -149,7 +149,7 @@ func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 		}
 	}
 	hits = slices.Clone(hits)
-	slices.SortStableFunc(hits, func(a, b kg.Hit) int { // an entity before a work of the same name
+	slices.SortStableFunc(hits, func(a, b kg.Hit) int { // an entity comes before a work with the same name
 		return boolInt(work(a)) - boolInt(work(b))
 	})
 	var out []kg.Hit
@@ -208,7 +208,7 @@ func lettersOf(s string) string {
 var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "des", "les", "del", "los", "las", "dos"}
 
 // shares reports whether a hit contains a word in the text, or a word with the same first three letters, which may be a
-// different spelling. Short words and fillers do not count. A text that consists only of short words and fillers
+// different spelling. Short words and fillers do not count. A string that consists only of short words and fillers
 // matches every hit, and hits by meaning always match.
 func shares(text string, h kg.Hit) bool {
 	var words []string

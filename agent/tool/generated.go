@@ -93,7 +93,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 			return res, err
 		}
 		checked = true
-		// If the model repeats the same query, it insists on it.
+		// A model that repeats the same query insists on running it.
 		if advice := Advice("shapes " + fingerprint(env.Dialect.NormalForm(query))); certain(hints) && !env.Advised(advice) {
 			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}),
 				kg.QueryFailed, advice
@@ -135,7 +135,7 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 	defer cancel()
 	t, err := env.Graph.Query(limited, env.Dialect.InLanguage(query, env.Language.Code))
 	if err != nil && ctx.Err() == nil && kg.KindOf(err) == "" && !event.IsWriteError(err) {
-		// This also covers replays, which have no deadlines.
+		// The condition does not test the deadline, because replays have no deadlines.
 		err = kg.Errorf(kg.Timeout, "it took longer than %d s", env.Generate.Seconds)
 	}
 	switch {

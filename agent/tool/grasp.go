@@ -28,7 +28,7 @@ var graspTools = Set{graspExecute, graspList, graspEntity, graspProperty, graspL
 
 // Limits of GRASP's tools.
 const (
-	graspHits  = 10 // hits or triples per page, unless the preset sets it
+	graspHits  = 10 // hits or triples per page, unless the preset sets the number
 	graspPages = 10 // pages per search or list
 )
 

@@ -135,7 +135,7 @@ var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_se
 		return env.narrowed(ctx, q, a.SPARQL)
 	})
 
-// graspFilter is GRASP's search(kg, index, sparql, query) of 2026: an index search restricted to the values that a
+// graspFilter is GRASP's search(kg, index, sparql, query) from 2026: an index search restricted to the values that a
 // query returns.
 var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "query"},
 	nil, func(ctx context.Context, env *Env, a struct {
@@ -246,7 +246,7 @@ func projected(q *sparql.Query, name string, d Dialect) string {
 	return strings.TrimSpace(sparql.Print(out, sparql.PrintOptions{NoComments: true}))
 }
 
-// graspLiteral is GRASP's search_literal(kg, query) of 2026.
+// graspLiteral is GRASP's search_literal(kg, query) from 2026.
 var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_literal.md", Input: "query"}, nil,
 	func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
 		env, page, err := env.search(a.KG, a.Page)

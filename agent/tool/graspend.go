@@ -50,7 +50,7 @@ var graspCancel = written(ending(&Tool{Name: "cancel", Text: "grasp_cancel.md", 
 		return out
 	}))
 
-// GRASP's task general-qa answers in words: answer(answer), cancel(explanation, best_attempt). The last executed query
+// GRASP's general-qa task answers in words: answer(answer), cancel(explanation, best_attempt). The last executed query
 // is kept as the source of the answer.
 var (
 	graspAnswerText = written(ending(&Tool{Name: "answer_text", Text: "grasp_answer_text.md", Input: "answer"},

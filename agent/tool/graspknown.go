@@ -127,7 +127,7 @@ func constants(q *sparql.Query) []rdf.Term {
 	return out
 }
 
-// graspShapes is GRASP's search_shape(kg, query, page) of 2026.
+// graspShapes is GRASP's search_shape(kg, query, page) from 2026.
 var graspShapes = keyed(&Tool{Name: "search_shape", Text: "grasp_search_shape.md", Input: "query"}, nil,
 	func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
 		env, page, err := env.search(a.KG, a.Page)
@@ -152,11 +152,11 @@ var graspShapes = keyed(&Tool{Name: "search_shape", Text: "grasp_search_shape.md
 	})
 
 const (
-	shapeOut = 30 // predicates of members that are shown
-	shapeIn  = 10 // predicates that lead to members
+	shapeOut = 30 // number of members' predicates shown
+	shapeIn  = 10 // number of predicates shown that lead to members
 )
 
-// graspShape is GRASP's get_shape(kg, iri) of 2026.
+// graspShape is GRASP's get_shape(kg, iri) from 2026.
 var graspShape = keyed(&Tool{Name: "get_shape", Text: "grasp_get_shape.md", Input: "iri"}, nil,
 	func(ctx context.Context, env *Env, a struct {
 		KG  *string `json:"kg" about:"graph"`

@@ -40,7 +40,7 @@ var (
 )
 
 // statements looks up a Wikibase's data about the values of triples and, if subjects is set, about subjects that are
-// statements. It returns the data by index in rows, and all terms in the data. If the graph does not respond, it
+// statements. It returns the data, keyed by index in rows, and all terms in the data. If the graph does not respond, it
 // returns nothing, because a list is useful even without the data.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {

@@ -56,7 +56,7 @@ func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]p
 }
 
 // found searches the graph for the candidates' predicates and returns the hits. If the search fails, it returns no
-// hits, because there is another way to rank.
+// hits, because candidates can also be ranked by spelling.
 func (env *Env) found(ctx context.Context, semantic string, candidates [][]predicate) (map[rdf.Term]match, error) {
 	s := env.Source
 	if s.Finder == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/cache"
 )
 
-// Limits of a [Memory]: at most about 128 MB.
+// Limits on a [Memory], which takes at most about 128 MB.
 const (
-	MemoryAge    = 10 * time.Minute // may be several minutes, because a reply says when its query was run
+	MemoryAge    = 10 * time.Minute // responses may be this old because each reply states when its query was run
 	memoryAnswer = 2_000            // maximum number of responses
 	memorySize   = 64 << 10         // approximate maximum size in bytes of a call and its response
 	termSize     = 56               // size in bytes of a term without its strings
@@ -51,7 +51,7 @@ func (m *Memory) Around(ss Sources) Sources {
 	}
 	out := ss.keeping(func(s *Source, _ string) keeper {
 		if !reflect.ValueOf(s.Graph).Comparable() {
-			return remembered{m, s} // no one else uses this source
+			return remembered{m, s} // nothing else uses this source
 		}
 		return remembered{m, s.Graph}
 	})

@@ -224,7 +224,7 @@ func names(words []word, add func(from, to int, name, run bool)) {
 				break
 			}
 		}
-		alone := to == from+1 && words[from].apart && from+1 < len(words) // it may be capitalized only as the first word
+		alone := to == from+1 && words[from].apart && from+1 < len(words) // maybe capitalized only as the first word
 		add(from, to, !alone || len(words) == 1, false)
 		if from > 0 && (words[from-1].text == "d'" || words[from-1].text == "d’") { // "of Spain", or d'Artagnan
 			add(from-1, to, true, false)

@@ -247,7 +247,7 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 	_ = group.Wait() // errors are stored with their messages
 	out := make([]*kg.SearchResult, len(qs))
 	var first error
-	for i, q := range qs { // log all of them, because a replay requests all of them
+	for i, q := range qs { // log all searches, because a replay requests all of them
 		res, err := recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
 			func() (*kg.SearchResult, error) { return all[i].res, all[i].err })
 		if out[i] = res; err != nil && (first == nil || event.IsWriteError(err)) {

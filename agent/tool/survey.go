@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// surveyTools are tools that do not belong to a published system: tools that people found missing when they played the
+// surveyTools are tools that do not belong to a published system: tools that people missed when they acted as the
 // model, and two of WikidataMCP's tools.
 //
 //	survey.go       shared code: the selected graph, nodes as models write them, labels
@@ -194,7 +194,7 @@ func arguments(names ...string) func(text string) json.RawMessage {
 			return json.RawMessage(text)
 		}
 		bar := "|"
-		if strings.Contains(text, "?") { // a pattern, whose paths may contain bars
+		if strings.Contains(text, "?") { // a pattern's paths may contain bars without spaces
 			bar = " | "
 		}
 		parts := strings.Split(text, bar)

@@ -57,7 +57,7 @@ type Tool struct {
 	// run. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
 	// Flag is the name of the argument that indicates that there is no answer. It is "" if the text protocol's argument
-	// starts with that statement.
+	// indicates this in its first words.
 	Flag string
 	// OnQuery returns the arguments that end the run with a query. It is nil if the arguments do not include a query.
 	OnQuery func(query string) json.RawMessage
@@ -181,7 +181,7 @@ func (t *Tool) KeyOf(args json.RawMessage) string {
 	return t.Name + " " + render.Fold(t.Shown(args))
 }
 
-// decode reads arguments. The error describes for the model what is wrong with them.
+// decode reads arguments. The error tells the model what is wrong with the arguments.
 func decode(args json.RawMessage, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.DisallowUnknownFields()

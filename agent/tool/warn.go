@@ -158,8 +158,9 @@ func labelColumns(q *sparql.Query) bool {
 var structural = []string{rdf.Wikibase + "rank", rdf.Wikibase + "timePrecision", rdf.Wikibase + "quantityUnit",
 	rdf.Wikibase + "quantityNormalized", "http://www.w3.org/ns/prov#wasDerivedFrom"}
 
-// structures counts the rows with and without each condition on a statement's structure, and warns if a condition loses
-// most rows. If counting fails, there is no warning. Only the end of ctx and a failure to write the log are errors.
+// structures counts the rows with and without each condition on a statement's structure, and warns if a condition
+// removes most rows. If counting fails, there is no warning. Only the end of ctx and a failure to write the log are
+// errors.
 func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, error) {
 	if q.Form != sparql.Select || len(q.Named) > 0 || q.Body.Where == nil || !env.TimeFor(3*probeTime) {
 		return nil, nil

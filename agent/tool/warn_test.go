@@ -41,8 +41,8 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestWhyAsksLittle checks that the number of these queries is limited, and that none are run if time is short or the
-// preset disables them.
+// TestWhyAsksLittle checks that the number of queries run to explain an empty result is limited, and that none are run
+// if time is short or the preset disables them.
 func TestWhyAsksLittle(t *testing.T) {
 	query := "SELECT * { ?x wdt:P1 ?a; wdt:P2 ?b; wdt:P3 ?c; wdt:P4 ?d; wdt:P5 ?e; wdt:P6 ?f; wdt:P7 ?g; wdt:P8 ?h }"
 	for name, tt := range map[string]struct {
@@ -111,7 +111,7 @@ func TestAnyLabel(t *testing.T) {
 }
 
 // TestShapeHints checks that a query without rows is compared with the graph's content, that a query with rows is not,
-// and that no query is refused because of the comparison.
+// and that no query is rejected because of the comparison.
 func TestShapeHints(t *testing.T) {
 	env := careful(t)
 	m, err := shape.New(shape.Options{Graph: env.Source.Explain, Query: env.Graph.Query})

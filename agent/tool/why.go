@@ -131,7 +131,7 @@ func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) 
 	type try struct {
 		reason string
 		on     bool // whether to ask this
-		want   bool // the answer for which this is the reason
+		want   bool // result of the query for which this reason applies
 		triple *sparql.Triples
 	}
 	for _, x := range []try{

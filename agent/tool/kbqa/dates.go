@@ -12,7 +12,7 @@ import (
 // missing end date usually means that something is still true. A triple whose predicate ends in .from or .to, together
 // with the filters in its group that compare its variable with a constant, becomes a filter that is also true if there
 // is no matching triple. If the variable is also used elsewhere (in the result, in another triple, or with a different
-// such date), the triple does not change.
+// start or end date), the triple is left unchanged.
 func MissingDates(query string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Body == nil || q.Body.Where == nil {
@@ -65,7 +65,7 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 	}
 	var conditions []string
 	var gone []sparql.Pattern
-	used := 1 // the use in the triple
+	used := 1 // counts the use in the triple
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)
 		if !ok || f.Expr.Span.End == 0 || mentions(text(f.Expr)) == 0 {

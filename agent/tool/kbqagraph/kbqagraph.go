@@ -36,7 +36,7 @@ type city struct {
 	area                   float64 // square kilometers
 	elevation, inception   int
 	population, countedIn  [2]int // counts and their years
-	twin, twinned          int    // a different city, and the year
+	twin, twinned          int    // the twin city, and the year of the twinning
 	mayor, mayorFrom, then int    // a person; the years in which the office began and ended, or 0 if it has not ended
 }
 
