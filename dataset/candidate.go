@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CandidateSchema is the version of the [Candidate] format. It is incremented when a reader of the previous version
-// would misread the new version.
+// CandidateSchema is the version of the [Candidate] format. It is incremented when a program that reads the previous
+// version would misread the new one.
 const CandidateSchema = 1
 
 // License is the license of the forum's text, and therefore of all data derived from it.
@@ -37,15 +37,15 @@ type Candidate struct {
 	Metrics    *Metrics    `json:"metrics,omitempty"`
 	Entities   []string    `json:"entities,omitempty"`   // Q and L IDs in Cleaned
 	Properties []string    `json:"properties,omitempty"` // P IDs in Cleaned
-	Features   []string    `json:"features,omitempty"`   // named as by `sparql check`
-	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (as counted in SPINACH, table 7)
+	Features   []string    `json:"features,omitempty"`   // feature names as in `sparql check`
+	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (as counted in SPINACH, table 6)
 	Flags      []Flag      `json:"flags,omitempty"`
 	Near       []Near      `json:"near,omitempty"`
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
-	Notes      []string    `json:"notes,omitempty"` // the changes made and the differences between the two readings of the page
+	Notes      []string    `json:"notes,omitempty"` // changes made, and differences between the page's HTML and wikitext
 
 	Labels map[string]string `json:"labels,omitempty"` // English labels of Entities and Properties
-	// their descriptions, if a model was asked for advice
+	// their English descriptions, if a model was asked for advice
 	Descriptions map[string]string `json:"descriptions,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type Provenance struct {
 	Heading   string    `json:"heading"`
 	Permalink string    `json:"permalink"` // URL of that section in that revision
 	URL       string    `json:"url"`       // URL of the archive page, as in SPINACH's items
-	Month     string    `json:"month"`     // YYYY-MM, of the archive page
+	Month     string    `json:"month"`     // the archive page's month, YYYY-MM
 	Read      time.Time `json:"read"`
 	License   string    `json:"licence"`
 }
@@ -67,7 +67,7 @@ type Provenance struct {
 type Conversation struct {
 	Requester string    `json:"requester,omitempty"` // empty when unsigned
 	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
-	// number of comments after the request: the length in SPINACH's table 9
+	// number of comments after the request, as in SPINACH's table 8
 	Responses int       `json:"responses"`
 	Thanked   bool      `json:"thanked,omitempty"`  // the requester said thanks
 	Resolved  bool      `json:"resolved,omitempty"` // the thread is marked resolved
@@ -122,7 +122,7 @@ type Metrics struct {
 // Flag marks a part of the query's syntax tree that the SPINACH paper (appendix C) trims or excludes.
 type Flag struct {
 	Kind   FlagKind `json:"kind"`
-	Why    string   `json:"why"`            // the reason as text, with the part of the query to which it applies
+	Why    string   `json:"why"`            // the reason in words, and the part of the query to which it applies
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
 	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
@@ -133,9 +133,9 @@ type FlagKind string
 
 // The kinds.
 const (
-	Wikimedia    FlagKind = "wikimedia"    // presentation of Wikimedia projects: articles, sitelinks
+	Wikimedia    FlagKind = "wikimedia"    // parts about Wikimedia projects: articles, sitelinks
 	CodeHelp     FlagKind = "code"         // a question about code, with no plain-language meaning
-	Optimization FlagKind = "optimisation" // hints and restructurings for the time limit
+	Optimization FlagKind = "optimisation" // hints and rewrites that keep the query within the time limit
 	Formatting   FlagKind = "formatting"   // labels only, images, concatenation, links
 )
 
@@ -148,14 +148,14 @@ type Near struct {
 }
 
 // Suggestion is the model's advice for annotators. Since a model wrote it, it is shown to annotators and never used
-// unread.
+// without review.
 type Suggestion struct {
 	Model        string   `json:"model"`
 	Precise      string   `json:"precise"` // a question that states every part of the query
 	Natural      string   `json:"natural"` // the question as a user would ask it
 	Verdict      Verdict  `json:"verdict"`
 	Reasons      []string `json:"reasons,omitempty"`
-	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that must be distinguished from others
+	Disambiguate []string `json:"disambiguate,omitempty"` // elements that must be distinguished from similar ones
 }
 
 // Verdict is the decision on a candidate.
@@ -189,12 +189,12 @@ const (
 	BotOnly Reason = "bot_only" // only our bot posted queries
 	// its only query is a short link that does not lead to a query service
 	BadShortLink Reason = "bad_short_link"
-	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint rejects it
+	SyntaxError  Reason = "syntax_error"    // the parser or the endpoint rejects the query
 	Update       Reason = "update"          // it would change data
-	RefusedHost  Reason = "refused_service" // it calls a disallowed SERVICE
+	RefusedHost  Reason = "refused_service" // the query calls a disallowed SERVICE
 	Timeout      Reason = "timeout"
 	TooLarge     Reason = "too_large"     // the result is over 10 MB
-	Failed       Reason = "failed"        // the endpoint fails on it for another reason, such as memory
+	Failed       Reason = "failed"        // the endpoint fails on the query for a different reason, such as memory
 	Empty        Reason = "empty"         // the result has no rows
 	Scholarly    Reason = "scholarly"     // the query requires the scholarly part of the split graph
 	EndpointDown Reason = "endpoint_down" // the endpoint failed permanently; `harvest` retries the query

@@ -17,7 +17,7 @@ import (
 )
 
 // The files in a harvest folder. Only the harvest uses the database. The other files are for all readers, and each is
-// replaced as a whole.
+// replaced atomically.
 const (
 	HarvestDB      = "harvest.db"       // pages read and queries run so far, so that an interrupted harvest can continue
 	CandidatesFile = "candidates.jsonl" // staged candidates, one per line, sorted by month, page, and section
@@ -193,7 +193,7 @@ func ReadGzip(name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// WriteGzip replaces a gzip file as a whole; see [ReplaceFile].
+// WriteGzip atomically replaces a gzip file; see [ReplaceFile].
 func WriteGzip(name string, content []byte) error {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -25,7 +25,7 @@ type Item struct {
 	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil if the file has none
 	Answers json.RawMessage
 
-	Responses *int // comments after the request in the discussion from which the item was made; nil if unknown
+	Responses *int // number of comments after the request in the item's discussion; nil if unknown
 
 	Info map[string]json.RawMessage // other members of the item, under the keys used in the file; nil if none
 }

@@ -291,7 +291,7 @@ func FuzzReadItems(f *testing.F) {
 		}
 		for i := range items {
 			if strings.TrimSpace(items[i].Question) == "" || strings.TrimSpace(items[i].SPARQL) == "" {
-				return // candidates and QALD test sets may lack them, but GRASP's format may not
+				return // unlike GRASP, candidates and QALD test sets may lack a question or a query
 			}
 		}
 		again, _, err := ReadItems(&b)

@@ -106,9 +106,9 @@ func WriteGRASP(w io.Writer, items []Item) error {
 	return nil
 }
 
-// WriteQALD writes QALD's JSON under the name of a data set. The language is English if an item does not specify one.
-// answertype, aggregation, onlydbo and hybrid come from the item's info; a missing answertype is derived from the gold
-// result.
+// WriteQALD writes QALD's JSON format; name is the name of the data set. The language is English if an item does not
+// specify one. answertype, aggregation, onlydbo and hybrid come from the item's info; a missing answertype is derived
+// from the gold result.
 func WriteQALD(w io.Writer, name string, items []Item) error {
 	type question struct {
 		ID          json.RawMessage   `json:"id"`

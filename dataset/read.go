@@ -72,14 +72,13 @@ func ReadItems(r io.Reader) ([]Item, Format, error) {
 	return f.items, f.format, nil
 }
 
-// itemReader reads one file.
 type itemReader struct {
 	data   []byte
 	items  []Item
 	format Format
 }
 
-// at returns a position in the file.
+// at returns an offset in the file as a line and a column.
 func (f *itemReader) at(offset int) string {
 	offset = min(max(offset, 0), len(f.data))
 	line := 1 + bytes.Count(f.data[:offset], []byte("\n"))
@@ -141,7 +140,6 @@ func (f *itemReader) document() error {
 	return nil
 }
 
-// lines reads JSON lines.
 func (f *itemReader) lines() error {
 	base := 0
 	for line := range bytes.Lines(f.data) {
@@ -164,7 +162,7 @@ func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	var raw map[string]json.RawMessage
 	var it Item
 	var format Format
-	var compact bytes.Buffer // items are kept without the file's layout
+	var compact bytes.Buffer // items are kept without the file's whitespace
 	err := json.Compact(&compact, text)
 	if err == nil {
 		err = json.Unmarshal(compact.Bytes(), &raw)
@@ -223,7 +221,6 @@ func (f *fields) text(keys ...string) (s string) {
 	return ""
 }
 
-// list takes a list of strings.
 func (f *fields) list(key string) (s []string) {
 	if v, ok := f.take(key); ok && f.err == nil && json.Unmarshal(v, &s) != nil {
 		f.err = fmt.Errorf("%q is not a list of strings but %.40s", key, v)

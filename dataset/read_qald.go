@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// qaldString is a wording of a question in QALD.
 type qaldString struct {
 	Language string          `json:"language"`
 	String   string          `json:"string"`

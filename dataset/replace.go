@@ -44,7 +44,7 @@ func ReplaceFileFunc(name string, write func(io.Writer) error) error {
 	return replace(f, name, write)
 }
 
-// File is a file that is written as a whole.
+// File is the name and content of a file for [WriteFiles].
 type File struct {
 	Name    string
 	Content []byte
@@ -86,7 +86,7 @@ func replace(f *os.File, name string, write func(io.Writer) error) error {
 		err = os.Rename(f.Name(), name)
 	}
 	if err != nil {
-		_ = os.Remove(f.Name()) // only the file with the final name counts
+		_ = os.Remove(f.Name()) // a leftover temporary file does no harm
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return syncFolder(filepath.Dir(name))

@@ -13,7 +13,7 @@ var Verdicts = []dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclud
 type Agreement struct {
 	A, B     string
 	N        int
-	Table    [3][3]int // Table[i][j]: A chose Verdicts[i], B chose Verdicts[j]
+	Table    [3][3]int // Table[i][j] counts candidates for which A chose Verdicts[i] and B Verdicts[j]
 	Observed float64   // fraction of equal verdicts; 0 if N is 0
 	Expected float64   // fraction expected by chance, given how often each annotator used each verdict
 	// Cohen's kappa; nil if it is undefined: there are no candidates, or both always chose the same single verdict

@@ -9,10 +9,9 @@ import (
 // Assignment maps each candidate's ID to the names of the annotators who should judge it.
 type Assignment map[string][]string
 
-// Assign assigns every unresolved candidate to overlap annotators. A candidate counts as assigned to annotators who
-// have already judged it. Annotators keep the candidates they already have. Other candidates go to the annotators who
-// have the fewest, so that all have about the same number. Candidates of annotators who are no longer in the list go to
-// others.
+// Assign assigns every unresolved candidate to overlap annotators. Annotators who have already judged a candidate count
+// as assigned to it. Annotators keep the candidates they already have. Other candidates go to the annotators who have
+// the fewest, so that all have about the same number. Candidates of annotators no longer in people are reassigned.
 func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
 	out := Assignment{}
 	load := map[string]int{}
@@ -47,7 +46,7 @@ func Assign(cases []Case, have Assignment, people []string, overlap int) Assignm
 				}
 			}
 			if best == "" {
-				break // fewer annotators than the overlap
+				break // fewer annotators than overlap
 			}
 			out[id] = append(out[id], best)
 			load[best]++
@@ -66,7 +65,6 @@ type Pace struct {
 	Days     int     // days required for the remaining candidates at this pace; -1 if unknown
 }
 
-// paceTime is the period over which the pace is measured.
 const paceTime = 7 * 24 * time.Hour
 
 // Paces returns the progress of every annotator who has candidates or has recently judged any.
@@ -116,7 +114,7 @@ func Paces(cases []Case, a Assignment, events []Event, now time.Time) []Pace {
 	return out
 }
 
-// Shared is the number of candidates assigned to both of two annotators.
+// Shared is the number of candidates assigned to both annotators in a pair.
 type Shared struct {
 	A, B string
 	N    int

@@ -14,7 +14,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// sharedRoot returns the folder of the reference data.
 func sharedRoot() string {
 	if root := os.Getenv("SPINACHBOT_SHARED"); root != "" {
 		return root
@@ -22,7 +21,7 @@ func sharedRoot() string {
 	return filepath.Join("..", "..", "..", "shared")
 }
 
-// sharedNames reads names of items and properties from the tables next to the shared slice.
+// sharedNames reads the names of items and properties from the label tables stored with the shared slice.
 func sharedNames(t *testing.T, root string) map[string]Name {
 	t.Helper()
 	out := map[string]Name{}

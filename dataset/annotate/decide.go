@@ -11,11 +11,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Choice is an option that an annotator can choose with a key.
+// Choice is an option that an annotator can choose by pressing a key.
 type Choice struct{ Key, Name, Help string }
 
-// Reasons are the reasons for excluding a candidate: the kinds in the SPINACH paper (section 3.1, appendix C), and
-// other kinds that make a question-query pair useless.
+// Reasons lists the reasons for excluding a candidate: those in the SPINACH paper (section 3.1, appendix C) and others
+// that make a question-query pair useless.
 var Reasons = []Choice{
 	{"wikimedia", "Presentation of Wikimedia projects",
 		"articles, sitelinks, what one Wikipedia has and another lacks"},
@@ -28,7 +28,7 @@ var Reasons = []Choice{
 	{"other", "Other", "say what in the note"},
 }
 
-// Refusal is the error for a change that the case does not allow. Its message tells the annotator what to do.
+// Refusal is the error returned for a change that the case does not allow. Its message tells the annotator what to do.
 type Refusal string
 
 // Error returns the message for the annotator.
@@ -51,8 +51,8 @@ const (
 // StartQuery returns the query that an annotator starts with.
 func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
 
-// Rewrite changes the query, question, and note of a work. A verdict is valid only for the query on which it was given,
-// so changing the query withdraws the verdict. The question cannot be removed from a work whose verdict keeps the
+// Rewrite replaces a work's query, question, and note. A verdict is valid only for the query on which it was given, so
+// changing the query withdraws the verdict. The question cannot be removed from a work whose verdict keeps the
 // candidate.
 func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {
 	if w.Keeps() && !blank(w.Question) && blank(question) {
@@ -66,8 +66,8 @@ func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error)
 	return withdrawn, nil
 }
 
-// Restore restores the question, query, and note of an older version. It withdraws the verdict if it would not be valid
-// for the restored version.
+// Restore restores the question, query, and note from an older version. It withdraws the verdict if it would not be
+// valid for the restored version.
 func (w *Work) Restore(old *Work) {
 	emptied := w.Keeps() && !blank(w.Question) && blank(old.Question)
 	if w.HasVerdict() && (emptied || !sameQuery(w.Query, old.Query)) {
@@ -144,7 +144,7 @@ func LastVerdict(events []Event) *Event {
 	return nil
 }
 
-// Before returns the state of a work before the given event in its history.
+// Before returns a work's state before the given event in its history.
 func Before(history []Event, at *Event) Work {
 	var w Work
 	for _, e := range history {

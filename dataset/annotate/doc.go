@@ -1,6 +1,6 @@
 // Package annotate models the work of annotators, who turn harvested candidates into benchmark items: their decisions
 // and progress, the rules for decisions, and the parts of a query that a question must mention. Package
-// internal/web/annotate serves the page.
+// internal/web/annotate serves the annotation page.
 //
 // Every annotator's contribution to a candidate is a [Work]: the edited query, the wording of the question, and a
 // [dataset.Verdict]. Annotators do not see other annotators' decisions before they decide ([Case.Visible]), so that

@@ -23,7 +23,7 @@ type Name struct {
 const (
 	maxNames  = 100_000                 // kept
 	nameBatch = 200                     // requested at once
-	nameWait  = 1500 * time.Millisecond // how long a page waits; names that arrive later are shown the next time
+	nameWait  = 1500 * time.Millisecond // how long a page waits for names; names that arrive later are shown the next time
 	nameLimit = 30 * time.Second        // of the query itself
 	nameRest  = 30 * time.Second        // after a failure
 )
@@ -40,12 +40,13 @@ type Names struct {
 	now   func() time.Time
 
 	mu     sync.Mutex
-	known  map[string]Name // an empty label means that there is none
+	known  map[string]Name // by ID; the label is empty if the entity has none
 	asking map[string]bool
 	rest   time.Time // no requests are made before this time
 }
 
-// NewNames returns a Names that queries a graph. Failures are only logged to lg, since pages also work without names.
+// NewNames returns a Names that looks up names in a graph. Failures are only logged to lg, since pages also work
+// without names.
 func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
 	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }

@@ -57,7 +57,7 @@ type comparer struct {
 	w     *wording
 	names map[string]Name
 	seen  map[string]bool // keys of the remarks made so far
-	// variable to possible names for its values, from the properties that lead to it and the classes of the values
+	// maps a variable to possible names for its values, from the properties that lead to it and the classes of its values
 	called map[string][]string
 	out    []Remark
 }
@@ -69,7 +69,7 @@ func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span)
 	}
 	c.seen[kind+"\x00"+key] = true
 	if said {
-		text, _, _ = strings.Cut(text, ": ") // the advice is no longer needed
+		text, _, _ = strings.Cut(text, ": ") // the advice after the colon is no longer needed
 		text = strings.TrimSuffix(text, ".")
 	}
 	r := Remark{Kind: kind, Said: said, Text: text}
@@ -131,7 +131,6 @@ var (
 		"lineage", "in"}
 )
 
-// style makes remarks about the question alone.
 func (c *comparer) style(question string) {
 	trimmed := strings.TrimSpace(question)
 	none := sparql.Span{}
@@ -160,7 +159,7 @@ func (c *comparer) style(question string) {
 	}
 }
 
-// collect finds names for the values of variables.
+// collect collects possible names for the values of variables.
 func (c *comparer) collect(g *sparql.Group) {
 	if g == nil {
 		return
@@ -234,7 +233,6 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 	}
 }
 
-// form makes a remark about an ASK query.
 func (c *comparer) form() {
 	if c.q.Form == sparql.Ask {
 		starts := []string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could",
@@ -246,7 +244,6 @@ func (c *comparer) form() {
 	}
 }
 
-// columns makes remarks about the columns of the result.
 func (c *comparer) columns(s *sparql.SelectQuery) {
 	items := map[string]*sparql.SelectItem{}
 	for _, it := range s.Items {
@@ -271,7 +268,7 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		it := items[v]
 		at := s.Span
 		if it != nil && it.Expr != nil && counts(it.Expr) {
-			continue // the remark about the count is enough
+			continue // the remark about the COUNT is enough
 		}
 		if it != nil {
 			at = it.Span
@@ -338,7 +335,6 @@ func spread(v string) string {
 	return cmp.Or(strings.Join(strings.Fields(b.String()), " "), v)
 }
 
-// counts reports whether an expression is a COUNT aggregate.
 func counts(e *sparql.Expr) bool { return e.Kind == sparql.ExprAggregate && e.Op == "COUNT" }
 
 // aggregated reports whether a query aggregates over groups.

@@ -127,7 +127,6 @@ func (c *comparer) group(g *sparql.Group, outside []string) {
 	}
 }
 
-// triple compares a statement.
 func (c *comparer) triple(t sparql.Triple, at sparql.Span) {
 	said := true // whether the constants at the path's ends are mentioned
 	constant := false
@@ -156,7 +155,7 @@ func closure(p *sparql.Path) bool {
 	return p != nil && (p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus || slices.ContainsFunc(p.Args, closure))
 }
 
-// entity makes a remark about an item and reports whether the item is mentioned.
+// entity makes a remark about an item and reports whether the question mentions the item.
 func (c *comparer) entity(id string, at sparql.Span) bool {
 	said := c.w.saysAny(c.allNames(id)...)
 	if id == "Q5" && !said {
@@ -166,7 +165,7 @@ func (c *comparer) entity(id string, at sparql.Span) bool {
 	return said
 }
 
-// property compares a property. A property that leads to a column is covered with the column, and one that leads to a
+// property compares a property. A property that leads to a column is covered by the column, and one that leads to a
 // constant is implied if the constant is mentioned. Neither applies if the property is easily confused with others.
 func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sparql.Span) {
 	named := c.w.saysAny(c.allNames(id)...)
@@ -236,7 +235,6 @@ func (c *comparer) optional(o *sparql.Optional, outside []string) {
 		"May be missing: “"+strings.Join(fields, "”, “")+"”. Say “if available”.", o.Span)
 }
 
-// filter compares a condition.
 func (c *comparer) filter(f *sparql.Filter) {
 	e := f.Expr
 	if e.Kind == sparql.ExprBinary && strings.Contains("<>!=", e.Op[:1]) {
@@ -265,7 +263,6 @@ func bareVar(e *sparql.Expr) string {
 	return ""
 }
 
-// expr compares an expression.
 func (c *comparer) expr(e *sparql.Expr) {
 	switch e.Kind {
 	case sparql.ExprTerm:
@@ -300,7 +297,7 @@ func (c *comparer) expr(e *sparql.Expr) {
 	case sparql.ExprBuiltin:
 		if slices.Contains([]string{"LANG", "LANGMATCHES", "CONCAT", "REPLACE", "SUBSTR", "STRAFTER", "STRBEFORE",
 			"DATATYPE", "IRI", "URI", "STRDT", "STRLANG"}, e.Op) {
-			return // this affects the form, not the meaning
+			return // these functions affect only the form of the result
 		}
 	}
 	for _, a := range e.Args {
@@ -354,7 +351,6 @@ func (c *comparer) aggregateSaid(op string) bool {
 	return c.w.phrases([]string{"list", "all", "lists", "each", "names", "separated", "their", "its"})
 }
 
-// literal makes a remark about a number, a date, or a string.
 func (c *comparer) literal(t *sparql.Term, at sparql.Span) {
 	v := t.Value().Value
 	if y, m, d, ok := dateOf(v); ok {
@@ -429,7 +425,6 @@ func (c *comparer) values(v *sparql.Values) {
 	}
 }
 
-// service compares Wikidata's services.
 func (c *comparer) service(s *sparql.Service) {
 	switch s.Kind() {
 	case sparql.LabelService:

@@ -24,7 +24,7 @@ const (
 	ForMe    Box = "assigned" // assigned to me and not yet decided
 )
 
-// In reports whether the case is in box b for the annotator who.
+// In reports whether the case is in box b of the annotator named who.
 func (c *Case) In(b Box, who string) bool {
 	own := c.Of(who)
 	state := c.State()
@@ -51,8 +51,8 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether the annotator who may see other annotators' work on the case: after who or two others have
-// decided, or after the case is resolved.
+// Visible reports whether the annotator named who may see other annotators' work on the case: after who or two others
+// have decided, or after the case is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
 	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved
@@ -92,7 +92,7 @@ func (f *Filter) Matches(c *Case, who string) bool {
 	return true
 }
 
-// finds reports whether the words occur in the text that the annotator may see.
+// finds reports whether the words of the Text filter occur in the text that the annotator may see.
 func (f *Filter) finds(c *Case, who string) bool {
 	d := c.Candidate
 	var b strings.Builder
@@ -118,7 +118,7 @@ func (f *Filter) finds(c *Case, who string) bool {
 	return true
 }
 
-// VerdictFor returns the verdict that lists show to the annotator who: the resolution's or the annotator's own.
+// VerdictFor returns the verdict that lists show to the annotator named who: the resolution's or the annotator's own.
 func (c *Case) VerdictFor(who string) dataset.Verdict {
 	if c.State() == Resolved {
 		return c.Resolution.Verdict

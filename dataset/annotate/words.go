@@ -118,7 +118,6 @@ func (w *wording) says(name string) bool {
 	return found == len(content)
 }
 
-// saysAny reports whether the question contains any of the names.
 func (w *wording) saysAny(names ...string) bool { return slices.ContainsFunc(names, w.says) }
 
 // phrase reports whether the question contains a folded phrase as whole words.
@@ -143,7 +142,6 @@ func (w *wording) phrase(p string) bool {
 
 func letterOrDigit(b byte) bool { return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b >= 0x80 }
 
-// phrases reports whether the question contains any of the phrases.
 func (w *wording) phrases(ps []string) bool { return slices.ContainsFunc(ps, w.phrase) }
 
 // number reports whether the question contains a number: in digits, in words, or in a unit a thousand times larger or
@@ -189,11 +187,11 @@ var numeral = map[string]float64{"zero": 0, "one": 1, "two": 2, "three": 3, "fou
 
 var multiplier = map[string]float64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6}
 
-// digits matches a number in digits, with digit grouping and decimals, and whatever is attached to it.
+// digits matches a number written in digits, with optional digit grouping and decimals.
 var digits = regexp.MustCompile(`\d{1,3}(?:[ ,']\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?`)
 
-// numbersOf finds the numbers in a folded string. "1.5 million" yields two numbers, the whole and 1.5; "twenty-five"
-// yields one.
+// numbersOf finds the numbers in a folded string. "1.5 million" yields both 1500000 and 1.5; "twenty-five" yields only
+// 25.
 func numbersOf(text string) []float64 {
 	var out []float64
 	for _, at := range digits.FindAllStringIndex(text, -1) {

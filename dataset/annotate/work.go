@@ -17,7 +17,7 @@ const Resolution = ""
 type Work struct {
 	Candidate string `json:"candidate"`
 	Annotator string `json:"annotator"`    // a name, or [Resolution]
-	By        string `json:"by,omitempty"` // for a resolution, the person who resolved it
+	By        string `json:"by,omitempty"` // for a resolution, the person who resolved the case
 	Version   int64  `json:"version"`      // number of saves; 0 if not yet saved
 
 	Query    string          `json:"query"`
@@ -73,7 +73,8 @@ type Store interface {
 	// version on which w is based, or 0 for a new work; SaveWork increments it. If a different version is stored, the
 	// error wraps [ErrConflict] and nothing is written.
 	SaveWork(ctx context.Context, w *Work, e *Event) error
-	// WorkEvents lists the events for a candidate by the annotator who, oldest first; "" means all.
+	// WorkEvents lists the events for a candidate by the annotator named who, oldest first. An empty candidate or who
+	// matches all.
 	WorkEvents(ctx context.Context, candidate, who string) ([]Event, error)
 }
 
@@ -134,7 +135,7 @@ func (c *Case) Decided() []Work {
 	return c.Works[:n]
 }
 
-// Own returns an annotator's work, or new work that starts with the harvested query.
+// Own returns an annotator's work, or a new work that starts with the harvested query.
 func (c *Case) Own(who string) *Work {
 	if w := c.Of(who); w != nil {
 		return w

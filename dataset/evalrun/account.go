@@ -14,8 +14,9 @@ import (
 )
 
 // Account tracks the cost of a run across all its sessions and rejects any call that could exceed the run's limit. It
-// is an [llm.DayStore] that wraps the day's own. Each reservation of a call's maximum cost, and each correction, is a
-// line in spent.jsonl, so that no cost is lost in a crash. Calls cut off by a crash remain booked at that cost.
+// is an [llm.DayStore] that wraps the store of the daily costs. Each reservation of a call's maximum cost, and each
+// correction, is a line in spent.jsonl, so that no cost is lost in a crash. Calls cut off by a crash remain booked at
+// that cost.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; no limit if 0
@@ -32,7 +33,7 @@ type Account struct {
 // the run's name.
 func (a *Account) Share(store llm.DayStore, run string) { a.all, a.run = store, run }
 
-// shared books u for all processes. A reservation that exceeds the limit is reverted.
+// shared books u on the account shared by all processes. A reservation that exceeds the limit is reverted.
 func (a *Account) shared(ctx context.Context, u llm.Usage, reservation bool) error {
 	if err := a.all.AddSpent(ctx, a.run, u); err != nil || !reservation || a.limit <= 0 {
 		return err
@@ -57,7 +58,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 	path := folder(dir).path(spentFile)
 	err := readLines(path, func(_ int, text []byte) error {
 		var u llm.Usage
-		if json.Unmarshal(text, &u) == nil { // a line torn by a crash is the last line of its session
+		if json.Unmarshal(text, &u) == nil { // skip a line torn by a crash; it is the last line of its session
 			a.sum.Add(u)
 		}
 		return nil

@@ -72,14 +72,12 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.T
 	}
 }
 
-// late marks the item as out of time.
 func (i *itemFile) late() *itemFile {
 	i.Error, i.Answered, i.SPARQL, i.Result, i.Confidence = nil, false, "", rawResult("null"), 0
 	i.Reason, i.Detail = string(agent.OutOfTime), "the time for all attempts at the item has passed"
 	return i
 }
 
-// attempt is one attempt at an item.
 type attempt struct {
 	out     *agent.Outcome
 	result  rawResult
@@ -142,7 +140,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 		return nil, fmt.Errorf("%w: %s", ErrBudget, a.out.Detail)
 	}
 	if a.usage = run.Used(); a.usage == (llm.Usage{}) && a.out != nil {
-		a.usage = a.out.Usage // the model's calls are not booked
+		a.usage = a.out.Usage // the model's calls were not booked
 	}
 	a.judge(err)
 	if err == nil && a.failure == nil && a.out.Answer != nil {
@@ -152,8 +150,8 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item, gold *goldFile) (
 	return a, nil
 }
 
-// right returns a function that reports whether an answer is correct according to gold, or nil if that does not matter
-// or gold is missing.
+// right returns a function that reports whether an answer is correct according to gold, or nil if correctness does not
+// matter or gold is missing.
 func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *agent.Answer) bool {
 	known := Result{ID: it.ID, Gold: gold.Result, GoldError: gold.Error, GoldSPARQL: gold.SPARQL}
 	if r.UntilF1 <= 0 || !known.Scorable() {
@@ -172,7 +170,8 @@ func (r *runner) right(it dataset.Item, gold *goldFile) func(context.Context, *a
 	}
 }
 
-// begin asks the question or, since it may have been expensive, continues a branching search interrupted by a crash.
+// begin asks the question. If a crash interrupted a branching search, it continues that search instead, since repeating
+// the search may be expensive.
 func (r *runner) begin(ctx context.Context, asker ask.Asker, q agent.Question) (*ask.Run, error) {
 	service := ask.Service{Log: r.Log, Asker: asker, Limits: r.Limits, Now: r.Now}
 	name := FileName(q.ID)
@@ -249,7 +248,6 @@ func (a *attempt) judge(err error) {
 
 func failed(kind string) *Failure { return &Failure{Kind: kind, Message: failureTexts[kind]} }
 
-// into copies the attempt's outcome to the item's file.
 func (a *attempt) into(f *itemFile) {
 	f.Trajectory, f.Started, f.MS = a.file, a.started.UTC(), a.elapsed.Milliseconds()
 	f.Usage, f.Incidents, f.Refused, f.Detail, f.Examples = a.usage, a.incidents, a.refused, a.detail, a.examples
@@ -267,7 +265,7 @@ func (a *attempt) into(f *itemFile) {
 	}
 }
 
-// noModel is the model for an item that has none.
+// noModel is the model used for an item that has none.
 type noModel struct{}
 
 // Complete fails with [llm.ErrNoModel].

@@ -4,17 +4,18 @@ import (
 	"math"
 )
 
-// Calibration measures how well the agent's confidence can be trusted, over the items that it answered. An answer is
+// Calibration measures how well the agent's confidence matches its accuracy on the items that it answered. An answer is
 // correct if its exact match is 1.
 type Calibration struct {
 	N int `json:"n"`
 	// expected calibration error: mean difference, over the bins, between confidence and accuracy (Guo et al. 2017)
 	ECE float64 `json:"ece"`
-	// mean squared difference between confidence and correctness (Brier 1950); always guessing the mean scores Base
+	// mean squared difference between confidence and correctness (Brier 1950); always predicting the mean accuracy scores
+	// Base
 	Brier float64          `json:"brier"`
 	Base  float64          `json:"brier_of_the_mean"`
 	Bins  []CalibrationBin `json:"bins"`
-	// remaining answers, and the fraction that is correct, if answers below a confidence are withheld
+	// fraction of items still answered, and accuracy on them, if answers below a confidence threshold are withheld
 	Cut []CoveragePoint `json:"coverage"`
 }
 
@@ -28,7 +29,7 @@ type CalibrationBin struct {
 	F1         float64 `json:"f1"`         // mean of the bin
 }
 
-// CoveragePoint is the effect of withholding answers below a confidence.
+// CoveragePoint is the effect of withholding answers below a confidence threshold.
 type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
 	Answered   float64 `json:"answered"` // fraction of all scorable items
@@ -37,7 +38,7 @@ type CoveragePoint struct {
 
 const calibrationBins = 10
 
-// Calibrate compares the confidence with the results by a metric. Items with service failures are omitted.
+// Calibrate compares the agent's confidence with its results under a metric. Items with service failures are omitted.
 func (r *RunData) Calibrate(metric string) Calibration {
 	var c Calibration
 	var conf, right, f1 []float64

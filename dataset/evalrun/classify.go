@@ -18,7 +18,7 @@ const (
 	ServiceError   Class = "service"         // not the agent's error: a service failed
 	Format         Class = "format"          // the right facts in a different form
 	Exploration    Class = "exploration"     // the agent did not find what the query requires, or ran out of steps
-	OverConstraint Class = "over-constraint" // an extra condition excludes right rows
+	OverConstraint Class = "over-constraint" // an extra condition excludes correct rows
 	Property       Class = "property"        // a wrong property, or a direct path instead of the statement path
 	Complex        Class = "complex query"   // the right parts were combined wrongly
 )
@@ -40,7 +40,7 @@ var ClassRules = []struct {
 	{Complex, "everything else: a condition is missing, or the right pieces are put together in another way"},
 }
 
-// Verdict is the class of an item's error, with a reason. By is "rules" or "model".
+// Verdict is the class of an item's error and the reason for it. By is "rules" or "model".
 type Verdict struct {
 	ID    string `json:"id"`
 	Class Class  `json:"class"`
@@ -120,7 +120,7 @@ func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Cla
 	return Complex, "the same items and properties, put together in another way"
 }
 
-// found describes whether items missing from the answer's query were seen during the run.
+// found describes whether the agent saw, during the run, the items missing from its query.
 func found(items []string, steps []agent.Step) string {
 	unseen := slices.DeleteFunc(slices.Clone(items), func(id string) bool { return seen(steps, id) })
 	if len(unseen) > 0 {
@@ -142,7 +142,6 @@ func executions(steps []agent.Step) (executed, failed int) {
 	return executed, failed
 }
 
-// seen reports whether an ID is in an observation.
 func seen(steps []agent.Step, id string) bool {
 	for _, s := range steps {
 		for text := s.Observation; ; {

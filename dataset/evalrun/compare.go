@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Comparison is a comparison of two or more runs on their common items.
+// Comparison compares two or more runs on their common items.
 type Comparison struct {
 	Metric string       `json:"metric"` // metric by which pairs are compared
 	Runs   []RunSummary `json:"runs"`
@@ -23,14 +23,14 @@ type Comparison struct {
 	Combined
 }
 
-// RunSummary is one of the runs.
+// RunSummary summarizes one of the runs.
 type RunSummary struct {
 	Name     string   `json:"name"`
 	Settings Settings `json:"settings"`
 	Items    int      `json:"items"`
 	Failed   int      `json:"failed"` // items that failed because of a service, out of all items
-	// Scores are over the common items. WithFailures also includes items that are not common only because a service failed
-	// in some run; this run's failures count as 0.
+	// Scores are over the common items. WithFailures also includes items that are not common solely because a service
+	// failed in some run; this run's failures count as 0.
 	Scores  []MetricSummary `json:"scores"`
 	Steps   float64         `json:"steps"`
 	Seconds float64         `json:"seconds"`
@@ -192,7 +192,7 @@ const (
 	otherItem = "other_item"
 )
 
-// leaves returns the reason that an item cannot be compared, or "" if it can.
+// leaves returns the reason why an item cannot be compared, or "" if it can.
 func leaves(it *ItemData) string {
 	switch {
 	case it == nil || it.Reason == skipped:

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// runOf runs a run that uses fakes, in a folder with the given name.
+// runOf completes a run with fakes, in a folder with the given name.
 func runOf(t *testing.T, name string, change func(*world), items []dataset.Item) *RunData {
 	t.Helper()
 	w := newWorld(t, filepath.Join(t.TempDir(), name), items)
@@ -93,7 +93,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// If the graph changed between two runs, the comparison reports it.
 func TestGoldDrift(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "same", nil, bench("answer ROWS a | ROWS a"))

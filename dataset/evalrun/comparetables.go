@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Tables returns the comparison's tables: runs, pairs, combinations and, for each pair, up to items of the items with
-// the largest differences.
+// Tables returns the comparison's tables: runs, pairs, combinations, and, for each pair, the items with the largest
+// differences. The items argument limits their number.
 func (c *Comparison) Tables(items int) []Table {
 	out := []Table{c.runTable()}
 	if c.Common > 0 {
@@ -23,8 +23,8 @@ func (c *Comparison) Tables(items int) []Table {
 	return out
 }
 
-// known0 returns a figure for which 0 means unknown: a recorded model has no tokens, and a model without prices has no
-// cost.
+// known0 returns a figure for which 0 means unknown: a recorded model reports no tokens, and a model without prices has
+// no cost.
 func known0(v float64, format string) (float64, string) {
 	if v == 0 {
 		return math.NaN(), "–"

@@ -14,8 +14,8 @@
 //	trajectories/NAME.jsonl    everything the model read and wrote; earlier attempts are in NAME~2.jsonl and so on
 //	spent.jsonl         the model's costs, booked before each call
 //
-// NAME is the item's ID in a form safe for file names; see [FileName]. A file in gold/ or items/ appears as a whole or
-// not at all, so a run can be killed at any time: the next run with the same settings completes it. A run with
+// NAME is the item's ID in a form safe for file names; see [FileName]. Files in gold/ and items/ are written
+// atomically, so a run can be killed at any time: the next run with the same settings completes it. A run with
 // different settings in the same folder is rejected.
 //
 // A service failure (the model or the graph did not respond, or there is no model for the question) is not a wrong

@@ -48,7 +48,6 @@ func (g *fakeGraph) Query(_ context.Context, query string) (*kg.Table, error) {
 	return rowsOf(query), nil
 }
 
-// rowsOf returns the result of a fake query.
 func rowsOf(query string) *kg.Table {
 	t := &kg.Table{Vars: []string{"x"}, Source: "fake graph"}
 	switch words := strings.Fields(query); {
@@ -68,7 +67,7 @@ type fakeAsker struct {
 	p      Parts
 	before func(q agent.Question)
 	flaky  map[string]int // number of times that a question fails before it is answered
-	pause  time.Duration  // the pause that the graph's service requests in that case
+	pause  time.Duration  // how long the failing graph service asks clients to wait
 	mu     *sync.Mutex
 }
 
@@ -161,7 +160,6 @@ func bench(lines ...string) []dataset.Item {
 	return out
 }
 
-// world is a run that uses fakes.
 type world struct {
 	Config
 	graph *fakeGraph

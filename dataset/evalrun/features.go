@@ -70,7 +70,6 @@ func classPath(p *sparql.Path) bool {
 
 func (f queryFacts) has(feature string) bool { return slices.Contains(f.features, feature) }
 
-// missing returns the elements of want that are not in have.
 func missing(want, have []string) (out []string) {
 	for _, w := range want {
 		if !slices.Contains(have, w) {
@@ -89,7 +88,6 @@ type Bin struct {
 	EM    float64 `json:"em"`
 }
 
-// binner assigns items to bins.
 type binner struct {
 	order []string
 	f1    map[string][]float64
@@ -130,8 +128,8 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
-// ByFeature returns the metric for each feature of the gold queries (an item counts once per feature of its query) and
-// for queries without features. Items with service failures are omitted, here and in the distributions.
+// ByFeature returns the metric's mean for each feature of the gold queries (an item counts once per feature of its
+// query) and for queries without features. Items with service failures are omitted, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
 	r.each(metric, func(it *ItemData, s Score) {
@@ -204,7 +202,6 @@ func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func
 // asked reports whether the agent was asked and no service failed.
 func asked(it *ItemData) bool { return it.Error == nil && it.Reason != skipped }
 
-// each calls f for every item scored by the metric.
 func (r *RunData) each(metric string, f func(*ItemData, Score)) {
 	for i := range r.Items {
 		if s, ok := r.Items[i].Score(metric); ok {

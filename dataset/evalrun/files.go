@@ -30,14 +30,12 @@ const (
 	trajDir     = "trajectories"
 )
 
-// folder is the folder of a run.
 type folder string
 
 func (d folder) path(parts ...string) string {
 	return filepath.Join(append([]string{string(d)}, parts...)...)
 }
 
-// make creates the folder and its subfolders.
 func (d folder) make() error {
 	for _, sub := range []string{goldDir, itemsDir, trajDir} {
 		if err := os.MkdirAll(d.path(sub), 0o700); err != nil {
@@ -47,7 +45,7 @@ func (d folder) make() error {
 	return nil
 }
 
-// write replaces a whole file; see [dataset.ReplaceFile].
+// write atomically replaces a file; see [dataset.ReplaceFile].
 func (d folder) write(content []byte, parts ...string) error {
 	if err := dataset.ReplaceFile(d.path(parts...), content); err != nil {
 		return fmt.Errorf("cannot write to the run's folder (is the disk full?): %w", err)

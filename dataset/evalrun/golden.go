@@ -28,7 +28,7 @@ func golden(ctx context.Context, s *agent.Source, query string) (out []string) {
 	ids := sparql.IDs(sparql.Identifiers(q), false)
 	var labels map[string]string
 	if s.Labels != nil && len(ids) > 0 {
-		labels, _ = s.Labels.Labels(ctx, ids, []string{"en", "mul"}) // an ID without a label is sufficient
+		labels, _ = s.Labels.Labels(ctx, ids, []string{"en", "mul"}) // if the lookup fails, IDs without labels are sufficient
 	}
 	for _, id := range ids {
 		name := "wd:" + id

@@ -65,7 +65,7 @@ func TestInterruptedIsNotLate(t *testing.T) {
 	}
 }
 
-// Without an item time limit, an item may take as long as its attempts.
+// Without an item time limit, an item may take as long as all of its attempts together.
 func TestDeadlineOfItems(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, c := range []struct {

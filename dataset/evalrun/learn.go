@@ -44,7 +44,7 @@ func (l *Lessons) Learn(r *RunData, metric string) error {
 	return nil
 }
 
-// features returns the features at a run's end, or nil if there are none.
+// features returns the features recorded at the end of a run, or nil if there are none.
 func features(events []event.Event) *event.Features {
 	for _, e := range slices.Backward(events) {
 		if e.Event == "end" {

@@ -112,7 +112,6 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	return r, r.score(ctx, score)
 }
 
-// score adds scores to every scorable item.
 func (r *RunData) score(ctx context.Context, score Scorer) error {
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -163,7 +162,7 @@ func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 		meta := k.item.Meta
 		meta.ID, meta.Schema = it.ID, Schema
 		if k.gold == nil {
-			k.gold = &goldFile{Error: &Failure{}} // its service failed; the next session runs the query again
+			k.gold = &goldFile{Error: &Failure{}} // the graph service failed; the next session runs the query again
 		} else {
 			meta.Gold = &k.gold.GoldMeta
 		}

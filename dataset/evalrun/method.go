@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 )
 
-// Parts are the parts that an asker uses. Model and Sources are for one attempt at one item.
+// Parts are the components that an asker uses. Model and Sources are for one attempt at one item.
 type Parts struct {
 	Log     *slog.Logger
 	Model   agent.Model

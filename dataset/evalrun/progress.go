@@ -18,7 +18,7 @@ type Progress struct {
 	Began    time.Time
 	Now      time.Time
 	Cost     llm.Usage // of all sessions
-	Limit    float64   // US dollars; none if 0
+	Limit    float64   // US dollars; no limit if 0
 }
 
 // ended describes how an item ended, for the counts in [Progress].
@@ -49,8 +49,8 @@ func (p Progress) Left() (left time.Duration, ok bool) {
 	return pace * time.Duration(p.Items-p.Done), true
 }
 
-// String returns a human-readable line: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone,
-// about 20m left".
+// String returns a one-line summary: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone, about
+// 20m left".
 func (p Progress) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d done, %d answered", p.Done, p.Items, p.Answered)

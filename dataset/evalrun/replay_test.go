@@ -27,7 +27,7 @@ func (m *sayingModel) Complete(_ context.Context, req llm.Request) (*llm.Respons
 		Usage: llm.Usage{Calls: 1, InputTokens: 5}}, nil
 }
 
-// oneRow is a graph that always returns the same answer.
+// oneRow is a graph that always returns the same row.
 type oneRow struct{ agent.Graph }
 
 func (oneRow) Query(_ context.Context, query string) (*kg.Table, error) {

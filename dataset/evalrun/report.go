@@ -171,7 +171,6 @@ func (r *Report) scoreTable(title string, of func(*MetricSummary) Means) Table {
 	return t
 }
 
-// metrics returns the metric names from the first run that has scores.
 func (r *Report) metrics() []string {
 	for _, run := range r.Runs {
 		if len(run.Metric) > 0 {

@@ -15,7 +15,7 @@ import (
 // feedback, and the solved questions shown to the model.
 func ShowEvents(events []agent.Event) (out []ShownEvent) {
 	var turns event.Turns
-	told := map[int]string{} // probe event ID to what the model was told about an ending not yet recorded
+	told := map[int]string{} // maps a probe event's ID to what the model was told about an ending not yet recorded
 	for _, e := range events {
 		if said, why, bad := turns.Unreadable(e); bad {
 			call := said.Content
@@ -51,7 +51,7 @@ func ShowEvents(events []agent.Event) (out []ShownEvent) {
 		case e.Reason == "repeat":
 			p.Refused = "refused: a repetition"
 		case e.Event == "rollback", e.Reason != "":
-			p.Refused = "refused" // the reason is its observation
+			p.Refused = "refused" // the observation contains the reason
 		}
 		out = append(out, p)
 	}

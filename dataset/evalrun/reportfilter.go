@@ -7,22 +7,22 @@ import (
 )
 
 // The list of items can be filtered by metric, error class, gold query feature, and number of steps, as on the pages
-// for runs in progress. The page has no scripts. Instead, each choice has a class, each item has classes for its
-// values, and style rules generated for the page hide items without the class of the choice.
+// for runs in progress. The page has no scripts. Instead, each choice has a CSS class, each item has classes for its
+// values, and style rules generated for the page hide items without the selected choice's class.
 
-// pageFilter is a filter above the list. Its first choice is "all", except for the metric.
+// pageFilter is a filter above the list. Its first choice is "all", except in the metric filter.
 type pageFilter struct {
 	Label string
-	All   bool // there is a choice for all items
+	All   bool // whether there is a choice for all items
 	Items []pageChoice
 }
 
-// pageChoice is a choice in a filter. Class is the class of its option, such as k-2.
+// pageChoice is a choice in a filter. Class is the CSS class of its option, such as k-2.
 type pageChoice struct{ Class, Text string }
 
 // pageState is the outcome of an item in a run by one metric.
 type pageState struct {
-	Class string // of the metric, such as m-0
+	Class string // CSS class of the metric, such as m-0
 	State string
 	Word  string
 	F1    string

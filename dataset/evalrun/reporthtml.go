@@ -28,7 +28,6 @@ var pageStyle string
 
 var page = template.Must(template.New("report").Funcs(template.FuncMap{"percent": func(v *float64) string { return percent(v) }, "points": points}).Parse(pageText))
 
-// pageData is the data for the page template.
 type pageData struct {
 	Title   string
 	Policy  string
@@ -137,14 +136,13 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return page.Execute(w, d)
 }
 
-// itemPage is the data for an item's page.
 type itemPage struct {
 	*pageData
 	Row *pageRow
 }
 
 // Bundle returns the report as files for a folder: index.html, and items/ with a page per item. They do not require a
-// server and remain fast when a single page with everything would be slow.
+// server and load quickly even when a single page with everything would be slow.
 func (r *Report) Bundle() ([]dataset.File, error) {
 	d, err := r.pageData()
 	if err != nil {
@@ -165,7 +163,6 @@ func (r *Report) Bundle() ([]dataset.File, error) {
 	return append(out, dataset.File{Name: "index.html", Content: b.Bytes()}), err
 }
 
-// pageData returns the data shown on the pages.
 func (r *Report) pageData() (*pageData, error) {
 	d := &pageData{Title: "Benchmark report", Metric: r.Metric, Several: len(r.Runs) > 1}
 	var names []string
@@ -260,7 +257,6 @@ func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
 	return out, nil
 }
 
-// plots returns the page's charts.
 func (r *Report) plots() []pageBlock {
 	svgBlock := func(title, note, drawing string) pageBlock {
 		return pageBlock{Title: title, Note: note, HTML: template.HTML(drawing)} //nolint:gosec // plot.go escapes
@@ -402,7 +398,6 @@ func (r *Report) series(labels []string, of func(RunReport) []Bin, value func(Bi
 	return out
 }
 
-// page returns a run's figures for the page.
 func (run *RunReport) page(metric string) pageRun {
 	p := pageRun{Index: run.color, Name: run.Name, Summary: run.Summary}
 	figure := func(value, label string) { p.Head = append(p.Head, pageFigure{value, label}) }

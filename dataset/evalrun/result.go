@@ -22,11 +22,11 @@ type Result struct {
 	// bindings list in the SPARQL JSON format, true, or false; null if there is no answer
 	Result     json.RawMessage `json:"result"`
 	GoldSPARQL string          `json:"gold_sparql"`
-	Gold       json.RawMessage `json:"gold"` // like Result; null if the gold query failed or there is none
+	Gold       json.RawMessage `json:"gold"` // gold's result, like Result; null if gold failed or is missing
 	GoldError  *Failure        `json:"gold_error,omitempty"`
 	Answered   bool            `json:"answered"`
 	Reason     string          `json:"reason,omitempty"` // why there is no answer: an agent.Reason, or "skipped"
-	Error      *Failure        `json:"error,omitempty"`  // a service failed; not the agent's answer
+	Error      *Failure        `json:"error,omitempty"`  // set if a service failed
 	Steps      int             `json:"steps"`            // number of kept steps, including the stop
 	Confidence float64         `json:"confidence"`
 }
@@ -34,7 +34,7 @@ type Result struct {
 // Scorable reports whether the item can be included in averages: whether its gold query returned a nonempty result.
 func (r *Result) Scorable() bool { return r.excluded() == "" }
 
-// The reasons that an item is not included in averages.
+// The reasons why an item is not included in averages.
 const (
 	GoldMissing = "gold_missing" // the benchmark has neither a query nor a result for it
 	GoldFailed  = "gold_failed"
@@ -53,7 +53,7 @@ func (r *Result) excluded() string {
 	return ""
 }
 
-// Failure is a failure with its kind: model, graph, no_model, or internal for a service; a kg.Kind for a gold query.
+// Failure is a failure and its kind: model, graph, no_model, or internal for a service; a kg.Kind for a gold query.
 type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -86,7 +86,7 @@ type Meta struct {
 	Attempts []Attempt `json:"attempts,omitempty"`
 	// number of graph calls in the last attempt that failed because of the service; the agent continued
 	Incidents int `json:"incidents,omitempty"`
-	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
+	Refused   int `json:"refused,omitempty"` // number of rejected repetitions and early stops in the last attempt
 	// turns that the model had to repair in the last attempt, by error (empty, cut, no_action, name, argument, json)
 	Repairs  map[string]int `json:"repairs,omitempty"`
 	Examples []string       `json:"examples,omitempty"` // IDs of solved questions shown to the model in the last attempt

@@ -242,14 +242,13 @@ func (r *runner) finished(i *itemFile) error {
 	return nil
 }
 
-// count counts an item and reports progress.
 func (r *runner) count(i *itemFile) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told(i)
 }
 
-// add counts an item once.
+// add counts an item, replacing any earlier count of the same item.
 func (r *runner) add(i *itemFile) {
 	if before, ok := r.counted[i.ID]; ok {
 		r.tally.count(before, -1)
@@ -276,7 +275,7 @@ func backoff(n int) time.Duration {
 	return min(2*time.Second<<(2*(n-1)), maxBackoff)
 }
 
-const maxBackoff, maxPause = 2 * time.Minute, time.Hour // our own maximum, and the longest pause of a service
+const maxBackoff, maxPause = 2 * time.Minute, time.Hour // maxPause limits the pauses that a service may request
 
 // itemFile is a file in items/ that records how the agent's run ended.
 type itemFile struct {

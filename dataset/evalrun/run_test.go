@@ -238,7 +238,7 @@ func TestModelFailures(t *testing.T) {
 				c.kind, c.tries)
 		}
 	}
-	// The agent's ending is the same if the model responded but its turns were unreadable.
+	// If the model responded but its turns were unreadable, that is the agent's own ending, not a service failure.
 	w := newWorld(t, t.TempDir(), bench("fail model_failed | ROWS a", "fail no_model | ROWS a", "panic now | ROWS a",
 		"fail money | ROWS a"))
 	sum := w.run(t)

@@ -19,7 +19,7 @@ type Settings map[string]string
 // Fingerprint returns a hash of the settings.
 func (s Settings) Fingerprint() string {
 	var b bytes.Buffer
-	_ = encode(&b, s, "") // a map of strings, with sorted keys
+	_ = encode(&b, s, "") // encoding a map of strings cannot fail and sorts the keys
 	sum := sha256.Sum256(b.Bytes())
 	return hex.EncodeToString(sum[:8])
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Queue is the queue of the items and results of a run shared by several processes. internal/store implements it.
+// Queue holds the items and results of a run shared by several processes. internal/store implements it.
 type Queue interface {
 	job.Queue
 	// AddJobs adds missing jobs and requeues failed ones.
@@ -40,7 +40,6 @@ type Shared struct {
 	Poll   time.Duration // how often to check for items while other processes work on the rest
 }
 
-// itemJob is the job kind for items.
 const itemJob = "item"
 
 func (s *Shared) key(it dataset.Item) string { return s.Run + " " + FileName(it.ID) }

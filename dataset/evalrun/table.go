@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table for readers that can be written as text, Markdown, LaTeX, or HTML. Its text may come from anywhere,
-// so each format escapes it as needed.
+// Table is a human-readable table that can be written as text, Markdown, LaTeX, or HTML. Its text may come from
+// anywhere, so each format escapes it as needed.
 type Table struct {
 	Title string
 	Note  string // below the table
@@ -71,7 +71,6 @@ func ranked(column []number, higherIsBetter bool) []Cell {
 	return out
 }
 
-// transpose converts columns of cells to rows.
 func transpose(columns ...[]Cell) [][]Cell {
 	if len(columns) == 0 {
 		return nil

@@ -17,7 +17,7 @@ func resultKey(raw json.RawMessage) string {
 	if text == "" || text == "null" || json.Unmarshal(raw, &rows) != nil {
 		return ""
 	}
-	bare := false // a column that is not a label
+	bare := false // whether any column is not a label column
 	for _, row := range rows {
 		for name := range row {
 			bare = bare || !isLabel(name)

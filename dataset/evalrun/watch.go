@@ -23,7 +23,7 @@ type Watched struct {
 	Name     string        `json:"name"` // of the folder
 	Info     RunInfo       `json:"-"`
 	Progress Progress      `json:"progress"`
-	Working  bool          `json:"-"` // the files are not assembled because the run is in progress or was cut off
+	Working  bool          `json:"-"` // the run is in progress or was cut off, so its files are not assembled
 	Metrics  []string      `json:"metrics"`
 	Items    []WatchedItem `json:"items"` // items that are done
 }
@@ -77,8 +77,8 @@ type watching struct {
 	written time.Time
 }
 
-// see records a finished item. Its score is only for watching, so a scoring failure is ignored; it will recur when the
-// files are assembled.
+// see records a finished item. The score is only for users watching, so a scoring failure is ignored; it will recur
+// when the files are assembled.
 func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	gold := k.gold
 	if gold == nil {

@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 		if told++; p.Done != told {
 			t.Errorf("progress %+v", p)
 		}
-		got, err := Watch(t.Context(), dir) // the file of the previous item
+		got, err := Watch(t.Context(), dir) // reads the watch file written after the previous item
 		if err != nil || !got.Working {
 			t.Fatalf("%v %+v", err, got)
 		}

@@ -78,7 +78,6 @@ func (p *Pool) Add(source string, items []dataset.Item) {
 // Broken returns the IDs of the items that were omitted because their query cannot be parsed.
 func (p *Pool) Broken() []string { return p.broken }
 
-// prefixes matches possible name prefixes.
 var prefixes = regexp.MustCompile(`([\pL][\pL\pN_.-]*)?:`)
 
 // readable reports whether a query can be parsed. Undeclared prefixes are accepted, since other graphs may predeclare
@@ -157,7 +156,6 @@ func (p *Pool) ByMeaning(lg *slog.Logger, e Embedder) { p.lg, p.embedder = lg, e
 // minMeaning is the minimum cosine similarity of an example found by meaning, as in GRASP (section 3.5 of its paper).
 const minMeaning = 0.5
 
-// ranked is an example with its score.
 type ranked struct {
 	doc   int
 	score float64
@@ -168,7 +166,7 @@ func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.
 	return p.find(ctx, q, func(*doc) bool { return false })
 }
 
-// find finds examples, except examples for which out returns true.
+// find finds the examples for which out returns false.
 func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bool) ([]event.Example, error) {
 	if q.Limit <= 0 || q.Offset < 0 {
 		return nil, nil
@@ -343,7 +341,7 @@ func dot(a, b []float32) (sum float64) {
 // first five letters without a final s. This matches word forms in most inflected languages without knowledge of the
 // language (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR 2009).
 func words(s string) (out []string) {
-	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words considers only this many words
+	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words considers only the first 16 words
 		for _, w := range lookup.Words(strings.Join(chunk, " ")) {
 			r := []rune(w)
 			if len(w) < 2 && !unicode.IsDigit(r[0]) {

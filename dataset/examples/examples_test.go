@@ -195,8 +195,8 @@ func (k *kept) KeepVectors(_ context.Context, model string, vectors map[string][
 	return k.err
 }
 
-// TestKept checks that a second pool of the same questions embeds only new texts, that a different model's vectors are
-// stored separately, and that a pool works even if the store fails.
+// TestKept checks that a second pool with the same questions embeds only new texts, that a different model's vectors
+// are stored separately, and that a pool works even if the store fails.
 func TestKept(t *testing.T) {
 	store := &kept{vectors: map[string][]float32{}}
 	want := event.ExampleQuery{Text: "Which river flows into the lake of Geneva", Limit: 2}
@@ -218,7 +218,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// disguise changes an item but not its question, or not its query.
+// disguise changes an item but preserves either its question or its query.
 func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	out := dataset.Item{ID: fmt.Sprintf("other-%d", r.Uint64()),
 		Question: fmt.Sprintf("Something else altogether, number %d", r.Uint64()),

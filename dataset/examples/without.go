@@ -33,7 +33,7 @@ type Held struct {
 	texts                                               overlaps[uint64]
 }
 
-// Reason is the reason that an example is held back.
+// Reason is the reason why an example is held back.
 type Reason string
 
 // The reasons, in the order checked.
@@ -253,7 +253,6 @@ var (
 	short = regexp.MustCompile(`<((?:wds?|wdt|ps|pq|p):[A-Z][0-9]+)>`)
 )
 
-// formOf returns a query in the form used for comparisons.
 func formOf(query string) form {
 	var f form
 	if strings.TrimSpace(query) == "" {

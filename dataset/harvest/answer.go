@@ -106,7 +106,7 @@ func (t *texts) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// short cleans a list of strings and truncates it to n.
+// short cleans a list of strings and truncates it to n elements.
 func short(list []string, n int) (out []string) {
 	for _, x := range list {
 		if x = strings.Join(strings.Fields(printable(x)), " "); x != "" && len(out) < n {

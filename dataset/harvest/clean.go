@@ -17,7 +17,6 @@ import (
 // language replaces [AUTO_LANGUAGE] when an archived query is run.
 const language = "en"
 
-// cleaned is a query prepared for running.
 type cleaned struct {
 	text   string        // canonical form; empty if the query was rejected
 	query  *sparql.Query // of text
@@ -58,7 +57,7 @@ func clean(original string) cleaned {
 		}
 	}
 	c.text = q.String()
-	// a printed tree always parses, as internal/sparql tests and fuzzes
+	// a printed tree always parses, as internal/sparql's tests and fuzz tests verify
 	if c.query, err = sparql.Parse(c.text); err != nil {
 		return refused(dataset.SyntaxError, err)
 	}
@@ -151,7 +150,7 @@ var (
 	}
 )
 
-// scholarly returns a part of a query that applies only to scholarly articles, or "" if there is none. A query that
+// scholarly returns a part of a query that is specific to scholarly articles, or "" if there is none. A query that
 // itself calls the other half of the graph need not be marked.
 func scholarly(q *sparql.Query) string {
 	asks := false

@@ -128,7 +128,6 @@ func (h *Harvest) sweep(staged map[string]bool) error {
 	return nil
 }
 
-// counting counts discussions for a funnel.
 type counting struct{ years map[int]*dataset.Counts }
 
 func newCounting() *counting { return &counting{years: map[int]*dataset.Counts{}} }

@@ -328,7 +328,6 @@ func (w *world) read(name string) []dataset.Candidate {
 	return cs
 }
 
-// files returns the content of every file in the folder.
 func (w *world) files() map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
@@ -347,7 +346,7 @@ func (w *world) files() map[string]string {
 	return out
 }
 
-// find returns the candidate with a heading, from either file.
+// find returns the candidate with the heading, from either candidate file.
 func (w *world) find(heading string) dataset.Candidate {
 	w.t.Helper()
 	for _, name := range []string{dataset.CandidatesFile, dataset.RejectedFile} {

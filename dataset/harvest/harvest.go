@@ -45,9 +45,9 @@ var (
 type Wiki interface {
 	// List returns the pages whose titles start with prefix.
 	List(ctx context.Context, prefix string) ([]Listed, error)
-	// Wikitext reads a page's source. Errors: ErrNoPage; any other error ends the harvest.
+	// Wikitext reads a page's source. Any error except ErrNoPage ends the harvest.
 	Wikitext(ctx context.Context, title string) (Text, error)
-	// HTML reads a page as rendered by Parsoid. Errors: ErrNoPage and ErrNoHTML; any other error ends the harvest.
+	// HTML reads a page as rendered by Parsoid. Any error except ErrNoPage and ErrNoHTML ends the harvest.
 	HTML(ctx context.Context, title string) (Text, error)
 }
 
@@ -113,7 +113,7 @@ type Endpoint struct {
 	Name    string // its URL, for provenance
 	Graph   Graph
 	Dialect rewrite.Target // dialect to which queries are rewritten; "" if not rewritten
-	Full    bool           // it has the whole graph, including scholarly articles
+	Full    bool           // whether the graph is complete, including scholarly articles
 }
 
 // Source is the format in which pages are read.
@@ -147,7 +147,7 @@ type Benchmark struct {
 	Items []dataset.Item
 }
 
-// Parts are the parts of a harvest. Links and Suggest may be nil.
+// Parts are the components of a harvest. Links and Suggest may be nil.
 type Parts struct {
 	Log       *slog.Logger
 	Wiki      Wiki
@@ -163,14 +163,14 @@ type Parts struct {
 	Progress func(Progress) // may be nil
 }
 
-// Harvest is a harvest of an archive into a folder. It is not safe for concurrent use. The caller of [New] must hold
-// the folder's lock.
+// Harvest harvests an archive into a folder. It is not safe for concurrent use. The caller of [New] must hold the
+// folder's lock.
 type Harvest struct {
 	Parts
 	o         Options
 	title     *regexp.Regexp
 	links     linkState
-	downUntil map[string]time.Time // endpoints found to be down, until when
+	downUntil map[string]time.Time // when to retry the endpoints found to be down
 	stopped   error                // why no more queries are run
 	mute      bool                 // the suggester is no longer asked
 	pace      pace
@@ -184,7 +184,7 @@ var ErrEndpointDown = errors.New("the query endpoint does not respond: what was 
 
 var month = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 
-// Check returns an error if the options are invalid. Call it before opening anything for them.
+// Check returns an error if the options are invalid. Call it before opening any resources.
 func (o *Options) Check() error {
 	for _, m := range []string{o.From, o.To} {
 		if m != "" && !month.MatchString(m) {
@@ -225,7 +225,7 @@ func New(p Parts, o Options) (*Harvest, error) {
 	return h, nil
 }
 
-// filesEvery is the number of pages with work after which the files are rewritten during the harvest.
+// filesEvery is the number of processed pages after which the files are rewritten during the harvest.
 const filesEvery = 12
 
 // Run reads new pages, runs the queries that have not yet been run, and writes the files. It may be interrupted at any

@@ -100,7 +100,6 @@ func TestEveryWay(t *testing.T) {
 	w.details()
 }
 
-// details checks the staged candidates in detail.
 func (w *world) details() {
 	t := w.t
 	c := w.find("Plain")
@@ -399,7 +398,7 @@ func TestOtherArchive(t *testing.T) {
 		t.Error("the files changed")
 	}
 	w.mustRun()
-	w = newWorld(t) // if no archive is found, because of a mistake, nothing is marked as removed
+	w = newWorld(t) // if no archive is found because of a misconfiguration, nothing is marked as removed
 	planted(w)
 	w.opts.Prefix = "Wikidata:Bistro/"
 	if _, err := w.run(); err == nil {
@@ -454,14 +453,14 @@ func TestWikiDies(t *testing.T) {
 	w.mustRun()
 	w.wiki.put("2019/06", thread("Only", "this", posted(people)))
 	w.wiki.put("2020/01", "x")
-	w.wiki.fuse = &fuse{at: 4} // list, then wikitext and HTML of the first page
+	w.wiki.fuse = &fuse{at: 4} // allows the listing and the first page's wikitext and HTML
 	f, err := w.run()
 	if !errors.Is(err, errCrash) || f.Years[0].Gone == 0 || w.find("Only").Stage != dataset.Staged {
 		t.Errorf("%v, %+v", err, f)
 	}
 }
 
-// If an endpoint hangs, every query times out. That does not make the queries faulty.
+// If an endpoint hangs, every query times out. In that case, the queries are not considered faulty.
 func TestEndpointHangs(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

@@ -37,7 +37,6 @@ const (
 	adviceNote = "advice "
 )
 
-// link describes a short link.
 type link struct {
 	SPARQL string `json:"sparql,omitempty"` // the query behind it
 	Why    string `json:"why,omitempty"`    // why there is no query
@@ -98,7 +97,6 @@ func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, 
 	return did, nil
 }
 
-// link returns the stored information about a short link.
 func (h *Harvest) link(ctx context.Context, address string) (l link, ok bool, err error) {
 	data, ok, err := h.Store.Get(ctx, linkNote+address)
 	if err != nil || !ok {

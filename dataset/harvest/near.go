@@ -33,7 +33,6 @@ const (
 	maxNear    = 16
 )
 
-// entry is a query in the index.
 type entry struct {
 	id, source string
 	pattern    uint64 // 0 if the query does not parse
@@ -175,7 +174,6 @@ func around(bucket []int32, at int32) []int32 {
 	return bucket[max(0, i-neighbors):min(len(bucket), i+neighbors+1)]
 }
 
-// near returns the near-duplicates of a candidate, best first.
 func (x *nearIndex) near(id string) []dataset.Near {
 	at, ok := x.byID[id]
 	if !ok {

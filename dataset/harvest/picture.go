@@ -25,11 +25,11 @@ var reasonWords = map[dataset.Reason]string{
 	dataset.TooLarge: "over 10 MB", dataset.Empty: "no rows", dataset.Scholarly: "scholarly half of the graph",
 }
 
-// step is a bar in the funnel.
+// step is a bar in the funnel chart.
 type step struct {
 	name string
 	n    int
-	lost []dataset.Reason // reasons that discussions in the previous bar are missing here
+	lost []dataset.Reason // reasons why discussions counted in the previous bar are missing from this one
 }
 
 func steps(c dataset.Counts) []step {
@@ -125,7 +125,6 @@ func lost(s step, before int, untold map[dataset.Reason]int) string {
 	return text
 }
 
-// years draws a column per year.
 func years(svg *chart.SVG, f dataset.Funnel, top, width float64) {
 	if len(f.Years) == 0 {
 		return

@@ -125,7 +125,6 @@ func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) 
 	return h.Store.Forget(ctx, runNote+was.ID)
 }
 
-// forget deletes the data derived from a discussion.
 func (h *Harvest) forget(ctx context.Context, id string) error {
 	for _, kind := range []string{runNote, adviceNote} {
 		if err := h.Store.Forget(ctx, kind+id); err != nil {
@@ -216,7 +215,7 @@ func reason(err error, sentinels ...error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// differences describes how the wikitext differs for each thread in the HTML.
+// differences describes, for each thread in the HTML, how the wikitext differs.
 func differences(html, plain *forum.Page) map[int][]string {
 	out := map[int][]string{}
 	if len(forum.Diff(html, plain)) == 0 {

@@ -29,7 +29,7 @@ const probe = "SELECT ?s WHERE { ?s ?p ?o } LIMIT 1"
 
 // outcome is the result of running a query; it is stored under the discussion's ID.
 type outcome struct {
-	Query  string            `json:"query"` // hash of the text to run
+	Query  string            `json:"query"` // hash of the query's text
 	Reason dataset.Reason    `json:"reason,omitempty"`
 	Detail string            `json:"detail,omitempty"`
 	Result *dataset.Result   `json:"result,omitempty"`
@@ -118,7 +118,6 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 	return true, h.keep(ctx, d.ID, o)
 }
 
-// label looks up the labels of a query's IDs.
 func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 	o.Unlabelled = false
 	if h.Labels == nil {
@@ -213,7 +212,6 @@ func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *
 	return h.result(e, c, query, o, t)
 }
 
-// result turns a table into an outcome.
 func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg.Table) (*outcome, *kg.Table, error) {
 	size := t.Bytes
 	if size == 0 {
@@ -298,7 +296,6 @@ type counter struct{ n int64 }
 
 func (c *counter) Write(p []byte) (int, error) { c.n += int64(len(p)); return len(p), nil }
 
-// saveResult stores all rows of a result.
 func (h *Harvest) saveResult(id string, t *kg.Table) error {
 	name, err := dataset.ResultPath(h.o.Dir, id)
 	if err != nil {

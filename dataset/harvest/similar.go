@@ -134,7 +134,7 @@ func (x *Similar) Find(question string, n int) []Earlier {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(x.docs[b.Doc].Month, x.docs[a.Doc].Month))
 	})
 	var out []Earlier
-	at := map[string]int{} // index in out, by query
+	at := map[string]int{} // maps a query to its index in out
 	for _, m := range order {
 		e := x.docs[m.Doc]
 		i, known := at[e.SPARQL]

@@ -20,7 +20,7 @@ type Jobs interface {
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
 	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
-	// Later returns a job to the queue until the given time. The attempt counts.
+	// Later returns a job to the queue and delays it until the given time. The attempt counts.
 	Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error
 	// Finish ends a job.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
@@ -30,7 +30,7 @@ type Jobs interface {
 const (
 	pageTries = 3             // attempts at a page in one harvest
 	pageWait  = time.Minute   // wait before the second attempt; the wait before the third is four times as long
-	pageTime  = 6 * time.Hour // measured from the first attempt; after that, the harvest continues without the page
+	pageTime  = 6 * time.Hour // time limit from the first attempt, after which the harvest continues without the page
 	inARow    = 3             // number of consecutive failed pages after which the wiki is assumed to be at fault
 )
 
@@ -47,7 +47,6 @@ type pageError struct {
 func (e *pageError) Error() string { return e.title + ": " + e.err.Error() }
 func (e *pageError) Unwrap() error { return e.err }
 
-// turn is a page in the queue.
 type turn struct {
 	*task
 	tries int
@@ -162,7 +161,6 @@ func (h *Harvest) begin(ctx context.Context, t *task) (*job.Claim, time.Time, er
 	return c, until, err
 }
 
-// end records the outcome of a page's job.
 func (h *Harvest) end(ctx context.Context, c *job.Claim, s *turn, err error, interrupted bool) error {
 	var of *pageError
 	switch {

@@ -12,7 +12,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// memJobs is a job queue in memory.
 type memJobs struct {
 	jobs map[string]*job.Job
 	late bool // every deadline has passed
@@ -101,7 +100,7 @@ func (w *flakyWiki) Wikitext(ctx context.Context, title string) (Text, error) {
 	return w.fakeWiki.Wikitext(ctx, title)
 }
 
-// queued returns a world with jobs, pages of the first months of 2020, and a clock that advances while the program
+// queued returns a world with jobs, pages for the first months of 2020, and a clock that advances while the program
 // sleeps.
 func queued(t *testing.T, pages int, fails map[string]int) (w *world, q *memJobs, slept *[]time.Duration) {
 	w, q, slept = newWorld(t), &memJobs{jobs: map[string]*job.Job{}}, new([]time.Duration)
@@ -193,7 +192,7 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 	wantStates(t, q, "done 2", "done 2")
 }
 
-// A page that takes too long, here in earlier harvests, is given up for that reason.
+// A page that takes too long (here, in earlier harvests) is given up, and its job states that reason.
 func TestPageTakesTooLong(t *testing.T) {
 	w, q, _ := queued(t, 2, nil)
 	q.late = true

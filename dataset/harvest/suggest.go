@@ -50,7 +50,7 @@ const (
 
 // Advisor is a [Suggester] that asks a language model.
 type Advisor struct {
-	Model    string // its name, for the record
+	Model    string // the model's name, stored with its advice
 	Complete func(ctx context.Context, system, user string) (string, error)
 }
 
@@ -73,7 +73,7 @@ func (a *Advisor) Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.S
 	return s, nil
 }
 
-// Prompt writes the two messages that ask for advice about a staged candidate.
+// Prompt returns the system and user messages that ask for advice about a staged candidate.
 func Prompt(c *dataset.Candidate) (system, user string, err error) {
 	type labelled struct{ ID, Label, Description string }
 	data := struct {

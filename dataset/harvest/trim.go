@@ -240,7 +240,6 @@ func (t *trimmer) labelsOnly() {
 	}
 }
 
-// remove removes the marked parts from the tree.
 func (t *trimmer) remove() {
 	if t.dropView {
 		t.q.Header = slices.DeleteFunc(t.q.Header, func(c sparql.Comment) bool {

@@ -4,7 +4,7 @@ import "github.com/spinachbot/spinachbot/internal/sparql"
 
 // uses counts the uses of a variable, by position.
 type uses struct {
-	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: positions that bind it
+	bind  int // where it is bound: in triples, VALUES, BIND … AS, columns of subqueries
 	proj  int // as a plain column of the query
 	group int // as a plain GROUP BY key
 	order int // as a plain ORDER BY key
@@ -51,7 +51,7 @@ func (c *collector) at(name string) *uses {
 	return u
 }
 
-// others counts every variable below a node as another use.
+// others counts every occurrence of a variable below a node as uses.other.
 func (c *collector) others(n sparql.Node) {
 	sparql.Inspect(n, func(n sparql.Node) bool {
 		if c.skip[n] {
@@ -108,8 +108,8 @@ func (c *collector) modifiers(s *sparql.SelectQuery) {
 	}
 }
 
-// sub counts a subquery. Its projected variables are bound outside; everything else stays inside and counts as another
-// use.
+// sub counts a subquery. Its projected variables are bound outside; everything else stays inside and counts as
+// uses.other.
 func (c *collector) sub(s *sparql.SelectQuery) {
 	for _, i := range s.Items {
 		c.at(i.Var).bind++

@@ -79,7 +79,7 @@ func Card(w io.Writer, d *Description) error {
 	return err
 }
 
-// funnel writes how the archive was reduced to the items.
+// funnel describes how the archive was narrowed down to the items.
 func funnel(p func(string, ...any), d *Description) {
 	t := d.Funnel.Total
 	first, last := 0, 0
@@ -124,7 +124,7 @@ func nearDuplicates(p func(string, ...any), golds []Gold) {
 	for _, g := range golds {
 		kept[g.Candidate.ID] = true
 	}
-	counts := map[string]*[2]int{} // by source: the total, and how many have the same pattern and numbers
+	counts := map[string]*[2]int{} // by source: the total, and how many have the same pattern and IDs
 	each := 0
 	for _, g := range golds {
 		best := map[string]float64{}

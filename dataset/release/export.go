@@ -31,8 +31,8 @@ func Write(w io.Writer, format, name string, items []dataset.Item) error {
 }
 
 // forQLever ports queries to QLever, on which GRASP runs them: it declares prefixes and replaces the label service with
-// statements. The query as annotated is in info as wdqs_sparql. A query that QLever cannot run is left unchanged, with
-// the reason in info as not_on_qlever.
+// statements. The annotated query is stored in info as wdqs_sparql. A query that QLever cannot run is left unchanged,
+// with the reason in info as not_on_qlever.
 func forQLever(items []dataset.Item) []dataset.Item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -52,7 +52,6 @@ func forQLever(items []dataset.Item) []dataset.Item {
 	return out
 }
 
-// text writes a string as JSON.
 func text(s string) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -221,7 +221,7 @@ func TestDivide(t *testing.T) {
 	// layouts.
 	cs[10].Near = []dataset.Near{{ID: cs[20].ID, Source: "candidates"}}
 	cs[20].Near = []dataset.Near{{ID: cs[30].ID, Source: "candidates"}}
-	cs[40].Near = []dataset.Near{{ID: cs[41].ID, Source: "dev.json"}} // from another benchmark, so it connects nothing
+	cs[40].Near = []dataset.Near{{ID: cs[41].ID, Source: "dev.json"}} // from a different benchmark, so it connects nothing
 	golds[50].Query = "SELECT ?x\nWHERE { ?x wdt:P31 wd:Q61 . }"
 	golds[60].Query = "select ?x where {?x wdt:P31 wd:Q61}"
 	kept := append(append([]release.Gold{}, golds[:20]...), golds[21:]...)
@@ -283,7 +283,6 @@ func TestDivide(t *testing.T) {
 // the seed and the ID, then MurmurHash3's finalizer.
 const wantDev = "2 3 4 5 6"
 
-// fake answers queries from a map.
 type fake map[string]any
 
 func (f fake) Query(_ context.Context, q string) (*kg.Table, error) {

@@ -62,7 +62,6 @@ func Stored(dir string, g *Gold) (*kg.Table, error) {
 	return t, nil
 }
 
-// rows converts a table to an item's answers.
 func rows(t *kg.Table) (json.RawMessage, error) {
 	b, err := json.Marshal(t)
 	if err != nil {

@@ -32,7 +32,7 @@ const (
 	NearText Nearness = "text" // also similar text ([harvest.SimilarText])
 	// also the same pattern with the same two or more properties, but different entities, numbers or strings
 	NearTemplate Nearness = "template"
-	NearPattern  Nearness = "pattern" // also the same pattern with any numbers
+	NearPattern  Nearness = "pattern" // also the same pattern with any Q and P numbers
 )
 
 // Nearnesses lists the kinds in order.
@@ -43,7 +43,7 @@ func (n Nearness) reaches(k Nearness) bool {
 	return slices.Index(Nearnesses, k) <= slices.Index(Nearnesses, n)
 }
 
-// Split is a benchmark in two parts.
+// Split is a benchmark divided into two parts.
 type Split struct {
 	Dev, Test []Gold
 	Clusters  int // clusters of near-duplicates, including clusters of one item
@@ -136,7 +136,6 @@ func (u union) join(a, b string) {
 	}
 }
 
-// cluster finds the clusters.
 func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []group {
 	all := make(map[string]*dataset.Candidate, len(candidates))
 	for i := range candidates {
@@ -181,7 +180,7 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 			}
 			if n.ID < id && other != nil && slices.ContainsFunc(other.Near,
 				func(m dataset.Near) bool { return m.ID == id && m.Source == NearCandidates }) {
-				continue // the other candidate records it, too
+				continue // the other candidate records this pair, too
 			}
 			if near.reaches(kindOf(c, other, n)) {
 				tied.join(id, n.ID)

@@ -145,7 +145,7 @@ func verify(ctx context.Context, g Graph, now func() time.Time, c *Check) (Drift
 	if stored != nil {
 		d.Added, d.Removed = compare(stored, t)
 		if d.Status == Changed && d.Added == 0 && d.Removed == 0 {
-			d.Status = Same // different variable names in a different order
+			d.Status = Same // only the column order differs
 		}
 	}
 	return d, nil

@@ -28,12 +28,12 @@ func (r *Rows) Add(cells ...int32) {
 	r.Starts = append(r.Starts, int32(len(r.Tokens)))
 }
 
-// DefaultMaxEdges is the default maximum number of joints between rows and hubs: about 1 GB.
+// DefaultMaxEdges is the default of Options.MaxEdges. This many edges take about 1 GB.
 const DefaultMaxEdges = 60_000_000
 
 // Options of [Assign].
 type Options struct {
-	// MaxEdges limits memory: it is the maximum number of joints between rows and sets of shared values that are kept.
+	// MaxEdges limits memory: it is the maximum number of edges between rows and sets of shared values that are kept.
 	// Beyond this limit, the smallest sets are dropped. The result is often still exact; see [Pairing.Exact].
 	// DefaultMaxEdges if 0.
 	MaxEdges int
@@ -96,7 +96,7 @@ func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	p.Exact = m.complete && exact
 	p.Upper = p.Sum
 	if !p.Exact {
-		lost := 0.0 // the maximum loss caused by rounding down the weights
+		lost := 0.0 // upper bound on the loss from rounding down the weights
 		if !exact {
 			for _, w := range in.width {
 				lost += float64(w) / float64(unit)

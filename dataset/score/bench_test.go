@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// shapes are the tables used in the benchmarks.
 var shapes = []struct {
 	name  string
 	sizes []int
@@ -100,7 +99,6 @@ func BenchmarkMeasures(b *testing.B) {
 	}
 }
 
-// BenchmarkRead measures reading a result.
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -45,8 +45,8 @@ func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 // maxCells keeps cell numbers within 32 bits.
 const maxCells = 1 << 30
 
-// scanner walks over JSON that is known to be valid. Strings without escapes are slices of the text. Dict copies the
-// strings that it keeps.
+// scanner reads JSON that is known to be valid. Strings without escapes are slices of the text. Dict copies the strings
+// that it keeps.
 type scanner struct {
 	d     *Dict
 	text  string
@@ -64,7 +64,6 @@ func (s *scanner) space() {
 	}
 }
 
-// str reads a string.
 func (s *scanner) str() string {
 	s.at++
 	from := s.at
@@ -143,7 +142,6 @@ func (s *scanner) array(f func() error) error {
 
 func (s *scanner) is(c byte) bool { return s.text[s.at] == c }
 
-// document reads a result object.
 func (s *scanner) document() error {
 	found := false
 	err := s.object(func(key string) error {
@@ -184,7 +182,6 @@ func (s *scanner) document() error {
 	return err
 }
 
-// bindings reads the list of rows.
 func (s *scanner) bindings() error {
 	s.a.Kind, s.a.Dict = Table, s.d
 	if len(s.a.Rows.Starts) == 0 {
@@ -222,7 +219,6 @@ func (s *scanner) bindings() error {
 	})
 }
 
-// cell reads one value.
 func (s *scanner) cell() (Cell, error) {
 	var c Cell
 	var more []string

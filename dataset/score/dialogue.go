@@ -84,8 +84,8 @@ func (d *Dialogue) Predicted() (values []string, found bool) {
 }
 
 // flatten turns the rows of an observation into values. A row with several values is an answer only on KQA Pro. A
-// single row represents its values. Among several rows, the rows about fact nodes are dropped, and the alphabetically
-// first value in the other rows is the answer.
+// single row stands for the values in it. Among several rows, the rows about fact nodes are dropped, and the
+// alphabetically first value in the other rows is the answer.
 func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 	var values []string
 	tuples := false
@@ -186,7 +186,7 @@ func pythonAtom(s string) (value, rest string, ok bool) {
 	return s[:n], s[n:], true
 }
 
-// namePattern finds names in queries of the three dialects: Freebase's type.object.name, KQA Pro's pred:name, MetaQA's
+// namePattern finds names in queries in the three dialects: Freebase's type.object.name, KQA Pro's pred:name, MetaQA's
 // name.
 var namePattern = regexp.MustCompile(`(?:type\.object\.name|<pred:name>|<name>)\s+"((?:[^"\\]|\\.)*)"`)
 

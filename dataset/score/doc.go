@@ -22,18 +22,17 @@
 //     through the set of all values that they share.
 //   - duals.go is the Hungarian method started from all free gold rows at once. They have one common dual value, which
 //     falls from the largest weight to 0; between two falls, as many rows as possible are paired over tight edges.
-//   - paths.go does this pairing: the method of Hopcroft and Karp, with hubs as nodes that any number of paths may
-//     pass.
+//   - paths.go computes this pairing with the Hopcroft–Karp algorithm. Any number of paths may pass through a hub.
 //
 // The whole computation is exact: weights are integers (in a gold row of width w, a cell weighs L/w, where L is the
 // least common multiple of all widths). If L is 2^60 or more, which requires gold rows with more than 40 different
 // widths or with several large prime widths, weights are rounded down, and the score also has an upper bound, as when
-// time runs out. The two then differ by less than the precision of any printed figure. Among several best pairings,
-// the one with the most pairs is used, so that the row order never matters; see [Pairing].
+// time runs out. The score and the bound then differ by less than the precision of any printed figure. Among several
+// best pairings, the one with the most pairs is used, so that the row order never matters; see [Pairing].
 //
 // # Trust
 //
-// Results come from outside. Therefore, the code that reads them checks them, the depth of recursion is at most the
-// number of values that two rows share, and [Assign] ends when its context ends, with a lower and an upper bound on
-// the result.
+// Results come from untrusted sources. Therefore, the code that reads them validates them, the depth of recursion is at
+// most the number of values that two rows share, and [Assign] ends when its context ends, with a lower and an upper
+// bound on the result.
 package score

@@ -100,7 +100,6 @@ func (m *matcher) run() {
 	}
 }
 
-// poll checks the context periodically.
 func (m *matcher) poll() bool {
 	if m.steps++; m.steps&4095 == 0 && m.ctx.Err() != nil {
 		m.stopped = true

@@ -20,7 +20,7 @@ type Hint struct {
 //  1. Cells are compared by value, see [equal.Key]: 5 and 5.0, a date and its midnight, text in any
 //     language tag.
 //  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A predicted
-//     text that is the gold label of exactly one gold entity, and is not a gold cell itself, counts as that entity,
+//     string that is the gold label of exactly one gold entity, and is not a gold cell itself, counts as that entity,
 //     unless it is a label next to its entity or the predicted row also has the entity.
 //  3. Duplicate rows on one side count as one row. Predicted rows that differ only in labels next to their entities
 //     (one for each language, for example) are one, with all those labels.

@@ -24,8 +24,8 @@ func lit(i int) string {
 }
 
 // ordinary returns tables with three columns: items from a pool of 0.8n, countries from 200 by Zipf's law, and values
-// from n/5. Of the predicted rows, 70 % are copies of different gold rows, 15 % have one or two of a gold row's three
-// cells, and 15 % have none.
+// from n/5. Of the predicted rows, 70% are copies of different gold rows, 15% have one or two of a gold row's three
+// cells, and 15% have none.
 func (s shape) ordinary(n int) (gold, pred [][]string) {
 	pool, values := max(1, n*8/10), max(20, n/5)
 	var sums [200]float64
@@ -66,9 +66,9 @@ func (s shape) ordinary(n int) (gold, pred [][]string) {
 	return gold, pred
 }
 
-// hard draws every column from about 2 sqrt(n) values: 30 % of the predicted rows are copies, 60 % have one or two
-// cells redrawn, and 10 % share nothing. There are 1.1 n predicted rows. There are many ties. If common is true,
-// every row also contains one additional value, the same in all rows.
+// hard draws every column from about 2 sqrt(n) values: 30% of the predicted rows are copies, 60% have one or two cells
+// redrawn, and 10% share nothing. There are 1.1 n predicted rows. There are many ties. If common is true, every row
+// also contains one additional value, the same in all rows.
 func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	if k == 0 {
 		k = max(4, int(2*math.Sqrt(float64(n))))
@@ -125,7 +125,6 @@ func (s shape) ragged(rows [][]string) [][]string {
 	return rows
 }
 
-// document writes rows as a SPARQL result.
 func document(prefix string, rows [][]string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"head":{"vars":[`)

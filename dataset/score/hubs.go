@@ -2,8 +2,8 @@ package score
 
 import "context"
 
-// joint joins a gold row with a hub or, if to is negative, directly with the predicted row ^to; shared is the number
-// of values they have in common.
+// joint is an edge from a gold row to a hub or, if to is negative, directly to the predicted row ^to; shared is the
+// number of values they have in common.
 type joint struct {
 	to     int32
 	shared int32
@@ -46,7 +46,7 @@ type miner struct {
 	steps  int
 	broken bool
 
-	inSet        []bool    // is the value in the current set?
+	inSet        []bool    // whether the value is in the current set
 	held         []holders // indexed by value; empty between uses
 	closureSpace []int32
 }
@@ -54,7 +54,6 @@ type miner struct {
 // holders are the rows that contain a value, gold and predicted.
 type holders [2][]int32
 
-// mine builds the graph.
 func mine(ctx context.Context, in *input, maxEdges int) *graph {
 	m := &miner{ctx: ctx, in: in, max: maxEdges, inSet: make([]bool, in.values), held: make([]holders, in.values)}
 	var gold, pred []int32
@@ -119,7 +118,7 @@ func (m *miner) hub(shared int32, gold, pred []int32) {
 	m.grew(len(gold) + len(pred))
 }
 
-// pairs directly joins the rows of a small set whose pair is first found here.
+// pairs adds edges for those row pairs of a small set that are first found here.
 func (m *miner) pairs(core int32, gold, pred []int32) {
 	n := int32(m.in.nGold)
 	for _, g := range gold {
@@ -140,7 +139,6 @@ func (m *miner) pairs(core int32, gold, pred []int32) {
 // few reports whether listing pairs is cheaper than a hub.
 func few(gold, pred int) bool { return gold*pred <= gold+pred || gold*pred <= 6 }
 
-// stop polls the context.
 func (m *miner) stop() bool {
 	if m.steps++; m.steps&1023 == 0 && m.ctx.Err() != nil {
 		m.broken = true
@@ -182,7 +180,7 @@ func (m *miner) extend(size, core int32, gold, pred []int32) {
 			break
 		}
 		m.visit(size, v, h[0], h[1])
-		sets[i] = holders{} // the memory is freed before the next one
+		sets[i] = holders{} // frees the memory before the next value
 	}
 }
 
@@ -200,7 +198,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 			break
 		}
 		if !m.inSet[v] {
-			return // it is found from a different set
+			return // the closed set is found from a different set
 		}
 	}
 	var added []int32
@@ -243,7 +241,7 @@ func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	return out
 }
 
-// graph joins the levels, starting with the largest number of shared values.
+// graph combines the levels, starting with the largest number of shared values.
 func (m *miner) graph() *graph {
 	g := &graph{nGold: m.in.nGold, nPred: m.in.rows() - m.in.nGold, floor: m.floor, broken: m.broken,
 		complete: !m.broken && m.floor == 0}

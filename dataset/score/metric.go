@@ -89,7 +89,6 @@ func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	return rowMajor(ctx, rows, pred.Rows, lim)
 }
 
-// without returns the rows with some columns removed.
 func (a *Answer) without(drop []bool) Rows {
 	out := Rows{Starts: make([]int32, 1, a.Rows.Len()+1), Tokens: make([]int32, 0, len(a.Rows.Tokens))}
 	for i := range a.Rows.Len() {

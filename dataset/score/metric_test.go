@@ -126,7 +126,7 @@ func each(rows []string, suffix string) (out []string) {
 	return out
 }
 
-// In this example, two best pairings have different numbers of rows. The value for SciPy's choice is between their
+// In this example, two best pairings have different numbers of pairs. The value for SciPy's choice is between their
 // scores.
 func TestLowest(t *testing.T) {
 	s := compare(t, rowsJSON("x y", "Q1 Q2", "Q2 Q3"), rowsJSON("x y", "Q1 Q2", "Q1 Q9"), Hint{}).Spinach
@@ -208,7 +208,6 @@ func typed(datatype, value string) string {
 		datatype, value)
 }
 
-// This test compares cells that are equal in value, and cells that merely look equal.
 func TestValues(t *testing.T) {
 	text := func(s string) string { return fmt.Sprintf(`{"type":"literal","value":%q}`, s) }
 	iri := func(s string) string { return fmt.Sprintf(`{"type":"uri","value":%q}`, s) }
@@ -255,7 +254,6 @@ func TestValues(t *testing.T) {
 
 func rowsJSONRaw(cell string) string { return `[{"x":` + cell + `}]` }
 
-// This test covers how fair treats labels and ties.
 func TestFair(t *testing.T) {
 	top := Hint{Limit: 3, OrderBy: []string{"n"}}
 	tiedGold := rowsJSON("x n", "Q1 9", "Q2 5", "Q3 5")

@@ -115,7 +115,6 @@ func firstByte(br *bufio.Reader) (byte, error) {
 	}
 }
 
-// outputs reads the items of one file.
 type outputs struct {
 	dec    *json.Decoder
 	each   func(*Output) error
@@ -192,7 +191,7 @@ type rawOutput struct {
 	Messages []rawMessage    `json:"messages"`
 	Elapsed  json.RawMessage `json:"elapsed"`
 
-	Questions json.RawMessage `json:"questions"` // in a benchmark in QALD's format
+	Questions json.RawMessage `json:"questions"` // set in a benchmark in QALD's format
 
 	Gold     json.RawMessage `json:"gold"`
 	Answered *bool           `json:"answered"`

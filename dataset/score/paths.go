@@ -73,10 +73,10 @@ func (m *matcher) reach(p, layer int32) (free bool) {
 	return false
 }
 
-// used marks a predicted row that a path has passed in this round.
+// used marks a predicted row that a path has passed through in this round.
 const used = -1
 
-// augment finds a path from a free gold row in the layers of the last search and inverts it.
+// augment finds an augmenting path from a free gold row in the layers of the last search and flips its edges.
 func (m *matcher) augment(start int32) bool {
 	m.stack = append(m.stack[:0], step{start, -1})
 	for len(m.stack) > 0 {

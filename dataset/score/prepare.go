@@ -27,8 +27,8 @@ func (in *input) common(gold, pred int) int32 {
 	return n
 }
 
-// shared counts the values that two rows share. first reports that none of them is both below core and outside the
-// marked set, so that core's set is the first set, in search order, that finds this pair.
+// shared counts the values that two rows share. first reports whether none of them is both below core and outside the
+// marked set, that is, whether core's set is the first set, in search order, that finds this pair.
 func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first bool) {
 	x, y := in.row(a), in.row(b)
 	first = true
@@ -97,7 +97,6 @@ func (n *numbering) number(token int32, occurrence int) int32 {
 	return id
 }
 
-// prepare returns the input for the search.
 func prepare(gold, pred Rows) *input {
 	in := &input{nGold: gold.Len(), width: make([]int32, gold.Len())}
 	top := int32(-1)

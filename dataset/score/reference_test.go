@@ -53,7 +53,7 @@ func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 }
 
 // dense is a straightforward scorer to compare the sparse one with. It uses the full matrix and the Hungarian method
-// with row and column potentials, in O(n²m). It first maximizes the weight. Among equal weights, it then maximizes
+// with row and column potentials, in O(n²m) time. It first maximizes the weight. Among equal weights, it then maximizes
 // the number of pairs if tie is +1 and minimizes it if tie is -1.
 func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	n, m := gold.Len(), pred.Len()

@@ -12,8 +12,8 @@ type Scored struct {
 	Index  int
 	ID     string
 	Scores Scores
-	// Failure is the reason why a service, not the system, failed. Excluded is the reason why the item cannot be scored.
-	// An item with either is left out of all means.
+	// Failure describes the failure of a service, as opposed to the system. Excluded is the reason why the item cannot be
+	// scored. An item with either is left out of all means.
 	Failure, Excluded string
 	// Groups contains the names of the item's groups, by grouping, such as select under form, and path and filter under
 	// feature.
@@ -69,12 +69,10 @@ func (m *SetMean) add(s *SetScore, share float64) {
 	}
 }
 
-// fields lists all values.
 func (m *SetMean) fields() [9]*Share {
 	return [9]*Share{&m.Precision, &m.Recall, &m.RHits1, &m.Hits1, &m.Hits5, &m.Hits10, &m.Hit, &m.Acc, &m.AccFirst}
 }
 
-// undefinedSets returns the values for an empty set.
 func undefinedSets() *SetMean {
 	m := &SetMean{}
 	for _, f := range m.fields() {

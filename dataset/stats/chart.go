@@ -106,7 +106,7 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 	}
 	pitch := float64(14 + 18*series)
 	top := float64(96 + 30*min(len(legend), 1))
-	full := chartWidth - left - 180 // the space left by the widest label
+	full := chartWidth - left - 180 // the bar width that remains beside the widest label
 	svg := chart.NewFile(chartWidth, top+float64(len(rows))*pitch+20, title, subtitle)
 	x := 32.0
 	for i, name := range legend {

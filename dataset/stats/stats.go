@@ -35,7 +35,7 @@ type Report struct {
 	UniqueShapes   int `json:"unique_shapes"`   // patterns by tokens; see [measure.Shape]
 	// number of items with a nonempty table; the notebook's Projections is the mean over these items
 	Results  int        `json:"results"`
-	Unparsed []Unparsed `json:"unparsed"` // queries that cannot be parsed in the dialect
+	Unparsed []Unparsed `json:"unparsed"` // queries that package sparql cannot parse
 	Words    Words      `json:"question_words"`
 	// years of the discussions, taken from the items' URLs, in ascending order; items without a URL are left out
 	Years []Share `json:"years"`
@@ -57,7 +57,7 @@ type Means struct {
 	Literals    float64  `json:"literals"`
 }
 
-// Unparsed is a query that cannot be parsed in the dialect.
+// Unparsed is a query that package sparql cannot parse.
 type Unparsed struct {
 	ID    string `json:"id"`
 	Error string `json:"error"`
@@ -143,7 +143,6 @@ func (s set) add(texts ...string) {
 	}
 }
 
-// sums contains the sums of the figures in Table 1.
 type sums struct{ measure.Metrics }
 
 func (s *sums) add(m measure.Metrics) {
@@ -168,7 +167,6 @@ func (s *sums) means(n int) Means {
 		Predicates: by(s.Predicates), Objects: by(s.Objects), Literals: by(s.Literals)}
 }
 
-// mean returns the mean, or nil if there are no items.
 func mean(sum, n int) *float64 {
 	if n == 0 {
 		return nil
@@ -186,7 +184,6 @@ func round(x float64, digits int) float64 {
 	return y
 }
 
-// collector collects the figures for the items.
 type collector struct {
 	trees, notebook                        sums
 	parsed                                 int

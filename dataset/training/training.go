@@ -166,7 +166,6 @@ func nameOf(path, file string) string {
 	return name
 }
 
-// piece adds the lines from a run or a dialogue.
 func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
 	if !o.All && !p.Answered() {
 		x.Out[NoAnswer]++

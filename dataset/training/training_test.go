@@ -19,7 +19,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// log builds a trajectory.
 type log struct{ events []event.Event }
 
 func (l *log) add(parent int, e event.Event) int {
@@ -62,7 +61,6 @@ func (l *log) end(parent int, query string, confidence float64) *log {
 	return l
 }
 
-// linear returns a run with one query.
 func linear(question, query string, confidence float64) *log {
 	l := start(question)
 	at := l.queried(l.asks(1, question, turn("execute "+query)), query, `[]`)

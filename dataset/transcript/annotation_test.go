@@ -131,7 +131,7 @@ Action: Done
 
 func TestExportOfAnnotations(t *testing.T) {
 	root := t.TempDir()
-	folder := filepath.Join(root, "Count") // that program uses a folder for each question type
+	folder := filepath.Join(root, "Count") // Interactive-KBQA's program uses a folder for each question type
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,6 @@ func (x *Exporter) Export(paths []string) (Exported, error) {
 	return n, nil
 }
 
-// piece returns the output for a file, or nil if there is none.
 func (x *Exporter) piece(p *Piece) ([]byte, error) {
 	if x.As == AsOpenAI || x.As == AsSFT {
 		lines, err := p.Lines(x.As, filepath.Base(p.Path))
@@ -226,7 +225,6 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readChat reads an Interactive-KBQA dialogue.
 func readChat(root, path string) (*Chat, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -237,7 +235,7 @@ func readChat(root, path string) (*Chat, error) {
 		return nil, err
 	}
 	if in := filepath.Dir(path); chat.Type == "" && len(in) > len(filepath.Clean(root)) {
-		chat.Type = filepath.Base(in) // a subfolder: in that program, its name is the question type
+		chat.Type = filepath.Base(in) // Interactive-KBQA's program names subfolders by question type
 	}
 	return &Chat{Chat: chat}, nil
 }

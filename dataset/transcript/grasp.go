@@ -79,7 +79,7 @@ func (r *Run) GRASP(kg string) ([]byte, error) {
 	return line(o)
 }
 
-// GRASP2025 writes the run as a line in GRASP's output format of 2025.
+// GRASP2025 writes the run as a line in GRASP's 2025 output format.
 func (r *Run) GRASP2025() ([]byte, error) {
 	o := oldGrasp{Typ: "output", Task: task, ID: r.ID, Elapsed: r.Elapsed.Seconds(), Error: r.graspError(false),
 		Messages: r.graspMessages(),
@@ -91,7 +91,6 @@ func (r *Run) GRASP2025() ([]byte, error) {
 	return line(o)
 }
 
-// explanation returns the reason why there is no answer.
 func (r *Run) explanation() string {
 	if r.End == nil {
 		return ""

@@ -32,8 +32,8 @@ type PairSource struct {
 	Provenance
 	From          string   `json:"from"`                     // review or tree
 	By            string   `json:"by,omitempty"`             // who reviewed
-	ChosenEvent   int      `json:"chosen_event"`             // the review, or the step
-	RejectedEvent int      `json:"rejected_event"`           // the model's call or the earlier review, or the step
+	ChosenEvent   int      `json:"chosen_event"`             // ID of the review or of the step
+	RejectedEvent int      `json:"rejected_event"`           // ID of the model's call, the earlier review, or the step
 	ChosenValue   *float64 `json:"chosen_value,omitempty"`   // assigned by the search, 0 to 1
 	RejectedValue *float64 `json:"rejected_value,omitempty"` // likewise
 	Why           string   `json:"why,omitempty"`            // why the rejected branch ended
@@ -98,7 +98,6 @@ type said struct {
 	why     string
 }
 
-// pair writes a pair.
 func (p *pairing) pair(from, by string, asked *event.Event, better, worse said) {
 	o := preference{Chosen: []message{messageOf(better.message)}, Rejected: []message{messageOf(worse.message)}}
 	for _, m := range asked.Request.Messages {
@@ -279,7 +278,6 @@ type weights struct {
 	visits   map[int]int
 }
 
-// weigh reads the values.
 func (p *pairing) weigh() *weights {
 	w := &weights{above: map[int]int{}, children: map[int][]int{}, leaf: map[int]string{}, same: map[int]bool{},
 		score: map[int]float64{}, reward: map[int]float64{}, visits: map[int]int{}}
@@ -340,7 +338,6 @@ func (w *weights) value(id int) *float64 {
 	return &v
 }
 
-// worse reports whether a step is worse than another.
 func (w *weights) worse(id, than int) bool {
 	if r := w.leaf[id]; r != "" && r != event.LeafAnswered && r != event.LeafDeep {
 		return true

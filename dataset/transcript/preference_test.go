@@ -75,8 +75,8 @@ func begun() *grown {
 	return g
 }
 
-// A reviewer's text is preferred to the model's text and to an earlier text that the reviewer abandoned. Neither an
-// accepted turn nor a turn on an abandoned path yields a pair.
+// A reviewer's version is preferred to the model's version and to an earlier version that the reviewer abandoned.
+// Neither an accepted turn nor a turn on an abandoned path yields a pair.
 func TestReviewPairs(t *testing.T) {
 	g := begun()
 	m := g.asks(1, "p1", "a")

@@ -206,7 +206,6 @@ func (r *Run) Digest(known Known) string {
 	return text.Clip(b.String(), maxDigest)
 }
 
-// maxGold is the maximum number of gold answer values listed.
 const maxGold = 5
 
 func (k *Known) write(b *strings.Builder) {

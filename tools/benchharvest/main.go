@@ -138,7 +138,6 @@ my own attempt runs into the time limit whenever it is asked for more than a few
 	classes = []int{6256, 3624078, 515, 5119, 8502, 4022, 23442, 11424, 34770, 5}
 )
 
-// discussion writes one discussion.
 func discussion(b *strings.Builder, rnd *mathrand.Rand, n, m int) {
 	who := func() string { return people[rnd.IntN(len(people))] }
 	sign := func(name string, day int) string {

@@ -67,7 +67,6 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// Each fault affects a call as its name describes.
 func TestFaults(t *testing.T) {
 	var got atomic.Pointer[string]
 	var calls atomic.Int32
@@ -92,7 +91,7 @@ func TestFaults(t *testing.T) {
 		answer bool
 		status int
 		kills  int32
-		sees   string // what the server also sees
+		sees   string // contained in the request that reaches the server
 	}{
 		none: {1, true, 200, 0, "session=1"}, slow: {1, true, 200, 0, ""}, drop: {0, false, 0, 0, ""}, lost: {1, false, 0, 0, ""},
 		late: {1, false, 0, 0, ""}, truncated: {1, false, 200, 0, ""}, drip: {1, true, 200, 0, ""}, busy: {0, true, 503, 0, ""},

@@ -48,7 +48,7 @@ const (
 	quota     Fault = "insufficient_quota"
 )
 
-// weighted maps faults to how often each is chosen, relative to the other faults for the same part.
+// weighted maps faults to their relative frequencies among the faults for the same part.
 type weighted map[Fault]int
 
 // Faults that can happen in every part of the network.

@@ -1,4 +1,5 @@
-// Over 500 lines: one run, from start to verdict. Its parts share the record of what happened.
+// This file exceeds 500 lines because it contains one run, from start to verdict, whose parts share the record of what
+// happened.
 
 package main
 
@@ -21,7 +22,6 @@ import (
 	"time"
 )
 
-// lab is one run.
 type lab struct {
 	o           options
 	began       time.Time
@@ -66,7 +66,7 @@ func (l *lab) open() error {
 	}
 	if l.o.workers > 1 {
 		l.pgdir = filepath.Join(l.o.dir, "postgres")
-		for dir := l.o.dir; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) { // the server may run as another user
+		for dir := l.o.dir; dir != "/tmp" && dir != "/"; dir = filepath.Dir(dir) { // the server may run as a different user
 			_ = exec.Command("chmod", "o+x", dir).Run() //nolint:noctx // at once
 		}
 		vars, _, err := script(nil, "tools/postgres/start.sh", l.pgdir)
@@ -94,8 +94,8 @@ func (l *lab) open() error {
 	return l.first()
 }
 
-// quickSaves disables the wiki's work for readers after each save, such as notifications of new comments. For these, it
-// parses the page two more times, and PHP's built-in server does so before it responds.
+// quickSaves disables the wiki's work for readers after each save, such as notifications of new comments. For this
+// work, the wiki parses the page two more times, and PHP's built-in server does so before it responds.
 func (l *lab) quickSaves() error {
 	file := filepath.Join(l.o.dir, "wiki", "LocalSettings.php")
 	data, err := os.ReadFile(file)
@@ -108,7 +108,6 @@ func (l *lab) quickSaves() error {
 
 var loopback = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// openSandbox starts the graph and the scripted model.
 func (l *lab) openSandbox() error {
 	cmd := exec.Command(l.o.bin, "sandbox", "--addr", "127.0.0.1:0") //nolint:noctx // ended by close
 	cmd.Dir = l.o.dir
@@ -196,7 +195,7 @@ func (l *lab) proxy(w *worker, target string) (string, error) {
 	return p.addr, err
 }
 
-// meddle makes someone edit the section with the given heading immediately.
+// meddle makes a user edit the section with the given heading immediately.
 func (l *lab) meddle(heading string) {
 	select {
 	case l.town.meddling <- heading:
@@ -283,7 +282,7 @@ func (l *lab) step() error {
 	case heading := <-t.meddling:
 		t.meddled++
 		return t.remark(heading)
-	case <-time.After(1500 * time.Millisecond): // for the wiki, each check costs a tenth of a save
+	case <-time.After(1500 * time.Millisecond): // each check costs the wiki a tenth of what a save costs
 	}
 	if err := t.look(); err != nil {
 		return err
@@ -351,7 +350,6 @@ func (l *lab) playEvents() {
 	}
 }
 
-// entry is a request's entry in the ledger.
 type entry struct {
 	ID, State, Reason, Heading string
 }
@@ -461,7 +459,6 @@ func (l *lab) verdict() (wrong []string) {
 	return wrong
 }
 
-// report prints the faults and their outcomes.
 func (l *lab) report() {
 	t := l.town
 	l.table()
@@ -495,7 +492,6 @@ func (l *lab) report() {
 	fmt.Printf("%v in all, %.1f replies a minute\n", time.Since(l.began).Round(time.Second), float64(len(t.waits))/time.Since(l.began).Minutes())
 }
 
-// close stops all processes that were started.
 func (l *lab) close() {
 	for _, w := range l.workers {
 		if w.done != nil {

@@ -25,7 +25,6 @@ import (
 	"time"
 )
 
-// options are the command-line flags.
 type options struct {
 	seed     uint64
 	requests int
@@ -124,7 +123,6 @@ func run(o options) (err error) {
 	return nil
 }
 
-// table prints how often each fault was injected.
 func (l *lab) table() {
 	l.schedule.mu.Lock()
 	defer l.schedule.mu.Unlock()

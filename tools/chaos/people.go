@@ -64,7 +64,6 @@ func (p *person) call(v url.Values) (map[string]any, error) {
 	return out, nil
 }
 
-// dig returns a value from nested objects.
 func dig(v any, path ...string) any {
 	for _, p := range path {
 		m, _ := v.(map[string]any)
@@ -104,7 +103,6 @@ func (p *person) edit(v url.Values) error {
 	return errors.New("the wiki has been read-only for a minute")
 }
 
-// ask posts a request as a new section.
 func (p *person) ask(page, heading, words string) error {
 	return p.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {words + " ~~~~"}})
 }

@@ -89,7 +89,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // page is the kind of page that proxies and captive portals send instead of a response.
 const page = "<!DOCTYPE html><html><head><title>Error</title></head><body><h1>Wikimedia Error</h1><p>Our servers are under maintenance.</p></body></html>"
 
-// fixed are the responses of the faults that do not involve the server.
+// fixed contains the responses for faults that do not involve the server.
 var fixed = map[Fault]struct {
 	status     int
 	typ, body  string
@@ -183,7 +183,6 @@ func lagged(body []byte, query string) ([]byte, string) {
 	return maxlag.ReplaceAll(body, []byte("${1}-1")), maxlag.ReplaceAllString(query, "${1}-1")
 }
 
-// response is a complete HTTP response.
 type response struct {
 	status int
 	header http.Header
@@ -314,7 +313,6 @@ func (t *tunnel) forget(cs ...net.Conn) {
 	}
 }
 
-// reset ends all connections.
 func (t *tunnel) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -152,7 +152,6 @@ func holds(reply string, parts []string) bool {
 	return true
 }
 
-// look reads the new revisions.
 func (t *town) look() error {
 	revs, last, err := t.admin.news(t.page, t.last)
 	if err != nil {
@@ -208,7 +207,6 @@ func bounds(page, heading string) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// followUps posts follow-ups under answers.
 func (t *town) followUps() error {
 	for _, th := range t.threads {
 		if th.q.followUp == nil || th.follow || th.archived || t.history.Posted[th.heading] == 0 {

@@ -80,7 +80,6 @@ func (w *worker) keepRunning() {
 	}
 }
 
-// lastLine returns the last line of the log.
 func (w *worker) lastLine() string {
 	data, err := os.ReadFile(w.log.Name())
 	if err != nil {

@@ -20,13 +20,11 @@ const (
 
 var verdicts = []verdict{confirmed, inverse, together, model, ownWords, unconfirmed}
 
-// qualifier is one qualifier of a statement.
 type qualifier struct {
 	p string
 	o rdf.Term
 }
 
-// statement is a statement node with all its parts.
 type statement struct {
 	subject, p string
 	o          rdf.Term
@@ -113,7 +111,6 @@ var modelPredicates = map[string]bool{"rdf:type": true, "wikibase:timeTimezone":
 	"wikibase:geoLatitude": true, "wikibase:geoLongitude": true,
 	"wikibase:geoGlobe": true, "schema:inLanguage": true, "schema:isPartOf": true}
 
-// triple judges one triple.
 func (j *judge) triple(t triple) (kind string, v verdict) {
 	prefix, _, _ := strings.Cut(t.p, ":")
 	switch {
@@ -165,7 +162,7 @@ func (j *judge) name(t triple) (string, verdict) {
 			return kind, confirmed
 		}
 	}
-	if j.ev.names[key(id(t.s), "en", t.o.Value)] { // the English name in a different language
+	if j.ev.names[key(id(t.s), "en", t.o.Value)] { // the English name, used for a different language
 		return kind, together
 	}
 	j.note("%s\t%s\t%s\t(%s)", kind, id(t.s), t.o.Value, j.in.labels[id(t.s)])

@@ -196,8 +196,8 @@ func (ev *evidence) addNames(text string) {
 	}
 }
 
-// addResult records the IDs that occur together in a query and a row of its result. It omits large products, which
-// prove little.
+// addResult records the IDs that occur together in a query and a row of its result. It skips queries with many IDs,
+// whose combinations prove little.
 func (ev *evidence) addResult(query string, rows json.RawMessage) {
 	var table []map[string]cell
 	if json.Unmarshal(rows, &table) != nil {

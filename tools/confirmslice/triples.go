@@ -26,7 +26,6 @@ type triple struct {
 	o    rdf.Term
 }
 
-// readTurtle reads a Turtle file.
 func readTurtle(path string) ([]triple, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -84,7 +83,6 @@ func name(t rdf.Term) string {
 var ntLine = regexp.MustCompile(`^(<[^>]*>|_:\S+) <([^>]*)> (.*) \.$`)
 var ntLiteral = regexp.MustCompile(`^"((?:[^"\\]|\\.)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^>]*)>)?$`)
 
-// eachNT reads a gzipped N-Triples file.
 func eachNT(path string, f func(triple)) error {
 	file, err := os.Open(path)
 	if err != nil {

@@ -107,7 +107,6 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	return r.compare(killed, kills)
 }
 
-// prepare writes the scripted model's answers.
 func prepare(out io.Writer, questions, record, script string) error {
 	f, err := os.Open(questions)
 	if err != nil {

@@ -41,7 +41,6 @@ func escapeLines(s string) string {
 	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n==", "\n\\=="), "\n")
 }
 
-// actions returns the actions for one kind of run.
 func actions(kind int, query, question string) []string {
 	word, _, _ := strings.Cut(strings.TrimLeft(question, " "), " ")
 	search := "search_wikidata(" + word + ")"

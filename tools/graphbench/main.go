@@ -64,7 +64,6 @@ func writeData(path string) error {
 	return f.Close()
 }
 
-// result contains the measurements of one engine.
 type result struct {
 	name                string
 	load                time.Duration

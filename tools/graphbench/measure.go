@@ -23,7 +23,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// server is a running engine.
 type server struct {
 	name string
 	url  string

@@ -61,7 +61,6 @@ func run(sources, program string) error {
 	return errors.Join(checkKubernetes(k8s, settings, help), checkToolforge(jobs, filepath.Join(sources, "deploy"), help))
 }
 
-// settingsOf returns the names of the program's settings.
 func settingsOf(path string) (map[string]bool, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -74,7 +73,6 @@ func settingsOf(path string) (map[string]bool, error) {
 	return out, nil
 }
 
-// cluster contains the objects in the manifests.
 type cluster struct {
 	deployments []appsv1.Deployment
 	services    []corev1.Service

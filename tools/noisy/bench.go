@@ -31,7 +31,7 @@ var profiles = map[string]noisy.Rates{
 	"confused": {Reading: 0.4, Memory: 0.3, ID: 0.2, Format: 0.15, Stop: 0.03, Loop: 0.15},
 }
 
-// limit is the maximum that a run may use; the preset's limits apply if fields are zero.
+// limit is the maximum that a run may use. If a field is zero, the preset's limit applies.
 type limit struct {
 	calls int
 	usd   float64
@@ -46,7 +46,6 @@ type cell struct {
 	runs    [][]result // by question, one result per seed
 }
 
-// result is the outcome of a run.
 type result struct {
 	f1              float64
 	exact, answered bool
@@ -269,15 +268,12 @@ func (b *bench) run(ctx context.Context, cells []*cell, seeds int) error {
 	return context.Cause(ctx)
 }
 
-// nowhere stores no trajectory.
 type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// limits returns the limits for the cell's runs.
 func (c *cell) limits() agent.Limits { return agent.Limits{Calls: c.limit.calls, USD: c.limit.usd} }
 
-// one asks one question and scores the answer.
 func (b *bench) one(ctx context.Context, e *agent.Engine, c *cell, it dataset.Item) (r result, err error) {
 	out, err := e.Ask(ctx, agent.Question{ID: it.ID, Text: it.Question, Language: "en"}, nowhere{}, c.limits())
 	if err != nil {
@@ -316,13 +312,13 @@ func (b *bench) score(ctx context.Context, question, query string) float64 {
 	}
 	f1 := 0.0
 	if t, err := b.graph.Query(ctx, query); err == nil && !t.Empty() {
-		f1, _, _ = b.compare(ctx, question, t) // results that cannot be compared are wrong
+		f1, _, _ = b.compare(ctx, question, t) // results that cannot be compared count as wrong
 	}
 	b.scores.Store(key, f1)
 	return f1
 }
 
-// mistaken returns the property that most often connects the same things as the given property, or "".
+// mistaken returns the property that most often connects the same entities as the given property, or "".
 func (b *bench) mistaken(ctx context.Context, property string) string {
 	if other, ok := b.near.Load(property); ok {
 		return other.(string)
@@ -338,6 +334,6 @@ func (b *bench) mistaken(ctx context.Context, property string) string {
 	return other
 }
 
-// endings lists the valid reasons for a run to end; any other reason is an error in this program.
+// endings lists the valid reasons for a run to end; any other reason indicates a bug in this program.
 var endings = []agent.Reason{agent.Answered, agent.NotFound, agent.OutOfActions, agent.Loop, agent.OutOfTokens,
 	agent.RequestMoney, agent.ModelFailed, agent.CannotPublish}

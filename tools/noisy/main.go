@@ -31,7 +31,6 @@ import (
 	"strings"
 )
 
-// settings are the command-line flags.
 type settings struct {
 	systems, profiles, right, except string
 	seeds, items, rows               int

@@ -153,7 +153,6 @@ func put(path, name, table string) error {
 	return os.WriteFile(path, []byte(before+from+"\n"+table+"\n"+to+after), 0o644)
 }
 
-// find returns the cell for a combination.
 func find(cells []*cell, name string, right float64, l limit) *cell {
 	for _, c := range cells {
 		if c.system.name == name && c.right == right && c.limit == l {

@@ -266,7 +266,6 @@ func (b *bench) probe(ctx context.Context, query string, table *kg.Table, asked 
 		}})
 }
 
-// f1 is SPINACH's measure.
 func (b *bench) f1(ctx context.Context, want, got *kg.Table) (float64, error) {
 	return b.score(ctx, want, got, score.MetricSpinach)
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 )
 
-// program is the path of the package to build.
 const program = "./cmd/spinachbot"
 
 // compile builds the program for a platform from dir/src and returns the file. If cache is empty, the user's build
@@ -57,7 +56,6 @@ func without(environ []string, names ...string) []string {
 	})
 }
 
-// same compares two files.
 func same(a, b string) error {
 	x, err := os.ReadFile(a)
 	if err != nil {
@@ -77,7 +75,6 @@ func same(a, b string) error {
 	return nil
 }
 
-// packed lists the files packed with the program.
 var packed = []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md", ".env.example"}
 
 type entry struct {

@@ -23,7 +23,6 @@ import (
 	"strings"
 )
 
-// platforms lists the platforms that a release is built for.
 const platforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 
 func main() {

@@ -51,7 +51,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestBill parses the bill as plain JSON. The module's hash is the hash from go.sum, in hexadecimal.
+// TestBill parses the bill as plain JSON. The module's hash equals the hash from go.sum, in hexadecimal.
 func TestBill(t *testing.T) {
 	info := &debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Path: "github.com/spinachbot/spinachbot"},
 		Deps: []*debug.Module{

@@ -20,7 +20,7 @@ const signer, namespace = "spinachbot", "spinachbot-release"
 func sign(dir, key string) error {
 	public, err := exec.Command("ssh-keygen", "-y", "-f", key).Output()
 	if err != nil {
-		if public, err = os.ReadFile(key + ".pub"); err != nil { // a key in an agent, or with a passphrase
+		if public, err = os.ReadFile(key + ".pub"); err != nil { // the key is in an agent or has a passphrase
 			return fmt.Errorf("reading the public part of the signing key: %w", err)
 		}
 	}

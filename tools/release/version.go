@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// version identifies a release.
 type version struct {
 	tag    string    // such as v1.2.0; empty if the commit has no tag
 	commit string    // the full hash

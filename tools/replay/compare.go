@@ -24,7 +24,7 @@ import (
 // Entries
 //   - the first line names the entity, and the last lines name the properties that were shortened or omitted.
 //   - an entity without a label is marked [not in the record: the replay has no labels].
-//   - "rank" marks preferred and deprecated statements; quantities have their units, dates their precision, and texts
+//   - "rank" marks preferred and deprecated statements; quantities have their units, dates their precision, and strings
 //     their language [not in the record].
 //   - prunedShape: the record's page was written by the pruning model, while ours always has the page's original
 //     structure: a single value is not in a list, an empty property or qualifier object is omitted, and a duplicate
@@ -52,13 +52,13 @@ import (
 //   - longCell: a cell is truncated after 200 characters.
 //   - an empty result, a syntax error and every other failure have different messages.
 
-// difference is one of the differences listed above; apply removes it from both texts.
+// difference is one of the differences listed above; apply removes it from both observations.
 type difference struct {
 	name  string
 	apply func(ours, theirs string) (string, string)
 }
 
-// compare removes the differences in turn until both texts are equal, and counts the removals that were needed.
+// compare removes the differences in turn until both observations are equal, and counts the removals that were needed.
 func compare(count counts, ours, theirs string, differences ...difference) bool {
 	for _, d := range differences {
 		if ours == theirs {

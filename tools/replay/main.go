@@ -58,12 +58,10 @@ func readLog(path string) ([]agent.RecordedRun, error) {
 	return runs, nil
 }
 
-// counts counts by name.
 type counts map[string]int
 
 func (c counts) add(name string) { c[name]++ }
 
-// summary is the result of replaying all runs.
 type summary struct {
 	runs         int
 	actions      counts

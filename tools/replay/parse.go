@@ -11,7 +11,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// parseHits parses the lines of a recorded search.
 func parseHits(text string) []kg.Hit {
 	var out []kg.Hit
 	for line := range strings.SplitSeq(text, "\n") {
@@ -40,7 +39,6 @@ func parseHits(text string) []kg.Hit {
 	return out
 }
 
-// parseExamples parses the lines of recorded property examples.
 func parseExamples(text string) (property string, out []kg.Example) {
 	for line := range strings.SplitSeq(text, "\n") {
 		left, value, ok := strings.Cut(line, " --> ")
@@ -149,7 +147,6 @@ func orderedObject(b []byte) ([]member, error) {
 	return out, nil
 }
 
-// member is a key in a JSON object, with its value.
 type member struct {
 	key   string
 	value json.RawMessage

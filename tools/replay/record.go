@@ -12,7 +12,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// outcome returns the endpoint's response.
 func outcome(q agent.RecordedQuery) (*kg.Table, error) {
 	switch q.Status {
 	case "syntax_error":

@@ -1,4 +1,5 @@
-// Over 500 lines: one simulation, from posts to figures. Its processes share the state of the simulated clock.
+// This file exceeds 500 lines because it contains one simulation, from posts to figures, whose processes share the
+// state of the simulated clock.
 
 package scale
 
@@ -107,7 +108,7 @@ func Play(ctx context.Context, s Setting) (*Result, error) {
 	for n := range (s.Workers + 9) / 10 {
 		all.Go(func() { errs <- sys.keep(ctx, n) })
 	}
-	time.Sleep(20 * time.Minute) // the processes have read the pages for the first time
+	time.Sleep(20 * time.Minute) // by then, the processes have read the pages for the first time
 	for i, w := range sys.wikis {
 		all.Go(func() { sys.people(ctx, i, w) })
 	}
@@ -261,13 +262,12 @@ func (s *system) wait(what string, d time.Duration) {
 	s.waits[what] += d
 }
 
-// clock is the bubble's clock.
 type clock struct{}
 
 func (clock) Now() time.Time                                   { return time.Now() }
 func (clock) Sleep(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
 
-// The ledger, which rings the bell.
+// The methods of the process's ledger, which ring the bell.
 
 func (p *process) Entry(ctx context.Context, key string) (*bot.Entry, error) {
 	return p.ledger.Entry(ctx, key)

@@ -19,7 +19,7 @@ func play(t *testing.T, s Setting) (r *Result) {
 	return r
 }
 
-// With twenty times today's load for one day, all requests are answered. The same seed produces the same day.
+// With twenty times today's load for one day, all requests are answered. The same seed produces the same results.
 func TestScale(t *testing.T) {
 	s := Setting{Load: 20, Workers: 3, Wikis: 1, Days: 1, Seed: 1}
 	r := play(t, s)

@@ -41,10 +41,10 @@ var perMonth = []int{
 const (
 	queryMedian  = 1.2 // seconds, log-normal
 	querySigma   = 1.3
-	queryLimit   = 60  // seconds: longer queries time out
+	queryLimit   = 60  // in seconds; longer queries time out
 	modelMedian  = 4.0 // seconds per call, log-normal
 	modelSigma   = 0.6
-	callTokens   = 2250 // input tokens per call: four calls are the target of docs/best.md
+	callTokens   = 2250 // input tokens per call; four calls add up to the target in docs/best.md
 	answerTokens = 150
 	inputUSD     = 2.50 // per million tokens
 	outputUSD    = 10.0
@@ -142,7 +142,6 @@ func sign(user string) string {
 		time.Now().UTC().Format("15:04, 2 January 2006 (UTC)"))
 }
 
-// ask adds a thread with a request.
 func (w *wiki) ask(user string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -269,7 +268,7 @@ func (s *service) RoundTrip(req *http.Request) (*http.Response, error) {
 		`{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://www.wikidata.org/entity/Q146"}}]}}`)
 }
 
-// complete responds as a server that speaks the OpenAI protocol does.
+// complete responds like a server that implements the OpenAI protocol.
 func (s *service) complete(req *http.Request, answer func(int, string, string) (*http.Response,
 	error)) (*http.Response, error) {
 	var asked struct{ Messages []struct{ Content string } }

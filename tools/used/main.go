@@ -70,7 +70,6 @@ func command(w io.Writer, args []string) error {
 	return m.write(w)
 }
 
-// measure adds up runs.
 type measure struct {
 	known       []string
 	without     []string // actions that do not count
@@ -222,7 +221,6 @@ type taking struct {
 	count map[string]int // the last position in each part
 }
 
-// entriesOf splits an observation into entries.
 func entriesOf(s *event.Step) []entry {
 	t := &taking{step: s, lines: strings.Split(s.Observation, "\n"), count: map[string]int{}}
 	for i, line := range t.lines {

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// A run whose use of IDs was determined by hand: P37 is used and shown both on the line of the thing and in the list of
+// A run whose use of IDs was determined by hand: P37 is used and shown both on the item's line and in the list of
 // properties, Q41 is shown only in a row, and P1083 only at the second position in the list; Q7 is never used, P17 is
 // known, and Q40 is in the question.
 func TestUsed(t *testing.T) {

@@ -68,7 +68,7 @@ func itemKey(id string, index int) string { return cmp.Or(id, "#"+strconv.Itoa(i
 type Values struct {
 	F1    *float64    `json:"f1"`
 	EM    *int        `json:"em"`
-	Upper *float64    `json:"f1_upper,omitempty"`         // F1 is a lower bound: time or memory ran out
+	Upper *float64    `json:"f1_upper,omitempty"`         // set if time or memory ran out, so F1 is only a lower bound
 	Other *[2]float64 `json:"scipy_may_differ,omitempty"` // lowest and highest scores among the best pairings
 	Notes []string    `json:"notes,omitempty"`
 	*score.SetMean
@@ -97,7 +97,6 @@ func valuesOf(s *score.Scores, m score.Metric) (v Values) {
 	return v
 }
 
-// document summarizes a file.
 func (s *Scorer) document(name string, format score.Format, f *scoredFile) *Document {
 	d := &Document{
 		File: name, Format: format, Metric: s.Name, Groups: map[string][]Group{}, Excluded: map[string][]string{},

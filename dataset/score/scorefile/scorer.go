@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Need is the error for a file that requires data that the [Scorer] does not have.
+// Need is the error returned for a file that requires data that the [Scorer] does not have.
 type Need string
 
 // Error returns a message that describes the required data.
@@ -40,8 +40,8 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Scorer scores output files. Set its fields, read the data that the files require, and then call [Scorer.File] for
-// each file.
+// Scorer scores output files. Set its fields, read the data that the files require, and call [Scorer.File] for each
+// file.
 type Scorer struct {
 	Name     string // name of the requested measures, for [Document.Metric]
 	Metrics  []score.Metric
@@ -53,9 +53,9 @@ type Scorer struct {
 	hasGold, hasResults bool
 
 	gold   []dataset.Item
-	goldAt map[string]int             // position in gold by ID
+	goldAt map[string]int             // maps an ID to its position in gold
 	goldBy map[string]int             // by question
-	known  map[string]json.RawMessage // results by query, without surrounding white space; null if it failed
+	known  map[string]json.RawMessage // results by query, without surrounding white space; null if the query failed
 	steps  map[string][]int           // by question, in order
 	speech map[string]string          // languages by ID, from a run's meta.jsonl
 
@@ -254,7 +254,6 @@ func filesOf(dir string) ([]string, error) {
 	return names, err
 }
 
-// item scores one output.
 func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) error {
 	if err := ctx.Err(); err != nil {
 		return err

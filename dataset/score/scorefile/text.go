@@ -19,7 +19,6 @@ func share(v *float64) string {
 	return fmt.Sprintf("%.2f", 100**v)
 }
 
-// meansOf returns the means by measure.
 func meansOf(all map[score.Metric]score.Mean, only score.Mean, main score.Metric) map[score.Metric]score.Mean {
 	if all != nil {
 		return all

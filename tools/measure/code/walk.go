@@ -14,7 +14,7 @@ type Walk struct {
 }
 
 // starts are the starting points of the three walks that a reader is likely to follow first: a request's text, a query,
-// and a benchmark candidate. If a walk has several places, the first one that exists counts.
+// and a benchmark candidate. If a walk has several starting points, the first one that exists counts.
 var starts = []struct {
 	what   string
 	places [][2]string // package and function

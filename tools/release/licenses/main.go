@@ -92,7 +92,6 @@ func run(sources string, check bool) error {
 	return errors.Join(problems...)
 }
 
-// module is one dependency.
 type module struct {
 	Path, Version, Dir string
 	Main               bool
@@ -268,7 +267,6 @@ func notice(modules []*module) string {
 	return b.String()
 }
 
-// table returns the documentation page.
 func table(modules []*module) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Licenses
