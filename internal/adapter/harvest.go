@@ -57,7 +57,8 @@ func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
 	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
-		// for example, the sandbox's wiki; without Parsoid's attributes, the reader would have to guess
+		// The HTML may come from the sandbox's wiki, for example. Without Parsoid's attributes, the reader would have to
+		// guess.
 		return harvest.Text{}, fmt.Errorf("%w: the HTML is not from Parsoid", harvest.ErrNoHTML)
 	}
 	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil

@@ -16,7 +16,7 @@ type Inbox struct {
 
 	mu         sync.Mutex
 	asked      bool
-	extensions []string // of the wiki
+	extensions []string // the wiki's extensions
 }
 
 var _ bot.Inbox = (*Inbox)(nil)

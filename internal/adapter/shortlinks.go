@@ -13,7 +13,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// shortLinkTimeout is the time limit for a shortener's response.
 const shortLinkTimeout = 30 * time.Second
 
 // ShortLinks resolves links from link shorteners. It sends one request per link and follows no redirects. It is

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/tools/measure/code"
 )
 
-// An unused permission misrepresents the design.
+// A rule that permits an unused import misrepresents the design.
 func TestRulesAreUsed(t *testing.T) {
 	pkgs := packages(t, "../..")
 	for _, r := range rules {

@@ -80,7 +80,7 @@ func TestEveryRowHasATest(t *testing.T) {
 	for _, m := range presetRow.FindAllStringSubmatch(llm, -1) {
 		rows[m[1]] = m[2]
 	}
-	// These are the stages of the chat, the shape checks, and the challenge.
+	// Every stage of the chat, the shape checks and the challenge needs a test or a reason.
 	for _, stage := range []string{"index", "shape text", "extract", "retrieve", "generate", "prefixes", "validate", "schema check",
 		"repair", "the end", "MCP: an invalid query is refused", "MCP: its other tools", "challenge"} {
 		if !reason.MatchString(rows[stage]) {
@@ -110,7 +110,7 @@ func TestEveryRowHasATest(t *testing.T) {
 			}
 		}
 	}
-	for system, n := range map[string]int{"S": 25, "G": 34, "I": 20} { // the number of rows in each
+	for system, n := range map[string]int{"S": 25, "G": 34, "I": 20} { // number of rows for each system
 		for i := range n {
 			if row := system + strconv.Itoa(i+1); !there[row] {
 				t.Errorf("no page has the row %s", row)

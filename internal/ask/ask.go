@@ -185,7 +185,7 @@ func (s *Service) start(ctx context.Context, id string, work func(ctx context.Co
 	s.Log.DebugContext(ctx, "a question began", "question", id)
 	ctx, r.cancel = context.WithCancel(llm.WithAllowance(ctx, r.allowance))
 	go func() {
-		err := errors.New("the agent ended its goroutine") // if work neither returns nor panics
+		err := errors.New("the agent ended its goroutine") // stays set if work calls runtime.Goexit
 		defer func() {
 			if p := recover(); p != nil {
 				s.Log.ErrorContext(ctx, "a run panicked", "question", id, "panic", p, "stack", string(debug.Stack()))

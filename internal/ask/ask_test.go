@@ -24,7 +24,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// askerFunc is a function used as an agent.
 type askerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error)
 
 func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome,
@@ -63,7 +62,6 @@ func service(k *kept, f askerFunc) *Service {
 
 var question = agent.Question{ID: "q", Text: "Which?"}
 
-// steps records n events.
 func steps(ctx context.Context, rec agent.Recorder, n int, pause func()) error {
 	for i := range n {
 		pause()
@@ -103,7 +101,7 @@ func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 }
 
 // Regardless of the timing, each listener that stays gets every event after the one it specified, exactly once and in
-// order. The last event is the end. The run ends even if a listener is stuck.
+// order. The last event is the end event. The run ends even if a listener is stuck.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { listenersOnce(t, seed) })
@@ -149,7 +147,7 @@ func listenersOnce(t *testing.T, seed uint64) {
 	var wg sync.WaitGroup
 	all := make([]heard, 1+below(5))
 	for i := range all {
-		most := below(3) * (1 + below(20)) // 0: to the end
+		most := below(3) * (1 + below(20)) // 0 means to the end
 		wg.Go(func() {
 			time.Sleep(time.Duration(below(60)) * time.Millisecond)
 			all[i] = listen(t.Context(), r, below(10), most, pause)
@@ -331,7 +329,7 @@ func TestTriage(t *testing.T) {
 	}
 }
 
-// The judgment whether a request was made before also has a separate trajectory and allowance. Without a judge, no
+// The judgment of whether a request was made before also has a separate trajectory and allowance. Without a judge, no
 // request counts as made before.
 func TestAsked(t *testing.T) {
 	k := &kept{}

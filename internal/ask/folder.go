@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// File returns a function for [Service.Open], for a service that asks only once. It keeps the trajectory in the file at
-// path, which must not exist yet.
+// File returns a function for [Service.Open], for a service that answers only one question. It keeps the trajectory in
+// the file at path, which must not exist yet.
 func File(path string) func(id string) (Trajectory, error) {
 	return func(string) (Trajectory, error) {
 		f, err := event.Create(path)
@@ -57,7 +57,6 @@ func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error
 	}
 }
 
-// notFound is the error for a missing trajectory.
 type notFound string
 
 // Error returns a message that explains what to do.
@@ -76,9 +75,9 @@ func besides(file, name string) bool {
 	return false
 }
 
-// Newest returns the path of the newest trajectory in dir whose name starts with name. The judgment whether a post is a
-// request is found only if name contains "-triage", and the judgment whether it was made before only if name contains
-// "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
+// Newest returns the path of the newest trajectory in dir whose name starts with name. The judgment of whether a post
+// is a request is found only if name contains "-triage", and the judgment of whether it was made before only if name
+// contains "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 // History reads the earlier turns of a conversation, either from a trajectory, whose question, last query and report
-// form one turn, or from JSON lines {"question":…,"sparql":…,"report":…}, one turn per line. An error names the line,
-// counted from 1.
+// form one turn, or from JSON lines {"question":…,"sparql":…,"report":…}, one turn per line. An error includes the line
+// number, counted from 1.
 func History(data []byte) ([]agent.Turn, error) {
 	if events, err := event.Read(bytes.NewReader(data)); err == nil && len(events) > 0 {
 		return Turns(events), nil

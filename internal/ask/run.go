@@ -26,7 +26,7 @@ type Run struct {
 
 	writing sync.Mutex   // held while an event is written to disk
 	last    int          // ID of the last event
-	end     *event.Event // written, but not sent to listeners yet: it is the last one only if the trajectory can be closed
+	end     *event.Event // written, but not yet sent: it is the last event only if the trajectory can be closed
 	broken  error        // the trajectory's error, after which it accepts no more events
 	closed  bool         // the run accepts no more events
 
@@ -182,7 +182,7 @@ func (r *Run) finish(err error) {
 	if cerr := r.file.Close(); r.broken == nil && cerr != nil {
 		r.broken = fmt.Errorf("it cannot be completed: %w", cerr)
 	}
-	if r.broken != nil && !event.IsWriteError(err) { // even if the agent ignored it
+	if r.broken != nil && !event.IsWriteError(err) { // report the error even if the agent ignored it
 		err = errors.Join(err, &event.WriteError{Err: r.broken})
 		r.end = r.lastEvent(err)
 	}

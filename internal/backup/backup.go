@@ -164,7 +164,7 @@ func ofDatabase(name string) bool {
 	return strings.HasSuffix(name, ".db-wal") || strings.HasSuffix(name, ".db-shm") || strings.HasSuffix(name, ".db-journal")
 }
 
-// database adds a database, using write to make a copy of it.
+// database adds the copy of a database that write makes.
 func (a *archive) database(name string, write func(to string) error) error {
 	if err := write(a.copy); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -253,7 +253,7 @@ func restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	if !exists {
 		return m, os.Rename(scratch, dir)
 	}
-	if err := vacant(dir); err != nil { // unpacking took a while
+	if err := vacant(dir); err != nil { // the folder may have changed while unpacking
 		return nil, err
 	}
 	return m, fill(dir, scratch)

@@ -159,7 +159,6 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
-// A full disk is reported once.
 func TestFullDiskIsReportedOnce(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"main.db": "x"})

@@ -86,7 +86,7 @@ func (a above) Enabled(ctx context.Context, l slog.Level) bool {
 	return l >= slog.LevelWarn && a.Handler.Enabled(ctx, l)
 }
 
-// Close closes the connection. All listeners must have ended before.
+// Close closes the connection. All calls to [Bell.Listen] must have returned.
 func (b *Bell) Close() { b.pool.Close() }
 
 // patience is the time limit for sending a wake-up. The work does not depend on wake-ups, because all processes also

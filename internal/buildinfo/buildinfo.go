@@ -14,7 +14,7 @@ type Build struct {
 	Version string    // the module's version; empty if the program was built without one
 	Commit  string    // twelve hexadecimal digits; empty if unknown
 	Date    time.Time // date of the commit; zero if unknown
-	Dirty   bool      // the files differed from those in the commit
+	Dirty   bool      // the files differed from the commit
 	Go      string    // Go's version
 }
 

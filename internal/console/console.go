@@ -143,7 +143,6 @@ func (s *Screen) Done() {
 	s.progress, s.shown = nil, 0
 }
 
-// hide removes the progress line from the screen.
 func (s *Screen) hide() {
 	if s.shown > 0 {
 		_, _ = io.WriteString(s.w, "\r\x1b[K"+strings.Repeat("\x1b[A\x1b[K", s.shown-1))

@@ -13,7 +13,7 @@ type Line struct {
 	screen *Screen
 	now    func() time.Time
 	last   time.Time
-	latest string // not shown yet
+	latest string // the latest line, if it has not been shown yet
 }
 
 // quiet is the minimum time between plain lines.

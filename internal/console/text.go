@@ -29,7 +29,6 @@ func Cut(text string, width int) string {
 	return strings.TrimRight(b.String(), " ") + "…"
 }
 
-// pad pads a string to width columns with spaces.
 func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Cells(text)))
 }

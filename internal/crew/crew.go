@@ -109,8 +109,8 @@ func (c *Crew) listen(ctx context.Context, wg *sync.WaitGroup, queue string) <-c
 	return wake
 }
 
-// pause waits for the bell, or for a third of the lease, after which a dead worker's job may be available. It reports
-// whether ctx is still valid.
+// pause waits for the bell, or for a third of the lease, after which a dead worker's job may be available. It returns
+// false if ctx is done.
 func (c *Crew) pause(ctx context.Context, bells <-chan struct{}) bool {
 	t := time.NewTimer(c.Lease / 3)
 	defer t.Stop()

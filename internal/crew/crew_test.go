@@ -48,8 +48,8 @@ func (t *leases) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// All processes work, but only one at a time schedules, and only one publishes. If that process is disconnected,
-// another one takes over.
+// All processes work, but only one at a time schedules, and only one publishes. If the process that does both is
+// disconnected, another one takes over.
 func TestCrew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := &leases{held: map[string]leader.Lease{}, ends: map[string]time.Time{}, dead: map[string]bool{}}

@@ -92,7 +92,6 @@ func (o *Opener) Open(ctx context.Context, names string) (agent.Sources, error) 
 	return out, nil
 }
 
-// open opens one graph.
 func (o *Opener) open(ctx context.Context, name string) (*tool.Source, error) {
 	if name == Embedded {
 		g, err := o.Builtin()
@@ -160,7 +159,7 @@ func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*to
 	return o.shapes(s, o.shapesOf(g), nil), nil
 }
 
-// Service returns a client for an entry's query service. Errors are caused by the user's settings.
+// Service returns a client for an entry's query service. An error means that the user's settings are wrong.
 func (o *Opener) Service(e *registry.Entry) (*remote.Service, error) {
 	headers, params, err := e.Secrets(o.Lookup)
 	if err != nil {
@@ -208,7 +207,8 @@ func loopback(address string) bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// Entry returns a source for an entry, without shapes and measurements. Errors are caused by the user's settings.
+// Entry returns a source for an entry, without shapes or measurements. An error means that the user's settings are
+// wrong.
 func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	service, err := o.Service(e)
 	if err != nil {
@@ -274,7 +274,7 @@ func (o *Opener) File(e *registry.Entry) (*lookup.File, error) {
 	return file, nil
 }
 
-// OpenSearch returns a client for an entry's OpenSearch server. Errors are caused by the user's settings.
+// OpenSearch returns a client for an entry's OpenSearch server. An error means that the user's settings are wrong.
 func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
 	if e.OpenSearch == nil {
 		return nil, fmt.Errorf("the graph %s has no opensearch key in KG_FILE", e.Name)
@@ -294,7 +294,8 @@ func (o *Opener) OpenSearch(e *registry.Entry) (*opensearch.Client, error) {
 	return opensearch.New(e.OpenSearch.Address, e.OpenSearch.Index, opensearch.Login{User: user, Password: password}, rt)
 }
 
-// Index opens an entry's name index, which is a file or an OpenSearch index. Errors are caused by the user's settings.
+// Index opens an entry's name index, which is a file or in OpenSearch. An error means that the user's settings are
+// wrong.
 func (o *Opener) Index(e *registry.Entry) (lookup.Searcher, error) {
 	if e.OpenSearch != nil {
 		return o.OpenSearch(e)

@@ -177,7 +177,7 @@ func scrubBytes(data []byte, scrub func(string) string) []byte {
 
 func (r *Recorder) write(x exchange) error {
 	var line bytes.Buffer
-	enc := json.NewEncoder(&line) // ends the line
+	enc := json.NewEncoder(&line) // Encode ends the line
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(x); err != nil {
 		return fmt.Errorf("recording: %w", err)

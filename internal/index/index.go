@@ -2,7 +2,7 @@
 // prefix match on the names in a chain of languages. Exact matches come first, followed by the rest, sorted by weight
 // (the number of sitelinks).
 //
-// An [Index] is built once from [Entry] values and is then only read, by any number of goroutines. Names are kept
+// An [Index] is built once from [Entry] values and is then only read, by any number of goroutines. Names are stored
 // folded ([Fold]) and sorted by language, so a search is one binary search per language and a scan of the names that
 // start with the search string. Source: Wikibase repo/includes/Api/SearchEntities.php and its
 // LanguageFallbackChainFactory.
@@ -49,7 +49,7 @@ type posting struct {
 // Index is a searchable set of entries.
 type Index struct {
 	entries []Entry
-	byLang  map[string][]posting // by group and language, see key
+	byLang  map[string][]posting // keys are returned by key
 	byID    map[string]int32
 }
 

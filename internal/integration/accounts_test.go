@@ -48,7 +48,7 @@ func TestAnnotateFromASecondAccount(t *testing.T) {
 	p.open(b.url + "/annotate/work")
 	p.until(`document.querySelectorAll('input[name="who"]').length === 2`)
 	click(p, `form[action="/annotate/work"] button`)
-	p.until(`document.querySelectorAll("tbody tr").length === 3`) // Ada, Ben, and the pair
+	p.until(`document.querySelectorAll("tbody tr").length === 3`) // one row each for Ada, Ben, and the pair
 
 	ada := newTab(t, 1280, 800)
 	b.login(ada, tokens["Ada"], "/annotate/")
@@ -59,7 +59,8 @@ func TestAnnotateFromASecondAccount(t *testing.T) {
 	ada.until(`document.querySelector(".annotate")?.dataset.page === "item" && document.querySelector("#remarks").childElementCount > 0`)
 	first := eval[string](ada, "location.href")
 	exclude(ada, "1")
-	ada.until(`location.href !== "` + first + `" && document.readyState === "complete"`) // the next candidate or the list
+	// Either the next candidate or the list is shown.
+	ada.until(`location.href !== "` + first + `" && document.readyState === "complete"`)
 	ada.open(b.url + "/annotate/")
 	ada.until(`document.querySelectorAll("a.row-link").length === ` + strconv.Itoa(before-1))
 	ada.open(b.url + "/operator")

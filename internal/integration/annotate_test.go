@@ -78,7 +78,7 @@ func (a *annotation) start() {
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 }
 
-// kill kills the program with kill -9.
+// kill sends SIGKILL to the program.
 func (a *annotation) kill() {
 	_ = a.program.Process.Kill()
 	_ = a.program.Wait()
@@ -109,7 +109,6 @@ func on(kind string, n int) string {
 	return fmt.Sprintf(`document.querySelector(".annotate")?.dataset.page === %q && location.pathname.endsWith(%q) && document.querySelector("#remarks").childElementCount > 0`, kind, datasettest.ID(n))
 }
 
-// insert inserts the model's question.
 func insert(p *tab) {
 	p.press("2")
 	p.until(`document.activeElement.id === "question" && document.activeElement.value.length > 20`)
@@ -122,7 +121,6 @@ func trim(p *tab) {
 	p.until(`document.querySelector("#result-note").textContent.includes("now")`)
 }
 
-// exclude excludes the candidate for the given reason.
 func exclude(p *tab, reason string) {
 	p.press("x")
 	p.until(`document.querySelector("#exclude").open`)
@@ -269,7 +267,7 @@ func (a *annotation) itemViews(p *tab) {
 	p.until(`!document.querySelector("#exclude").open`)
 }
 
-// second plays Ben's part. He disagrees on the first, fourth and ninth candidates.
+// second plays Ben's part. Ben disagrees with Ada on the first, fourth and ninth candidates.
 func (a *annotation) second(p *tab) {
 	p.press("2") // the box to validate
 	p.until(`location.search.includes("validate")`)

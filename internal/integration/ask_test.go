@@ -28,8 +28,8 @@ type askSite struct {
 	shots string
 
 	commons  *commons // the picture service
-	bin, dir string   // path of the program and its DATA_DIR
-	env      []string // its settings
+	bin, dir string   // paths of the program and of its DATA_DIR
+	env      []string // the program's settings
 
 	mu    sync.Mutex
 	calls int // remaining calls to the model; unlimited if negative
@@ -264,7 +264,6 @@ func (a *askSite) change(p *tab) {
 	}
 }
 
-// followUp asks a follow-up question.
 func (a *askSite) followUp(p *tab) {
 	p.until(`document.querySelector("section form textarea[name=q]").focus() ?? true`)
 	p.typeText("Only those with more than 60 million")
@@ -290,7 +289,7 @@ func (a *askSite) views(p *tab) {
 		p.until(`document.querySelector("#tab-` + v.view + `").click() ?? true`)
 		p.until(`document.querySelector("#other-view[data-shown=` + v.view + `] ` + v.there + `")`)
 		time.Sleep(300 * time.Millisecond) // the map draws itself
-		if v.view == "map" {               // two points without a marker: Eurasia and the Indian Ocean
+		if v.view == "map" {               // sample two points without a marker, in Eurasia and the Indian Ocean
 			if painted := eval[[]int](p, `(c => [[0.5, 0.3], [0.5, 0.97]].map(([x, y]) => c.getContext("2d").getImageData(Math.round(c.width * x), Math.round(c.height * y), 1, 1).data[3]))(document.querySelector(".leaflet-container canvas"))`); painted[0] != 255 {
 				a.t.Errorf("the opacity of land and sea is %v", painted)
 			}

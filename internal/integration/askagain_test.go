@@ -21,7 +21,7 @@ type wire struct {
 	conns map[net.Conn]bool
 }
 
-// lay starts a wire to the given address and returns the address of its near end.
+// lay creates a wire to the given address and returns the wire's local address.
 func (w *wire) lay(t *testing.T, target string) string {
 	t.Helper()
 	u, err := url.Parse(target)
@@ -84,12 +84,12 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	a.hold()
 	a.ask(p, longQuestion)
 	p.until(`document.querySelector("[data-connected]")`)
-	a.let(2) // the language and the first step
+	a.let(2) // for the language and the first step
 	p.until(`document.querySelectorAll("#steps .step").length === 1`)
 	near.set(true)
 	p.until(`!document.querySelector("[data-connected]")`)
 	a.view(p, "ask-lost")
-	a.let(3) // two steps that never reach the browser; one shows a shortened page
+	a.let(3) // for two steps that never reach the browser, one of which shows a shortened page
 	time.Sleep(500 * time.Millisecond)
 	if got := numbers(p); got != "1" {
 		t.Errorf("while the connection is lost, the page shows the steps %q", got)
@@ -115,7 +115,7 @@ func TestKilledServerInTheBrowser(t *testing.T) {
 	a.base = base
 	p := newTab(t, 1280, 900)
 	a.ask(p, longQuestion)
-	a.let(4) // the language, the first step, and the second step with a shortened page
+	a.let(4) // for the language, the first step, and the second step with a shortened page
 	p.until(`document.querySelectorAll("#steps .step").length === 2`)
 	kill()
 	p.until(`!document.querySelector("[data-connected]")`)
@@ -148,7 +148,7 @@ func TestReviewInTheBrowser(t *testing.T) {
 	p.until(complaints)
 	p.until(`document.activeElement.name === "q"`)
 	p.typeText(longQuestion)
-	p.press("Tab", "Enter") // the choice of how the question is answered
+	p.press("Tab", "Enter") // opens the options for how to answer the question
 	p.until(`document.querySelector("details").open`)
 	p.press("Tab", "Tab", "Tab", "Tab")
 	p.until(`document.activeElement.name === "review"`)
@@ -182,7 +182,7 @@ func TestReviewInTheBrowser(t *testing.T) {
 	p.press("Enter")
 	waits("1", "3", "5000000")
 	p.until(`document.querySelector("#turn details summary").focus() ?? true`)
-	p.press("Enter", "Tab", "Tab") // the list has the last step; then the button
+	p.press("Enter", "Tab", "Tab") // opens the list, in which the last step is selected, and moves to the button
 	p.until(`document.activeElement.value === "back"`)
 	a.view(p, "ask-review-back")
 	p.press("Enter")

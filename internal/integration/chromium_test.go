@@ -26,14 +26,15 @@ type tab struct {
 	axe string // source of axe-core
 }
 
-// newTab starts a browser with an empty profile. Both are removed at the end of the test.
+// newTab starts a browser with an empty profile. At the end of the test, the browser is stopped and the profile is
+// deleted.
 func newTab(t *testing.T, width, height int64) *tab {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatalf("Chromium is missing: %v", err)
 	}
-	profile, err := os.MkdirTemp("", "chromium-*") // not t.TempDir: Chromium may still write to it
+	profile, err := os.MkdirTemp("", "chromium-*") // not t.TempDir, because Chromium may still be writing to it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func (p *tab) accessible(view string) {
 }
 
 // unswiped checks that a narrow page can be read without scrolling sideways: no element is wider than its container,
-// except within elements that match the selector but.
+// except within elements that match but, a CSS selector.
 func (p *tab) unswiped(view, but string) {
 	p.t.Helper()
 	if wide := eval[[]string](p, `[...document.querySelectorAll("main .scroll, main .tree, main table")].filter(e => e.checkVisibility() && !e.closest(`+quote(but)+`) && e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 120) + " " + e.scrollWidth + " > " + e.clientWidth)`); len(wide) > 0 {

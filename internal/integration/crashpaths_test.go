@@ -18,17 +18,17 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-const shoes = "What was the shoe size of each president of the United States?" // the script cannot answer this
+const shoes = "What was the shoe size of each president of the United States?" // the built-in script cannot answer this
 
 // wanted describes what a page must contain at the end. The check uses only the page's history, the bot's name and the
 // form of its replies.
 type wanted struct {
-	u       *user // who reads the page
+	u       *user // the account that reads the page
 	page    string
 	replies []string       // the bot's comments in page order: "level author of the parent"
 	edits   int            // number of the bot's edits
 	has     map[string]int // number of occurrences of each string on the page
-	digest  bool           // the page is the digest's, and contains no replies
+	digest  bool           // the page contains the digest and no replies
 	tools   bool           // DiscussionTools posts the reply, with a blank line before it
 }
 
@@ -74,14 +74,14 @@ func dense(text string) string {
 	return regexp.MustCompile(`\n{2,}`).ReplaceAllString(strings.TrimSpace(text), "\n")
 }
 
-// path is one of the paths by which the bot reads or writes. Its first function plays the users. Then the program is
-// killed while it does its part.
+// path is one of the paths by which the bot reads or writes. The prepare function plays the users' part. Then the
+// program is killed while it does its own part.
 type path struct {
 	name    string
 	extra   []string // settings
 	prepare func(n int) []wanted
 	spoil   bool   // whether the query service returns a different result afterward
-	own     string // part of the path's characteristic call, at which the gate kills the program; "": an edit
+	own     string // part of the path's characteristic call, at which the gate kills the program; an edit if ""
 }
 
 // paths returns the paths that docs/mentions.md lists. Pages are numbered because each kill uses its own page.
@@ -281,7 +281,7 @@ func TestKilledOnEveryPath(t *testing.T) {
 	for _, p := range all {
 		t.Run(p.name, func(t *testing.T) {
 			s.t = t
-			// once runs the path once and kills the program at the first call for which at returns true.
+			// once runs the path and kills the program at the first call for which at returns true.
 			once := func(note string, at func(call) bool, after bool) {
 				number++
 				pages := p.prepare(number)

@@ -133,7 +133,6 @@ func newHarvestSite(t *testing.T) *harvestSite {
 	return s
 }
 
-// start starts a harvest.
 func (s *harvestSite) start(ctx context.Context, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	s.t.Helper()
 	cmd := exec.CommandContext(ctx, s.bin, append([]string{"harvest", "--out", dir}, args...)...)

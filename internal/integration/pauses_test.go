@@ -12,7 +12,8 @@ import (
 )
 
 // Three processes share a database. The model, and later the wiki, asks one of them to wait five seconds. During that
-// time, none of them sends it a request, although all have work to do. Afterward, everything is answered exactly once.
+// time, no process sends a request to that server, although all have work to do. Afterward, everything is answered
+// exactly once.
 func TestSharedPauses(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startWiki(t), binary(t)

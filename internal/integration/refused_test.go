@@ -11,7 +11,7 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// sql changes the wiki's database.
+// sql runs SQL statements on the wiki's database.
 func (w *realWiki) sql(statements ...string) {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(w.vars["REALWIKI_DIR"], "data", "wiki.sqlite"))

@@ -102,7 +102,6 @@ func (v *vault) run(args ...string) {
 	}
 }
 
-// settings writes the settings to .env.
 func (v *vault) settings(lines ...string) {
 	v.t.Helper()
 	if err := os.WriteFile(filepath.Join(v.dir, ".env"), []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {

@@ -165,7 +165,7 @@ func (w *world) lastCall() (n int) {
 	return n
 }
 
-// phases returns the moments. The nth call to the model or the graph is the last one before the proposal.
+// phases returns the phases to test. The nth call to the model or the graph is the last one before the proposal.
 func phases(n int) []phase {
 	return []phase{
 		{"poll", isRead, false},

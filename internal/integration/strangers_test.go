@@ -117,7 +117,7 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("%d notifications are unread; ledger:\n%s", n, list)
 	}
 
-	// The following happens while the program is working, at the second call to the model, which is about the answer.
+	// The following happens while the program is working, at the second call to the model, which asks for the answer.
 	asks := name + capital
 	for i, tt := range []struct {
 		what  string

@@ -31,7 +31,7 @@ func States() []State { return []State{Waiting, Running, Done, Failed} }
 type Job struct {
 	Key   string `json:"key"`   // unique among all jobs
 	Kind  string `json:"kind"`  // what must be done next
-	Scope string `json:"scope"` // what it belongs to: a page title or a benchmark run
+	Scope string `json:"scope"` // what the job belongs to: a page title or a benchmark run
 	State State  `json:"state"`
 	// Reason explains why the job is in this state.
 	Reason   string    `json:"reason,omitempty"`

@@ -30,7 +30,7 @@ type Leases interface {
 
 // Options configure [Lead].
 type Options struct {
-	Name   string        // of the lease
+	Name   string        // name of the lease
 	Holder string        // this process's name; see [Holder]
 	Lease  time.Duration // how long other processes wait after this one disappears; default 30 s
 	Now    func() time.Time

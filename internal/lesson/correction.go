@@ -14,7 +14,7 @@ import (
 // Kind is what a lesson is used for.
 type Kind string
 
-// The kinds.
+// The kinds of lessons.
 const (
 	Remark    Kind = ""          // a note, which is shown with the graph
 	Example   Kind = "example"   // a solved question, shown when a similar one is asked
@@ -85,9 +85,9 @@ func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	})
 }
 
-// Forget removes strangers' words from the lessons learned from the answered requests with these entries. It returns
-// the number of lessons that changed. Solved questions and candidates are deleted in any state, because they consist
-// entirely of strangers' words. A note is in our own words, so only its reference to the discussion is removed.
+// Forget removes strangers' words from the lessons that were learned from these ledger entries. It returns the number
+// of lessons that changed. Solved questions and candidates are deleted in any state, because they consist entirely of
+// strangers' words. A note is in our own words, so only its reference to the discussion is removed.
 func (b *Book) Forget(entries []string) (n int, err error) {
 	if len(entries) == 0 {
 		return 0, nil

@@ -89,7 +89,7 @@ func TestCorrection(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := b.Approve(candidate, false); err != nil { // no model sees it
+	if err := b.Approve(candidate, false); err != nil { // no model sees a candidate, so it need not be measured
 		t.Error(err)
 	}
 	if got := shown(b); got != "use P39/forum-n1 SELECT ?a {} https://w/x#Members" {

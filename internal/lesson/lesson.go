@@ -1,7 +1,7 @@
 // Package lesson stores what was learned: notes on graphs from earlier runs, one or two sentences each, and corrections
-// made by people on the forum. Each lesson records its source and its measured effect. Lessons are derived from
-// strangers' texts, by a model or from a query's structure. So a model sees only lessons that a person has approved,
-// and sees them as material, never as instructions.
+// made by users on the forum. Each lesson records its source and its measured effect. Lessons come from text that
+// strangers wrote: a model writes them, or they are derived from a query's structure. So a model sees only lessons that
+// a person has approved, and sees them as material, never as instructions.
 //
 //	lesson.go      the book: notes, their states, which of them are shown
 //	correction.go  what is learned from a correction on the forum: a solved question, a note, a benchmark candidate
@@ -271,7 +271,7 @@ func (b *Book) one(id string, f func(*Note)) error {
 	})
 }
 
-// For returns the notes for a prompt: the approved notes on a graph and the ones on all graphs, at most [MaxNotes] of
+// For returns the notes for a prompt: the approved notes on a graph and those on all graphs, at most [MaxNotes] of
 // each.
 func (b *Book) For(kg string) ([]string, error) {
 	notes, err := b.List()

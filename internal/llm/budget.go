@@ -43,7 +43,7 @@ func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
 // AccountName names the account that a limit belongs to.
 type AccountName string
 
-// The accounts.
+// The accounts that a limit can belong to.
 const (
 	DayAccount     AccountName = "day"     // all calls on one UTC day
 	RunAccount     AccountName = "run"     // all calls in one benchmark run
@@ -53,7 +53,7 @@ const (
 // Measure is what a limit counts.
 type Measure string
 
-// The measures of [Limits].
+// What the fields of [Limits] count.
 const (
 	Calls        Measure = "calls"
 	InputTokens  Measure = "input_tokens"

@@ -53,7 +53,7 @@ type Config struct {
 	Timeout          time.Duration
 	InputUSDPerMTok  float64 // price per million input tokens; 0 if unknown
 	OutputUSDPerMTok float64 // price per million output tokens; 0 if unknown
-	JudgeInputUSD    float64 // prices of JudgeModel; those of Model if both are 0
+	JudgeInputUSD    float64 // prices of JudgeModel; Model's prices if both are 0
 	JudgeOutputUSD   float64
 	MaxTokens        int // output limit for requests that set none
 	ReasoningTokens  int // with SamplingNone: added to every output limit, since reasoning counts against it

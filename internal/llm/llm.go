@@ -86,7 +86,7 @@ type Facts struct {
 type Done struct {
 	Tool, Arguments string
 	Query           string // the query that the call ran, or ""
-	Rows            bool   // whether the query returned something
+	Rows            bool   // whether the query returned any rows
 }
 
 // Choice is one sample.

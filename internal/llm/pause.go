@@ -44,8 +44,8 @@ func (c *Client) rest(ctx context.Context, model string) error {
 	}
 }
 
-// limited records, for all callers, that the server rejected a call because there were too many. The pause lasts as
-// long as the server requested, or for the duration wait if it did not request a pause.
+// limited records, for all callers, that the server rejected a call because there were too many calls. The pause lasts
+// as long as the server requested, or for the duration wait if it did not request a pause.
 func (c *Client) limited(ctx context.Context, model string, r politehttp.Result, wait time.Duration, failure error) {
 	after, said := politehttp.RetryAfter(r.Header, c.clock.Now())
 	if said {

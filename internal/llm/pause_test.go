@@ -16,7 +16,7 @@ func TestPausesAreShared(t *testing.T) {
 	told.header = map[string]string{"Retry-After": "30"}
 	for name, tt := range map[string]struct {
 		limited reply
-		wait    time.Duration // at least
+		wait    time.Duration // minimum wait
 	}{
 		"Retry-After":        {told, 30 * time.Second},
 		"no Retry-After":     {slow, time.Second},

@@ -231,7 +231,6 @@ func isNumber(s string) bool {
 	return err == nil && n > 0
 }
 
-// close closes the open section.
 func (p *scriptParser) close() error {
 	s := p.section
 	if s == nil {
@@ -332,7 +331,6 @@ type scriptCall struct {
 	text      string // the question, or the post to judge
 }
 
-// readCall reads a request's metadata.
 func readCall(metadata map[string]string) (scriptCall, error) {
 	c := scriptCall{task: metadata[metaPurpose], arg: metadata[metaPart], text: metadata[metaSubject]}
 	switch {

@@ -253,7 +253,7 @@ func FuzzParseScript(f *testing.F) {
 	})
 }
 
-// A judgment is found by the number of completed steps. Beyond the end of the script, the last one is used.
+// A judgment is found by the number of completed steps. Beyond the end of the script, the last judgment is used.
 func TestScriptedJudge(t *testing.T) {
 	s := mustScript(t, "== request\nq\n== judge 1\nPoints: 1 of 2\n=====\nPoints: 0 of 2\n== judge 2\nPoints: 2 of 2\n")
 	r := s.match("q")

@@ -139,7 +139,6 @@ func (s *scriptServer) find(asked chatRequest) ([]*scriptSection, int, string, e
 	return []*scriptSection{section}, 0, "", nil
 }
 
-// toolNames returns the names of the request's tools.
 func (r chatRequest) toolNames() []string {
 	names := make([]string, len(r.Tools))
 	for i, raw := range r.Tools {
@@ -192,7 +191,7 @@ func (r chatRequest) stops() []string {
 		return []string{one}
 	}
 	var many []string
-	_ = json.Unmarshal(r.Stop, &many) // none if absent
+	_ = json.Unmarshal(r.Stop, &many) // absent means no stop sequences
 	return many
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sse is a streamed response. Each chunk is a data line, with the extra lines that servers add in between.
+// sse is a streamed response. Each chunk is a data line; between the chunks are the extra lines that servers add.
 func sse(chunks ...string) reply {
 	return reply{status: 200, header: map[string]string{"Content-Type": "text/event-stream; charset=utf-8"},
 		body: ": ping\n\n" + strings.Join(chunks, "\n\n: keepalive\n\n") + "\n\n"}

@@ -197,7 +197,6 @@ func (s *server) read(ctx context.Context, src *agent.Source, id, lang string) (
 	return src.Graph.Entity(ctx, id, language(lang))
 }
 
-// statement writes a statement.
 func statement(st kg.Statement) valueOut {
 	v := valueOut{Value: render.Value(st.Value), Label: st.Value.Label}
 	if id := rdf.EntityID(st.Value.Term.Value); st.Value.Term.IsIRI() && id != "" {

@@ -61,7 +61,6 @@ var pets = sync.OnceValues(func() (*embedded.Graph, error) {
 	return b.Graph(embedded.Options{Name: "pets", Now: time.Now, Random: func() uint64 { return 1 }}), nil
 })
 
-// broken is a graph that panics.
 type broken struct{}
 
 func (broken) Query(context.Context, string) (*kg.Table, error) { panic("secret") }
@@ -144,7 +143,7 @@ func TestEachToolNamesGraphs(t *testing.T) {
 				t.Errorf("%s on %q: %s", tool.Name, name, got)
 			}
 		}
-		if tool.Name == "check_query" { // it does not open a graph
+		if tool.Name == "check_query" { // check_query does not open a graph
 			continue
 		}
 		if got, ok := call(t, s, tool.Name, on("bare", aCall[tool.Name])); ok || strings.Contains(got, "secret") ||

@@ -334,7 +334,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	m, log := watchedServer(t)
 	web := httptest.NewServer(Handler(m))
 	defer web.Close()
-	web.Client().Transport.(*http.Transport).MaxConnsPerHost = 200 // below the usual limit of open files
+	web.Client().Transport.(*http.Transport).MaxConnsPerHost = 200 // below the usual limit on open files
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	c := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil)
@@ -391,7 +391,6 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 }
 
-// heap returns the amount of memory in use.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()

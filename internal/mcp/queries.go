@@ -35,7 +35,6 @@ func clamp(n, usual, most int) int {
 	return min(n, most)
 }
 
-// page is one page of a list.
 func page[T any](all []T, offset, limit int) []T {
 	offset = min(max(offset, 0), len(all))
 	return all[offset:min(offset+limit, len(all))]

@@ -100,7 +100,7 @@ func testJobs(t *testing.T, open opener) {
 	}
 	want("given back", "sb-1 solve waiting 2", "sb-3 confirm done 0", "sb-2 judge waiting 0")
 
-	// a sleeps, b takes over
+	// Worker a sleeps, and b takes over.
 	slept := claim("a", job.Want{Key: "sb-1"}, ended)
 	want("its claim has ended", "sb-1 solve waiting 3", "sb-3 confirm done 0", "sb-2 judge waiting 0")
 	if err := update(e, slept, bot.Proposed); !errors.Is(err, job.ErrLost) {

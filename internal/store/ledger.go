@@ -22,7 +22,7 @@ func (s *Store) Entry(ctx context.Context, key string) (*bot.Entry, error) {
 	return e, failed(err, "entry %s", key)
 }
 
-// scan reads the columns version and data.
+// scan reads the version and data columns.
 func scan(row interface{ Scan(...any) error }) (*bot.Entry, error) {
 	var version int64
 	var data string

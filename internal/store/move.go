@@ -76,7 +76,6 @@ func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	return m, from.Put(ctx, movedNote, []byte{})
 }
 
-// insert inserts rows into a table.
 func (c conn) insert(ctx context.Context, table, columns string, rows [][]any) error {
 	statement := fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, columns,
 		strings.Repeat(", ?", strings.Count(columns, ",")))

@@ -18,12 +18,12 @@ const resultTables = `CREATE TABLE results (
 	PRIMARY KEY (key, name)
 );`
 
-// AddJobs adds the jobs that do not exist, and restarts those that have failed.
+// AddJobs adds the jobs that do not exist yet, and restarts those that have failed.
 func (s *Store) AddJobs(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state = 'failed'")
 }
 
-// Redo adds the jobs that do not exist, and restarts those that are done or have failed.
+// Redo adds the jobs that do not exist yet, and restarts those that are done or have failed.
 func (s *Store) Redo(ctx context.Context, jobs []job.Job) error {
 	return s.addJobs(ctx, jobs, "jobs.state IN ('done', 'failed')")
 }

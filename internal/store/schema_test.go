@@ -160,7 +160,7 @@ func checkOld(t *testing.T, s *Store, version int) {
 			t.Errorf("works %+v, %v", works, err)
 		}
 	}
-	if version >= 3 && !s.shared { // and so are harvests
+	if version >= 3 && !s.shared { // harvests, too, are stored only in files
 		pages, err := s.Pages(ctx)
 		if err != nil || len(pages) != 1 || pages[0].Title != "Archive/2026/10" || pages[0].Revision != 9 {
 			t.Errorf("pages %+v, %v", pages, err)
@@ -267,7 +267,7 @@ func dumped(t *testing.T, version int) *sql.DB {
 func copyRows(t *testing.T, from, to *sql.DB, table, columns string) {
 	t.Helper()
 	rows, err := from.Query("SELECT " + columns + " FROM " + table + " ORDER BY rowid")
-	if table == "vectors" { // which has no row IDs
+	if table == "vectors" { // this table has no row IDs
 		rows, err = from.Query("SELECT " + columns + " FROM " + table)
 	}
 	if err != nil {

@@ -196,7 +196,6 @@ func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 	return nil
 }
 
-// errDamaged is the error for a corrupted file.
 var errDamaged = errors.New("the database file is damaged: restore a backup, or move it (and its -wal and -shm files) away to start over")
 
 // describe adds advice to the errors that users may see: full disk, damaged file, missing permission,

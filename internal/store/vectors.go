@@ -18,7 +18,7 @@ const vectorTables = `CREATE TABLE vectors (
 	PRIMARY KEY (model, text)
 ) WITHOUT ROWID;`
 
-// Vectors returns the stored vectors of the texts, by text.
+// Vectors returns the stored vectors for texts, keyed by text.
 func (s *Store) Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error) {
 	out := map[string][]float32{}
 	err := s.inTx(ctx, func(tx conn) error {

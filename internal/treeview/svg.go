@@ -132,7 +132,6 @@ func (l *layout) draw(rows []row) {
 	l.y += l.margin - 8
 }
 
-// legend explains the symbols.
 func (l *layout) legend() {
 	x, y := l.margin+5, l.y+8
 	for _, sign := range []struct{ class, text string }{{"dot won", "way to the answer"}, {"dot", "tried"},
@@ -222,7 +221,6 @@ func (l *layout) row(r row) {
 	l.y += rowGap
 }
 
-// first draws the first line of a node.
 func (l *layout) first(x float64, first, name string) {
 	l.Text(x, l.y, name, `class="code name"`)
 	if rest := strings.TrimPrefix(first, name); rest != "" {
@@ -250,7 +248,7 @@ func (l *layout) edge(depth int, won bool) {
 	l.Path(d, `class="edge"`)
 }
 
-// dot marks a node. It is larger the more simulations passed through the node.
+// dot marks a node. The more simulations passed through the node, the larger the dot.
 func (l *layout) dot(x float64, n *Node) {
 	class := "dot"
 	switch {

@@ -26,7 +26,7 @@ type Node struct {
 	Children []*Node
 	Step     *event.Step // nil for the root
 	Visits   int         // number of rewards propagated up through this node
-	Reward   float64     // sum of those rewards
+	Reward   float64     // sum of the rewards
 	Score    *float64    // the judge's score for the state; nil if it was not judged
 	Samples  []float64   // the judgments whose mean is Score; empty if the state was not judged
 	Judge    string      // the judge's reason
@@ -249,7 +249,7 @@ func words(reason string) string {
 	if w, ok := leafWords[reason]; ok {
 		return w
 	}
-	return oneLine(text.Clip(reason, 60)) // from a later version
+	return oneLine(text.Clip(reason, 60)) // a reason from a later version of the program
 }
 
 // Fate describes the outcome at a node: why its branch ended there, and the result of the vote on it. It returns "" for

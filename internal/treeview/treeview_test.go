@@ -48,7 +48,8 @@ func (tr *trajectory) visit(v float64, path ...int) {
 	tr.add(path[len(path)-1], event.Event{Event: "visit", Path: path, Value: value(v)})
 }
 
-// small is a tree with two branches: a search, followed by a query with an answer or by one without rows.
+// small is a tree with two branches, which start with the same search. One continues with a query that returns the
+// answer, the other with a query that returns no rows.
 func small() trajectory {
 	var tr trajectory
 	root := tr.begin("Which rivers flow through Vienna?")
@@ -195,7 +196,7 @@ func TestFold(t *testing.T) {
 				if r.node.Won {
 					won++
 				} else if len(r.node.Children) == 0 {
-					single++ // may be shown instead of the count 1
+					single++ // the node may be shown instead of a count of 1
 				}
 			}
 			if shown+counted != steps || shown > max(most, won)+single || won == 0 {

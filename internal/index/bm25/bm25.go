@@ -50,10 +50,10 @@ type Match struct {
 	Doc   int     // the document's number
 	Score float64 // above 0
 	Words int     // number of distinct words that it shares with the question
-	Cover float64 // these words' share of the question's total weight, above 0 and at most 1; rare words weigh more
+	Cover float64 // the shared words' fraction of the question's weight, above 0 and at most 1; rare words weigh more
 }
 
-// Rank returns the documents that share a word with a question, best first; ties are in the order of adding. In
+// Rank returns the documents that share a word with a question, best first; ties are in insertion order. In
 // [Match.Cover], a word that occurs in no document counts like a word that occurs in one.
 func (x *Index) Rank(words []string) []Match {
 	words = slices.Clone(words)

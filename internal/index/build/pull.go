@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Query runs a query on a graph, like the Query method of a graph.
+// Query sends a SPARQL query to a graph and returns its result table.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
 // Graph is the graph from which entries are pulled, with a description of how to find its names. On a Wikibase, the
@@ -20,9 +20,9 @@ type Query func(ctx context.Context, query string) (*kg.Table, error)
 // classes; properties ranked by use, with external identifiers after all others. On other graphs, the queries follow
 // GRASP's template: entities ranked by the number of triples that mention them, and all predicates in use.
 type Graph struct {
-	Name      string // for messages, and to check whether earlier data is from the same graph
+	Name      string // used in messages, and to check that saved pages come from the same graph
 	Query     Query
-	Describe  kg.Description // Prefixes, Labels, Aliases, Descriptions, Types and Statements are used
+	Describe  kg.Description // only Prefixes, Labels, Aliases, Descriptions, Types and Statements are used
 	Languages []string       // languages of the names to pull; all languages if empty
 	Page      int            // entries per page; 0 means DefaultPage
 	Limit     int            // maximum number of entries of each type; no limit if 0
@@ -38,7 +38,7 @@ const batch = 200
 type puller struct {
 	Graph
 	kind   lookup.Type
-	scores map[string]score // scores of properties, requested once
+	scores map[string]score // property scores, requested once
 }
 
 type score struct {
@@ -138,7 +138,7 @@ SELECT ?id ?type (COUNT(?o) AS ?n) WHERE { ?id wikibase:directClaim ?p ; wikibas
 		return fmt.Errorf("ask %s for its properties: %w", p.Name, err)
 	}
 	p.scores = map[string]score{}
-	most := int64(0) // maximum number of uses of an external identifier
+	most := int64(0) // number of uses of the most used external identifier
 	for _, row := range t.Rows {
 		id, n := row[0], row[len(row)-1]
 		if !id.IsIRI() || !plain(id.Value) {
@@ -154,7 +154,7 @@ SELECT ?id ?type (COUNT(?o) AS ?n) WHERE { ?id wikibase:directClaim ?p ; wikibas
 	for id, s := range p.scores {
 		s.score = float64(s.uses)
 		if !s.external && p.Describe.IsWikibase() {
-			s.score += float64(most + 1) // as in GRASP, every other property comes before every identifier
+			s.score += float64(most + 1) // as in GRASP, external identifiers come after all other properties
 		}
 		p.scores[id] = s
 	}
@@ -243,8 +243,8 @@ func (p *puller) classes(ctx context.Context, values string, add func(id, lang, 
 	return nil
 }
 
-// mentions counts the triples that mention each entity; on a Wikibase, the score is the number of sitelinks, if there
-// are any.
+// mentions counts the triples that mention each entity. On a Wikibase, the score of an entity with sitelinks is their
+// number.
 func (p *puller) mentions(ctx context.Context, values string) (map[string]score, error) {
 	out := map[string]score{}
 	queries := []string{fmt.Sprintf("SELECT ?id (COUNT(*) AS ?n) WHERE { VALUES ?id { %s } { ?id ?p ?o } UNION { ?s ?p ?id } } GROUP BY ?id", values)}

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// own is a graph that is not a Wikibase; wikibase is a Wikibase with different statements.
+// own is not a Wikibase. The wikibase graph below has different statements.
 const own = `@prefix c: <http://c.example/> . @prefix v: <http://c.example/v#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 c:1 a v:Pump ; rdfs:label "Feed pump"@en, "Speisepumpe"@de ; skos:altLabel "FP-1"@en ; v:madeBy c:2 ; rdfs:comment "pumps water"@en .
@@ -81,7 +81,8 @@ func TestPullFromAnyGraph(t *testing.T) {
 	if e := entry(es, "/1", "de"); e.Label != "Speisepumpe" {
 		t.Errorf("got %+v in all of %+v", e, es)
 	}
-	if e := entry(es, "/2", ""); e.Label != "Acme" || e.Uses != 4 { // its class, its label, two makers
+	// The four uses are one triple for its class, one for its label, and two for v:madeBy.
+	if e := entry(es, "/2", ""); e.Label != "Acme" || e.Uses != 4 {
 		t.Errorf("got %+v", e)
 	}
 	ps, err := pull(t, Graph{Name: "own", Query: q, Describe: d}, lookup.Property, t.TempDir())
@@ -151,12 +152,12 @@ func TestPullGoesOn(t *testing.T) {
 		}}
 		_, err := pull(t, g, lookup.Entity, dir)
 		if err == nil {
-			break // there are fewer queries than this
+			break // the pull needs fewer queries than this
 		}
 		if !errors.Is(err, broken) {
 			t.Fatal(err)
 		}
-		// This is the state after the program was killed while writing the next page.
+		// Leave an incomplete line, as if the program had been killed while writing the next page.
 		f, ferr := os.OpenFile(pulledFile(dir, lookup.Entity), os.O_APPEND|os.O_WRONLY, 0)
 		if ferr != nil {
 			t.Fatal(ferr)

@@ -74,8 +74,8 @@ func pulledFile(dir string, kind lookup.Type) string {
 	return filepath.Join(dir, "pulled-"+string(kind)+".jsonl")
 }
 
-// kept is the file of pulled entries: a line with the settings, followed by, for each page, the page's entries, one per
-// line, and a line that ends the page.
+// kept is the file of pulled entries. Its first line contains the settings. Each page follows as one line per entry and
+// a line that ends the page.
 type kept struct {
 	f        *os.File
 	complete bool
@@ -158,7 +158,6 @@ func (k *kept) replay(add func(lookup.Entry) error) (done int, err error) {
 	return done, err
 }
 
-// page writes a page and the line that ends it.
 func (k *kept) page(entries []lookup.Entry, done int, last bool) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -25,14 +25,14 @@ type Options struct {
 	Built    string   // build time in RFC 3339 format
 	Embedder Embedder // computes vectors for property names, and for entity names if there are few; no vectors if nil
 	Memory   uint64   // bytes of postings sorted in memory at once; 0 means DefaultMemory
-	// Progress is called to report progress. In each stage, done counts from 0 to of, which is 0 if unknown.
+	// Progress is called to report progress. In each stage, done increases from 0 to of, the total, which is 0 if unknown.
 	Progress func(stage string, done, of int)
 }
 
 // Create writes an index file with the entries that rows adds. The file is written next to path, synced, and renamed
 // when it is complete: readers of an existing file are not affected, and the existing file is kept after a failure or a
 // crash. It requires disk space of about two and a half times the size of the index. The caller must ensure that only
-// one Create runs at a time for a path. Errors come from rows, ctx and the file system.
+// one Create runs at a time for a path. Create returns errors from rows, ctx and the file system.
 func Create(ctx context.Context, path string, o Options, rows func(add func(Entry) error) error) (h Header, err error) {
 	temps := &tempFiles{dir: filepath.Dir(path), base: filepath.Base(path)}
 	temps.sweep()
@@ -87,7 +87,7 @@ func (t *tempFiles) create(name string) (*os.File, error) {
 // sweep removes these files, including those left by a killed build.
 func (t *tempFiles) sweep() {
 	for _, f := range t.open {
-		f.Close() // a second close does no harm
+		f.Close() // closing a file twice is harmless
 	}
 	left, err := filepath.Glob(filepath.Join(t.dir, globQuote(t.base)+".build-*"))
 	if err != nil {
@@ -125,8 +125,8 @@ type File struct {
 var _ Searcher = (*File)(nil)
 
 // Open opens an index file. path may also be the folder that contains it. embedder converts queries to vectors, and may
-// be nil; if it is not the model that the file was built with, the file's vectors are not used. Errors are ErrCorrupt,
-// with advice on what to do, or file system errors.
+// be nil; the file's vectors are used only if embedder is the model that the file was built with. Errors are
+// ErrCorrupt, with advice on what to do, or file system errors.
 func Open(path string, embedder Embedder) (*File, error) {
 	if i, err := os.Stat(path); err == nil && i.IsDir() {
 		path = filepath.Join(path, FileName)
@@ -178,7 +178,7 @@ func (f *File) load() error {
 
 // use calls a function with the image of the current file.
 func (f *File) use(do func(*image) error) (err error) {
-	// Truncating a mapped file causes a fault; guard turns the fault into an error.
+	// Reading a mapped file that was truncated causes a fault; guard turns the fault into an error.
 	defer guard(&err)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	f.mu.RLock()
@@ -241,7 +241,7 @@ func (f *File) Header() (h Header, err error) {
 	return h, err
 }
 
-// Verify reads the whole file and verifies its checksums, which searches do not do.
+// Verify reads the whole file and verifies its checksums, which searches do not verify.
 func (f *File) Verify(ctx context.Context) error {
 	f.mu.RLock()
 	defer f.mu.RUnlock()

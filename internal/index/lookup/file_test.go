@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// created writes an index file with the entries.
 func created(t testing.TB, path string, entries []Entry) {
 	t.Helper()
 	if _, err := Create(context.Background(), path, Options{Source: "a test"}, addAll(entries)); err != nil {

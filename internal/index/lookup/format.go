@@ -82,7 +82,7 @@ type partSize struct {
 	Entries    uint32   `json:"entries"`
 	Names      uint32   `json:"names"`
 	Words      uint32   `json:"words"`
-	Namespaces []string `json:"namespaces"` // prefixes of IRIs
+	Namespaces []string `json:"namespaces"` // IRI prefixes
 	Languages  []string `json:"languages"`
 }
 
@@ -311,7 +311,6 @@ type store interface {
 	io.ReaderAt
 }
 
-// memoryStore is an in-memory store.
 type memoryStore struct{ b []byte }
 
 func (m *memoryStore) Write(p []byte) (int, error) {

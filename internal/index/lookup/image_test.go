@@ -95,8 +95,8 @@ func show(p Page) string {
 	return fmt.Sprintf("%s\nmore %v", strings.Join(s, "\n"), p.More)
 }
 
-// TestImageAgreesWithMemory compares the two searchers, which share only the folding of words; the in-memory searcher
-// examines every entry.
+// TestImageAgreesWithMemory compares the two searchers, which share only the code that folds words; the in-memory
+// searcher examines every entry.
 func TestImageAgreesWithMemory(t *testing.T) {
 	r := rand.New(rand.NewSource(20261122))
 	for round := range 25 {

@@ -50,8 +50,8 @@ type Entry struct {
 	IRI      string // without angle brackets
 	Type     Type   // Any counts as Entity
 	Label    string
-	Language string   // language of label, aliases and infos, such as "en"; "" if unknown
-	Aliases  []string // other names
+	Language string // language of label, aliases and infos, such as "en"; "" if unknown
+	Aliases  []string
 	Infos    []string // descriptions, classes and similar text that helps users tell entities apart
 	Score    float64  // for sorting equally good matches: number of uses, sitelinks, …
 	Uses     int64    // number of uses in the graph; -1 if unknown
@@ -94,8 +94,8 @@ const (
 type Hit struct {
 	Entry
 	Name       string  // the matching name: the label or an alias
-	Match      Match   // how
-	Similarity float64 // only for Meaning: 0 to 1, comparable among the hits for one query
+	Match      Match   // how the name matches
+	Similarity float64 // set only for Meaning: from 0 to 1, comparable among the hits for one query
 }
 
 // The ways to rank a page.

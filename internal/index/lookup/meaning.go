@@ -42,7 +42,7 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 	sq := s.query(q.Text, q.Language)
 	if cosines := likeness; cosines == nil {
 		likeness = func(i int) (float64, int) { return s.byStems(sq, i) }
-	} else { // combine both, since equal words are better evidence than any model
+	} else { // combine the two rankings, because equal words are better evidence than any model
 		likeness = func(i int) (float64, int) {
 			c, name := cosines(i)
 			l, byName := s.byStems(sq, i)
@@ -253,7 +253,6 @@ func decodeVectors(b []byte, base int, entries []Entry) (out []vector) {
 	return out
 }
 
-// byMeaning answers a query that ranks by meaning.
 func (im *image) byMeaning(ctx context.Context, q Query, e Embedder) (Page, error) {
 	if len(Words(q.Text)) == 0 {
 		return Page{Ranked: ByStems}, nil

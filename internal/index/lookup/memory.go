@@ -14,7 +14,7 @@ type Memory struct {
 	byIRI   map[string][]int32
 
 	image    func() *image    // nil unless there are many entries; built on first use
-	meaning  func() *semantic // also built on first use
+	meaning  func() *semantic // built on first use
 	embedder Embedder
 	mu       sync.Mutex
 	vectors  []vector
@@ -50,7 +50,8 @@ func NewMemory(entries []Entry) *Memory {
 	return m
 }
 
-// manyEntries is the number of entries from which searching an image is faster than examining the entries one by one.
+// manyEntries is the number of entries at which searching an image becomes faster than examining the entries one by
+// one.
 const manyEntries = 20_000
 
 // makeImage returns nil if there are too few entries or if they cannot be written.
@@ -78,8 +79,8 @@ func (m *Memory) makeImage() *image {
 // maxEmbedded is the maximum number of names that a Memory embeds for searches by meaning.
 const maxEmbedded = 5000
 
-// Embed makes searches by meaning use vectors. The first search by meaning computes the names' vectors. With more than
-// a few thousand names, stems are used instead. Embed must be called before the first search.
+// Embed enables vectors for searches by meaning. The first search by meaning computes the names' vectors. With more
+// than a few thousand names, stems are used instead. Embed must be called before the first search.
 func (m *Memory) Embed(e Embedder) *Memory {
 	m.embedder = e
 	return m
@@ -220,7 +221,6 @@ func (m *Memory) weak(a *asked, all []found) []found {
 	})
 }
 
-// byMeaning answers a query that ranks by meaning.
 func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 	if len(Words(q.Text)) == 0 {
 		return Page{Ranked: ByStems}, nil

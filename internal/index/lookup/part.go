@@ -132,7 +132,7 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 	for i := 0; i <= len(w) && in.lo < in.hi; i++ {
 		head := string(w[:i])
 		if i < len(w) {
-			if i+1 == len(w) || w[i] != w[i+1] { // in a run of equal letters, only the last one
+			if i+1 == len(w) || w[i] != w[i+1] { // of repeated letters, try only the last one
 				try(in, head, w[i+1:])
 			}
 			if i+1 < len(w) && w[i] != w[i+1] {
@@ -299,7 +299,7 @@ func (p *part) argmin(r rng) uint32 {
 // The ranges are not merged in advance: only words whose names are reached are read.
 type union struct {
 	p     *part
-	heap  []node // without pointers, so that moves do not involve the garbage collector
+	heap  []node // contains no pointers, so moving nodes does not involve the garbage collector
 	lists []list
 	last  uint32
 	any   bool

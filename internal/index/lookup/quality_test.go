@@ -32,7 +32,7 @@ func shared(t *testing.T, name string) string {
 	dir := os.Getenv("SPINACHBOT_SHARED")
 	if dir == "" {
 		dir = "../../../../shared"
-		if _, err := os.Stat(dir); err != nil { // a Git worktree in a subfolder
+		if _, err := os.Stat(dir); err != nil { // the test runs in a Git worktree in a subfolder
 			dir = "../../../../../shared"
 		}
 	}
@@ -101,8 +101,8 @@ type labelled struct {
 	want       []string
 }
 
-// written lists ways in which people write an item's name that differ from the label. A function returns "" if it does
-// not apply to the label.
+// written lists ways to write an item's name that differ from its label. A function returns "" if it does not apply to
+// the label.
 var written = []struct {
 	kind  string
 	write func(r *rand.Rand, e *lookup.Entry) string
@@ -178,7 +178,7 @@ func misspell(r *rand.Rand, label string) string {
 
 const perKind = 80
 
-// itemQueries returns queries for items that are the best-known ones with their name.
+// itemQueries returns queries for items that are the best-known items with their names.
 func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	best := map[string]bool{}
 	var known []*lookup.Entry
@@ -208,8 +208,8 @@ func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	return out
 }
 
-// propertyQueries removes an alias from some properties and uses it as the query: it is a name that people use for the
-// property but that is not in the index.
+// propertyQueries removes an alias from some properties and uses the alias as the query: people use that name for the
+// property, but the index does not contain it.
 func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, index []lookup.Entry) {
 	index = slices.Clone(properties)
 	order := r.Perm(len(index))
@@ -236,8 +236,8 @@ func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, i
 
 var propertyIn = regexp.MustCompile(`\b(?:wdt|p|ps|pq):(P\d+)\b`)
 
-// questionQueries returns whole questions with the properties of their gold queries. Questions reserved for readers are
-// left out.
+// questionQueries returns whole questions with the properties of their gold queries. Questions reserved in
+// allocation.json are left out.
 func questionQueries(t *testing.T) (out []labelled) {
 	t.Helper()
 	kept, err := os.ReadFile(shared(t, "allocation.json"))
@@ -332,7 +332,8 @@ func ftsFind(t *testing.T, entries []lookup.Entry) func(text string) []string {
 	}
 }
 
-// TestQuality compares the search quality on the slice with a golden file, so that a change that loses hits is noticed.
+// TestQuality compares the search quality on the slice of Wikidata with a golden file, so that a change that loses hits
+// is noticed.
 func TestQuality(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")

@@ -57,7 +57,7 @@ type asked struct {
 	text  string   // lowercase, without leading or trailing whitespace
 	words []string // distinct words, at most maxAsked
 	all   []string // all words, in the order of the text
-	weak  []bool   // for each word, whether it has no meaning on its own, such as "of", while other words do
+	weak  []bool   // for each word, whether it is weak; see Weak
 	held  bool     // include entries that are held back
 }
 
@@ -101,7 +101,7 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 		}
 		return r, true
 	}
-	wrong, some := -1, rank{tier: tierSome} // some counts only words that are not weak
+	wrong, some := -1, rank{tier: tierSome} // some does not count weak words
 	for i, w := range a.words {
 		whole := slices.Contains(name, w)
 		if !whole && !slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }) {
@@ -127,7 +127,6 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 	return r, r.matched > 0
 }
 
-// count counts a matching word.
 func (r *rank) count(whole bool) {
 	r.matched++
 	if whole {

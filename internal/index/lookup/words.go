@@ -77,7 +77,7 @@ func accent(r rune) bool { return r >= 0x300 && r <= 0x36f }
 func foldWords(text string) []string {
 	var out []string
 	var b strings.Builder
-	wide := false // not only ASCII
+	wide := false // the current word contains non-ASCII characters
 	end := func() {
 		if b.Len() == 0 {
 			return

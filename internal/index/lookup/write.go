@@ -124,7 +124,6 @@ func (s *spool) put(e *Entry) error {
 	return err
 }
 
-// each calls f for each entry in the spool.
 func (s *spool) each(ctx context.Context, f func(raw []byte) error) (err error) {
 	if err := s.w.Flush(); err != nil {
 		return err
@@ -201,7 +200,6 @@ func (s *spool) sort(ctx context.Context, temp func() (store, error)) (*spool, e
 	return out, nil
 }
 
-// finish writes the index to out.
 func (w *writer) finish(ctx context.Context, out store) (h Header, err error) {
 	defer guard(&err)
 	buf := bufio.NewWriterSize(out, 1<<20)
@@ -259,7 +257,7 @@ type partWriter struct {
 	back  store // out, to read from
 	size  partSize
 
-	words    map[string]uint32 // maps words to numbers, by order of appearance
+	words    map[string]uint32 // maps words to numbers, in order of appearance
 	counts   []uint32          // number of names that contain each word, by word number
 	names    store             // names as word numbers
 	namesLen uint64
@@ -583,7 +581,7 @@ func (p *partWriter) invert() error {
 	return p.section("heads", hb)
 }
 
-// buckets writes values by the hash of their key.
+// buckets writes values in buckets, by the hash of their key.
 func (p *partWriter) buckets(name string, n uint32, each func(emit func(hash, value uint32)) error) error {
 	mask := uint32(1)<<bits.Len32(n/4) - 1
 	counts := make([]uint32, uint64(mask)+1)
@@ -613,7 +611,7 @@ func (p *partWriter) buckets(name string, n uint32, each func(emit func(hash, va
 	})
 }
 
-// exact writes the names by the hash of their words.
+// exact writes the hash table that finds names by their words.
 func (p *partWriter) exact() error {
 	return p.buckets("exact", p.size.Names, func(emit func(h, v uint32)) error {
 		return p.written(func(name uint32, ids []uint32) error {
@@ -623,7 +621,7 @@ func (p *partWriter) exact() error {
 	})
 }
 
-// iris writes the entries by the hash of their IRI.
+// iris writes the hash table that finds entries by IRI.
 func (p *partWriter) iris() error {
 	defer func() { p.hashes = nil }()
 	return p.buckets("iri", p.size.Entries, func(emit func(h, v uint32)) error {

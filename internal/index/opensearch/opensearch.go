@@ -90,7 +90,7 @@ type document struct {
 	External bool     `json:"external"`
 	Noise    bool     `json:"noise"`
 	Held     bool     `json:"held"`
-	First    bool     `json:"first"` // of its entry's documents
+	First    bool     `json:"first"` // first of its entry's documents
 }
 
 // mapping defines which fields are searched; other fields are only stored.
@@ -178,7 +178,6 @@ func (c *Client) point(ctx context.Context, name string) error {
 	return c.call(ctx, http.MethodPost, "/_aliases", body, nil)
 }
 
-// documents returns an entry's names as documents.
 func documents(e *lookup.Entry) (out []document) {
 	kind := e.Type
 	if kind == lookup.Any {

@@ -22,7 +22,7 @@ type Build struct {
 	Properties string
 	Graph      *build.Graph // if nil, only tables are read
 	Out        string       // folder
-	Into       Server       // stores the names; the folder then has only pulled entries
+	Into       Server       // stores the names; the folder then contains only pulled entries
 	IntoName   string       // name for messages
 	Embedder   lookup.Embedder
 	Now        time.Time
@@ -137,7 +137,6 @@ func (b *Build) source() string {
 	return b.Entities + ", " + b.Properties
 }
 
-// rows adds all entries.
 func (b *Build) rows(ctx context.Context, add func(lookup.Entry) error) error {
 	for _, kind := range []lookup.Type{lookup.Property, lookup.Entity} {
 		plural := map[lookup.Type]string{lookup.Property: "properties", lookup.Entity: "entities"}[kind]

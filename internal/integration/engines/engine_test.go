@@ -140,7 +140,7 @@ func (e *engine) query(query string) (*kg.Table, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTime)
 	defer cancel()
 	body, kind := query, "application/sparql-query"
-	if e.name == "virtuoso" { // it accepts queries only as form data
+	if e.name == "virtuoso" { // Virtuoso accepts queries only as form data
 		body = url.Values{"query": {query}, "default-graph-uri": {"http://graph.example/"}}.Encode()
 		kind = "application/x-www-form-urlencoded"
 	}

@@ -181,7 +181,7 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 	}
 	if len(got.rows) > len(want.rows) && strings.Contains(text, "Label_") && slices.Equal(want.withoutLabels(),
 		got.withoutLabels()) {
-		b.count[place+": an item with two labels in one language"]++ // the service uses one label
+		b.count[place+": an item with two labels in one language"]++ // the label service returns only one of the labels
 		return
 	}
 	if why := known(place, name, text, nil); why != "" {
@@ -192,7 +192,7 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 	b.t.Errorf("%s: %s: %s\n%s", name, place, d, text)
 }
 
-// queries returns how many generated queries a run compares.
+// queries is the number of generated queries that a run compares.
 const queries = 400
 
 func TestBuiltIn(t *testing.T) {

@@ -92,7 +92,7 @@ func known(engine, name, text string, err error) string {
 		return ""
 	}
 	if engine != "virtuoso" && strings.HasPrefix(name, "seed ") {
-		return "" // the other two engines answer all generated queries correctly
+		return "" // Oxigraph and Blazegraph answer all generated queries correctly
 	}
 	for _, f := range families {
 		if f.engine == engine && (err != nil && f.message != "" && strings.Contains(err.Error(), f.message) || err == nil &&

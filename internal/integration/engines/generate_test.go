@@ -12,7 +12,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// triple is a subject, a predicate and an object.
 type triple [3]rdf.Term
 
 // vocabulary is the source of a generator's terms. The terms are taken from the data itself, so that most queries

@@ -93,7 +93,7 @@ type result struct {
 // laxity describes which of a query's columns have values that are left to the engine, and which columns order the
 // query.
 type laxity struct {
-	free    map[string]bool // columns of SAMPLE
+	free    map[string]bool // SAMPLE columns
 	bag     map[string]bool // columns of GROUP_CONCAT, whose parts may be in any order
 	order   []string
 	limited bool // LIMIT or OFFSET at the top level

@@ -61,7 +61,6 @@ func script(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// lastQuery returns the last query in a script.
 func lastQuery(sections map[string]string) string {
 	last, query := "", ""
 	for head, body := range sections {

@@ -268,7 +268,7 @@ func put(c *mediawiki.Client, title, text string) (*mediawiki.Page, error) {
 }
 
 func testConflicts(t *testing.T, s *site) {
-	without := func(from, to string) string { // four without the text between from and to
+	without := func(from, to string) string { // returns four without the text between from and to
 		a, b := strings.Index(four, from), len(four)
 		if to != "" {
 			b = strings.Index(four, to)

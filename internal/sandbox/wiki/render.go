@@ -19,8 +19,8 @@ type renderOptions struct {
 type commentEnd struct {
 	offset  int    // in the page's wikitext, after the comment's last line
 	prefix  string // the list characters before that line
-	user    string // who signed it; "" if the signature has no valid name
-	heading string // of the thread, without markup; "" before the first one
+	user    string // the user who signed the comment; "" if the signature has no valid name
+	heading string // of the thread, without markup; "" before the first thread
 }
 
 // document is rendered wikitext.
@@ -265,7 +265,7 @@ func (r *renderer) hasBlock(text string) bool {
 // timestamp.
 var trailingSignature = regexp.MustCompile(`(?i)(?:(?:--|–|—)\s*)?\[\[(?:user|user talk|special:contributions/):?([^\[\]|/]*)[^\[\]]*\]\](?:[^\[\]\n\pL]{0,20}\[\[[^\[\]\n]*\]\])*[^\[\]\n\pL]{0,20}\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n\[]{0,20}$`)
 
-// signedLine renders a line of running text. A signature at the end of the line gets a class of its own.
+// signedLine renders a line of running text. A signature at the end of the line gets its own class.
 func (r *renderer) signedLine(text string) string {
 	m := trailingSignature.FindStringSubmatchIndex(text)
 	if m == nil || strings.Contains(text[m[0]:], "\x7f") {

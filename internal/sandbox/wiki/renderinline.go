@@ -50,7 +50,7 @@ func (r *renderer) inline(s string, depth int) string {
 // foldedTable matches a list in a collapsed HTML table with a title, which the bot writes in a one-line reply.
 var foldedTable = regexp.MustCompile(`^<table class="wikitable mw-collapsible mw-collapsed"[^<>]*><tr><th>([^\n]*?)</th></tr><tr><td><ol><li>([^\n]*?)</li></ol>([^\n]*?)</td></tr></table>`)
 
-// foldedList renders such a list and returns its length, or 0 if there is none.
+// foldedList renders a list that foldedTable matches and returns its length, or 0 if there is none.
 func (r *renderer) foldedList(w *inlineWriter, s string, depth int) int {
 	if !strings.HasPrefix(s, "<table class=") {
 		return 0
@@ -67,7 +67,6 @@ func (r *renderer) foldedList(w *inlineWriter, s string, depth int) int {
 	return len(m[0])
 }
 
-// marker returns the HTML for a marker.
 func (r *renderer) marker(w *inlineWriter, s string) int {
 	end := strings.IndexByte(s[1:], '\x7f')
 	if end < 0 {
@@ -137,7 +136,6 @@ func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
 	return end + 2
 }
 
-// pagePath returns the path of a page.
 func pagePath(title string) string {
 	return "/wiki/" + strings.ReplaceAll(url.PathEscape(strings.ReplaceAll(title, " ", "_")), "%2F", "/")
 }
@@ -205,7 +203,8 @@ func (w *inlineWriter) link(href, class, shown string) {
 	w.b.WriteString(">" + shown + "</a>")
 }
 
-// quotes handles a run of n apostrophes: two for italics, three for bold, five for both. Any other number is text.
+// quotes handles a run of n apostrophes: two for italics, three for bold, five for both. Any other number of
+// apostrophes is text.
 func (w *inlineWriter) quotes(n int) {
 	switch {
 	case n == 4:
@@ -282,7 +281,6 @@ var allowed = map[string]bool{
 	"abbr": false, "blockquote": false, "br": true,
 }
 
-// maxOpen is the maximum number of open elements.
 const maxOpen = 12
 
 // tag writes an allowed tag without its attributes, except a class that starts with mw-.

@@ -187,7 +187,6 @@ func queryText(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(s, "\x7f", ""))
 }
 
-// stripComments removes <!-- … -->.
 func stripComments(s string) string {
 	var b strings.Builder
 	for {

@@ -74,11 +74,11 @@ type view struct {
 	Body                                 template.HTML
 	Page                                 *Revision // nil if missing
 	Old                                  bool      // not the newest revision
-	Current                              int64     // the newest revision
+	Current                              int64     // ID of the newest revision
 	CanPost                              bool
 	Contents                             []entry
 	History                              []historyLine
-	Text                                 string // in a text area
+	Text                                 string // contents of the text area
 	Name, Token, Once                    string
 	Message, Lead                        string
 	Notice                               string
@@ -100,7 +100,6 @@ type entry struct {
 	Resolved     bool
 }
 
-// historyLine is a line in the history.
 type historyLine struct {
 	*Revision
 	Delta int
@@ -132,7 +131,6 @@ func (h *Handler) validToken(s *session, token string) bool {
 	return h.formKey != "" && s.id != "" && subtle.ConstantTimeCompare([]byte(h.formToken(s)), []byte(token)) == 1
 }
 
-// show writes a page.
 func (h *Handler) show(rw http.ResponseWriter, status int, name string, v *view) {
 	var b bytes.Buffer
 	if err := pageTemplate.ExecuteTemplate(&b, name, v); err != nil {
@@ -246,7 +244,6 @@ func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 	h.show(rw, status, "page.html", v)
 }
 
-// entry returns a line for the table of contents.
 func (h *Handler) entry(text string, hd heading) entry {
 	plain := html.UnescapeString(stripTags.ReplaceAllString(render(hd.text, renderOptions{}).html, ""))
 	plain = strings.Join(strings.Fields(plain), " ")
@@ -303,7 +300,7 @@ func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	return nil
 }
 
-// anchor returns a comment's anchor. It stays the same as long as the last line of the comment does.
+// anchor returns a comment's anchor, which stays the same as long as the comment's last line does.
 func anchor(page string, at int) string {
 	sum := sha256.Sum256([]byte(lastLine(page[:at])))
 	return "c-" + hex.EncodeToString(sum[:6])
@@ -333,5 +330,4 @@ func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 		html.EscapeString(rev.Page) + "</title></head><body>" + doc.html + "</body></html>"))
 }
 
-// exists reports whether a page exists.
 func (h *Handler) exists(title string) bool { return h.wiki.Page(title) != nil }

@@ -43,7 +43,7 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 		cells, _, _ := strings.Cut(after, "</tr>")
 		return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(cells, " ")), " ")
 	}
-	// include, modify, exclude, unseen, skipped, drafts, resolved
+	// The columns are include, modify, exclude, unseen, skipped, drafts, resolved.
 	if got := row("Ben"); got != "0 0 0 1 0 0 0" {
 		t.Errorf("Ben sees Ada's row as %q", got)
 	}

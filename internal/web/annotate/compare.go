@@ -22,7 +22,6 @@ type side struct {
 	SameQuery bool            // the query is unchanged from the harvest
 }
 
-// compareData is the data for the comparison page.
 type compareData struct {
 	*annotate.Case
 	Sides         []side
@@ -95,7 +94,6 @@ func otherSide(other, query string) []text.DiffLine {
 	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }
 
-// historyRow is a row in a candidate's history.
 type historyRow struct {
 	annotate.Event
 	What  string
@@ -164,7 +162,6 @@ func (s *Server) what(r *http.Request, e *annotate.Event) string {
 	return did
 }
 
-// personCount is a row in the table of annotators.
 type personCount struct {
 	Name                                          string
 	Include, Modify, Exclude, Skip, Draft, Solved int

@@ -22,7 +22,6 @@ import (
 // guidelines are the message keys of the rules for wording a question, paraphrased from SPINACH, section 3.2.
 var guidelines = []string{"complete", "constraints", "apart", "person", "optional", "returned", "duplicates"}
 
-// itemData is the data for a candidate's page.
 type itemData struct {
 	*annotate.Case
 	Own               *annotate.Work // never nil
@@ -173,7 +172,7 @@ type cell struct {
 	ID    string `json:"id,omitempty"` // Q or P ID
 	URL   string `json:"url,omitempty"`
 	Label string `json:"label,omitempty"`
-	Kind  string `json:"kind"` // id, url, number, time, text, none
+	Kind  string `json:"kind"` // one of id, url, number, time, text, none
 }
 
 // maxShown is the maximum number of rows shown on a page.

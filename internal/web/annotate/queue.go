@@ -19,7 +19,7 @@ var boxes = []annotate.Box{annotate.ForMe, annotate.Todo, annotate.Validate, ann
 // filter is an [annotate.Filter] that can be part of a URL.
 type filter struct {
 	annotate.Filter
-	base string // beginning of URLs
+	base string // URL prefix
 }
 
 func (s *Server) readFilter(q url.Values) filter {
@@ -82,7 +82,6 @@ func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annota
 	return cases, &cases[i], nil
 }
 
-// row is a row in the queue.
 type row struct {
 	*annotate.Case
 	URL     string
@@ -122,7 +121,6 @@ func rowFor(c *annotate.Case, who string, f filter) row {
 // pageSize is the number of rows on a page of the queue.
 const pageSize = 100
 
-// queue shows the queue.
 func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {
@@ -199,9 +197,9 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// neighbors returns the URLs of the candidates before and after id among the candidates that the filter selects, and
-// the position of id in words. At the end of the queue, after is the first candidate; both URLs are "" if there are no
-// other candidates.
+// neighbors returns the URLs of the candidates before and after id among the candidates that the filter selects, and a
+// phrase that describes id's position. At the end of the queue, after is the first candidate; both URLs are "" if there
+// are no other candidates.
 func (s *Server) neighbors(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
 	place string) {
 	var chosen []*annotate.Case
@@ -222,7 +220,7 @@ func (s *Server) neighbors(r *http.Request, cases []annotate.Case, f filter, who
 	switch f.Box {
 	case annotate.Mine, annotate.Done, annotate.Every:
 		place = s.Site.Say(r, "annotate.place", "n", here+1, "all", len(chosen))
-	default: // a decision removes a candidate from these boxes, so each next one would be "1 of" some number
+	default: // a decision removes a candidate from these boxes, so every next candidate would be "1 of" some number
 		place = s.Site.Say(r, "annotate.left", "n", left)
 	}
 	if here < 0 || len(chosen) < 2 {

@@ -44,11 +44,11 @@ type Options struct {
 
 	Base string       // path of the page, such as /annotate; the root if empty
 	Site *layout.Site // the frame of the pages; nil for a separate site whose first page is the queue
-	// Who returns the name of the logged-in user. If nil, the page asks for a name and trusts everyone
+	// Who returns the name of the logged-in user. If nil, the page asks for a name and trusts everyone.
 	Who func(r *http.Request) string
-	// Free reports whether the page may be used without logging in. If nil, it may not
+	// Free reports whether the page may be used without logging in. If nil, it may not.
 	Free func(r *http.Request) bool
-	// Boss reports whether the user may assign candidates to annotators. If nil, everyone may
+	// Boss reports whether the user may assign candidates to annotators. If nil, everyone may.
 	Boss func(r *http.Request) bool
 	// People returns the users to whom candidates can be assigned, besides existing annotators; may be nil
 	People func(ctx context.Context) ([]string, error)
@@ -128,7 +128,6 @@ func New(o Options) (*Server, error) {
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// load reads the candidates.
 func (s *Server) load() error {
 	cs, err := s.Candidates()
 	if err != nil {
@@ -294,7 +293,6 @@ func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string
 	}
 }
 
-// name asks for the user's name.
 func (s *Server) name(w http.ResponseWriter, r *http.Request) {
 	works, err := s.Store.Works(r.Context(), "")
 	if err != nil {

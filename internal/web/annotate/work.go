@@ -91,7 +91,6 @@ func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error 
 // maxOverlap is the maximum number of annotators assigned to one candidate.
 const maxOverlap = 10
 
-// assign assigns candidates to annotators.
 func (s *Server) assign(w http.ResponseWriter, r *http.Request, _ string) error {
 	if !s.boss(r) {
 		return problem{http.StatusForbidden, "operator_only", nil}

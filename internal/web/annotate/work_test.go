@@ -67,7 +67,7 @@ func TestAccounts(t *testing.T) {
 	}
 	all := strings.Count(send("Ada", "GET", "/annotate/?box=all", "").Body.String(), `class="row-link"`)
 	mine := strings.Count(send("Ada", "GET", "/annotate/", "").Body.String(), `class="row-link"`)
-	if want := all/2 - 1; mine != want { // half of them, minus one that is already decided
+	if want := all/2 - 1; mine != want { // half of all candidates, minus one that is already decided
 		t.Errorf("Ada sees %d of %d first, want %d", mine, all, want)
 	}
 	if w := send("Ben", "GET", "/annotate/work", ""); !strings.Contains(w.Body.String(), `<th scope="row"><bdi>Ada</bdi></th>`) ||

@@ -58,7 +58,7 @@ type Options struct {
 	Site *layout.Site
 	// Base is canceled when the program ends: runs outlive the requests that start them.
 	Base context.Context
-	// Service returns the service that answers questions. who, if not nil, decides on the turns.
+	// Service returns the service that answers questions. who, if not nil, reviews the turns.
 	Service func(ctx context.Context, c Choice, who policy.Reviewer) (*ask.Service, error)
 	// Graph returns the graph with the given name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
@@ -179,7 +179,6 @@ func (s *Server) handle(f func(http.ResponseWriter, *http.Request) error) http.H
 	})
 }
 
-// formData is the data for the form.
 type formData struct {
 	Question string
 	Choice   Choice
@@ -227,7 +226,7 @@ func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 // Limits on the data that a browser may send.
 const (
 	maxQuestion = 4000     // characters
-	maxBody     = 64 << 10 // bytes of a form
+	maxBody     = 64 << 10 // form size in bytes
 )
 
 // ask starts a question and redirects to its page.
@@ -295,7 +294,7 @@ func (s *Server) allowed(c Choice) (Choice, error) {
 type asking struct {
 	id     string
 	choice Choice
-	who    policy.Reviewer // decides on the turns; nil if no one does
+	who    policy.Reviewer // reviews the turns; nil if no one does
 	person *person         // the reader, if who consults one; otherwise nil
 	begin  func(s *ask.Service, name string) (*ask.Run, error)
 }

@@ -48,7 +48,6 @@ var graph = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 })
 
-// site is a server with the pages.
 type site struct {
 	*httptest.Server
 	t     testing.TB
@@ -114,7 +113,7 @@ func (s *site) post(path string, form url.Values) *http.Response {
 	return resp
 }
 
-// ask asks a question and returns its ID.
+// ask returns the ID of the question.
 func (s *site) ask(question string, more ...string) string {
 	s.t.Helper()
 	form := url.Values{"q": {question}}
@@ -141,7 +140,6 @@ func (s *site) wait(id string) {
 	s.t.Fatal("the question is not done")
 }
 
-// message is one server-sent event.
 type message struct {
 	id   int
 	kind string

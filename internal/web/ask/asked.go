@@ -106,7 +106,6 @@ func (a *asked) reviews(client string) (all, own int) {
 
 var errUnknown = refuse(http.StatusNotFound, "ask.unknown")
 
-// path returns the path of a question's file.
 func (a *asked) path(id string) (string, error) {
 	if !validID.MatchString(id) {
 		return "", errUnknown
@@ -162,7 +161,7 @@ func (a *asked) fromFile(id string) ([]agent.Event, error) {
 	if err != nil && !errors.Is(err, event.ErrTorn) || len(events) == 0 {
 		return nil, errors.Join(err, errors.New("reading the trajectory of a question failed"))
 	}
-	if events[len(events)-1].Event == "end" { // otherwise it may continue
+	if events[len(events)-1].Event == "end" { // otherwise, the run may be continued
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		a.keep(entry{id, events})

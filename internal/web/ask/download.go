@@ -30,7 +30,6 @@ var writers = map[string]struct {
 	"rq":   {"application/sparql-query; charset=utf-8", queryOf},
 }
 
-// download sends the whole result as a file.
 func (s *Server) download(w http.ResponseWriter, r *http.Request, find find) error {
 	f, err := find(r)
 	if err != nil {

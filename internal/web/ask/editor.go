@@ -28,7 +28,6 @@ const (
 	helpTime  = 10 * time.Second // for looking up names
 )
 
-// editorData is the data for the editor page.
 type editorData struct {
 	Query  string
 	Graph  string
@@ -45,7 +44,7 @@ type editorData struct {
 type mark struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Wrong   bool   `json:"wrong"` // true if the query does not parse or will not be run; false if it is probably a mistake
+	Wrong   bool   `json:"wrong"` // the query cannot be parsed or run; if false, it probably contains a mistake
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Length  int    `json:"length,omitempty"`  // number of misspelled characters
@@ -77,7 +76,7 @@ func (s *Server) showEditor(w http.ResponseWriter, r *http.Request, status int, 
 	if d.Result != nil {
 		page.Scripts = append(page.Scripts, "ask/result.js")
 		page.Words = append(page.Words, "ask.view", "ask.chart", "ask.nopicture")
-		page.TrustedTypes = "default" // for the map, as on the page of an answer
+		page.TrustedTypes = "default" // for the map, as on the pages of answers
 	}
 	s.pages.Show(w, r, status, "editor", page)
 }
@@ -181,7 +180,7 @@ func (s *Server) namer(ctx context.Context, src *agent.Source, q *sparql.Query, 
 	return func(id string) string { return labels[id] }
 }
 
-// run runs a query, which [sparql.Guard] has passed.
+// run runs a query that [sparql.Guard] has accepted.
 func (s *Server) run(ctx context.Context, r *http.Request, src *agent.Source, d *editorData) error {
 	if !s.clients.may(s.client(r)) {
 		return refuse(http.StatusTooManyRequests, "ask.often")

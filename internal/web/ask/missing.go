@@ -38,7 +38,7 @@ type missingData struct {
 type failing struct {
 	Text string
 	Only bool   // whether the thing would be in the result if only this condition were dropped
-	Has  []Cell // what the thing has instead
+	Has  []Cell // values that the thing has for the condition's property or variables
 	None bool   // the thing has no value for the property in the condition
 	Open string // editor URL for the query with this condition removed, if that includes the thing
 

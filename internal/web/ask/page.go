@@ -17,15 +17,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// pageData is the data for a question's page.
 type pageData struct {
 	ID       string
 	Question string
-	Earlier  []agent.Turn // of this conversation
+	Earlier  []agent.Turn // earlier turns of this conversation
 	Choice   Choice
 	Started  time.Time
 	Running  bool
-	Cut      bool // the run is no longer in progress but has not ended
+	Cut      bool // the run is not in progress, although its trajectory does not end
 	GoOn     bool // the run was cut off and can be continued
 	After    int  // number of the last event on the page
 	Steps    []stepView
@@ -47,7 +46,7 @@ type pageData struct {
 type stepView struct {
 	told
 	Lines []string // lines of the argument, if it is not just plain text
-	Left  bool     // whether the step is not on the path to the run's current state
+	Left  bool     // the step is off the path to the run's current state
 	gone  bool     // abandoned because of a rollback
 }
 
@@ -324,7 +323,6 @@ func highlight(query string) []token {
 var tokenKinds = map[sparql.TokenKind]string{sparql.TokenWord: "keyword", sparql.TokenVar: "variable",
 	sparql.TokenName: "iri", sparql.TokenIRI: "iri", sparql.TokenString: "string", sparql.TokenNumber: "number"}
 
-// stop stops the run of a question.
 func (s *Server) stop(w http.ResponseWriter, r *http.Request) error {
 	id := r.PathValue("id")
 	if run := s.asked.run(id); run != nil {

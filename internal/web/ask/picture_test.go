@@ -33,7 +33,7 @@ func (g *gallery) Get(_ context.Context, file string) (string, []byte, error) {
 		return "", nil, fmt.Errorf("none: %w", fs.ErrNotExist)
 	case strings.HasPrefix(file, "Later"):
 		return "", nil, errors.New("busy")
-	case strings.HasPrefix(file, "Drawing"): // which a fetcher must not return
+	case strings.HasPrefix(file, "Drawing"): // a fetcher must not return an SVG
 		return "image/svg+xml", []byte("<svg><script>alert(1)</script></svg>"), nil
 	}
 	return "image/png", []byte("\x89PNG of " + file), nil
@@ -81,8 +81,8 @@ func TestPictures(t *testing.T) {
 		"4/flag":                        404, // an SVG is never sent, even if the fetcher returns one
 		"1/item":                        404, // not a file
 		"2/" + url.PathEscape("größe"):  404, // a URL that does not identify a file
-		"3/" + url.PathEscape("größe"):  404, // a text
-		"5/" + url.PathEscape("größe"):  404, // another host
+		"3/" + url.PathEscape("größe"):  404, // a plain string
+		"5/" + url.PathEscape("größe"):  404, // a file on a different host
 		"6/flag":                        404, // no value
 		"7/flag":                        404, // no row
 		"0/flag":                        404,

@@ -33,7 +33,7 @@ type Cell struct {
 type Result struct {
 	Columns []string
 	Rows    [][]Cell
-	Numbers []int // the row numbers in the answer, from 1
+	Numbers []int // the rows' numbers in the answer, starting from 1
 
 	table  *kg.Table
 	places []int // for each column, its index in the table

@@ -43,12 +43,12 @@ type turnView struct {
 
 // person is a [policy.Reviewer] for the reader of a run's page: it shows each turn there and waits for the decision.
 type person struct {
-	client string // who asked
+	client string // the client that asked
 	place  *place // the run's slot, which another run may use while this run waits
 
 	mu      sync.Mutex
 	turn    *turnView // the waiting turn, or nil
-	shown   string    // its text as the policy wrote it
+	shown   string    // the turn's text as the policy wrote it
 	asked   int
 	decided chan policy.Decision
 	changed chan struct{} // closed and replaced whenever the waiting turn changes

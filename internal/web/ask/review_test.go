@@ -287,7 +287,7 @@ func TestReviewsOfOneClient(t *testing.T) {
 		}
 		resp.Body.Close()
 		if id, ok := strings.CutPrefix(resp.Header.Get("Location"), "/a/"); ok {
-			s.shown(id) // it is waiting, and its slot is free
+			s.shown(id) // the turn is waiting, so the run's slot is free
 		}
 		return resp.StatusCode
 	}

@@ -44,7 +44,6 @@ type fact struct {
 	object            rdf.Term
 }
 
-// statement is a Wikidata statement.
 type statement struct {
 	Value      Cell
 	Rank       string // preferred, normal, deprecated
@@ -54,7 +53,6 @@ type statement struct {
 	refs map[string]*[]pair
 }
 
-// pair is a property with its value.
 type pair struct{ Property, Value Cell }
 
 // row explains a row of the result: which statements in the graph, with their ranks, qualifiers and references, led to

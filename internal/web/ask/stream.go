@@ -38,7 +38,7 @@ type told struct {
 	MS          int64  `json:"ms,omitempty"`
 	Text        string `json:"text,omitempty"`
 	To          *int   `json:"to,omitempty"`
-	Verdict     string `json:"verdict,omitempty"` // of a reviewer: edited, back
+	Verdict     string `json:"verdict,omitempty"` // edited or back, if a reviewer decided so
 	Reason      string `json:"reason,omitempty"`
 }
 
@@ -201,7 +201,6 @@ func until(ctx context.Context, closed <-chan struct{}, f func()) (settled func(
 	return func() { <-done }
 }
 
-// turn sends a waiting turn.
 func (o *stream) turn(t *turnView) {
 	data, err := json.Marshal(t)
 	if err != nil {
@@ -262,7 +261,7 @@ func (o *stream) flush() {
 	}
 }
 
-// number parses a nonnegative integer; if s is not one, it returns the fallback otherwise.
+// number parses a nonnegative integer. If s is not one, it returns otherwise, the fallback value.
 func number(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

@@ -8,7 +8,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// accounts shows the accounts of annotators.
 func (d *Desk) accounts(w http.ResponseWriter, r *http.Request) error {
 	return d.showAccounts(w, r, http.StatusOK, "", "", "")
 }

@@ -205,7 +205,6 @@ func (r row) Can(act string) bool {
 	return slices.Contains(bot.Act(act).On(), r.State) && r.may(bot.Act(act))
 }
 
-// may reports whether an entry's state allows an action.
 func (r row) may(act bot.Act) bool {
 	return r.Draft != nil || act != bot.ActApprove && act != bot.ActEdit
 }
@@ -264,7 +263,6 @@ func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry
 	return e, err
 }
 
-// maxWhy is the maximum length of a reason.
 const maxWhy = 300
 
 // reason returns the reason for a rejection, with the name of the user who rejects.

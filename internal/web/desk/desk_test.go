@@ -241,7 +241,7 @@ func TestStopAndResume(t *testing.T) {
 	}
 }
 
-// The wiki's rendering is shown in a frame without any permissions, and only its plain structure remains.
+// The wiki's rendering is shown in a frame with no permissions, and only its plain structure remains.
 func TestPreview(t *testing.T) {
 	o := newOffice(t)
 	o.proposed(cats, "Cats", "Two.")

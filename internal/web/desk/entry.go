@@ -12,7 +12,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// entry shows one request.
 func (d *Desk) entry(w http.ResponseWriter, r *http.Request) error {
 	e, err := bot.Find(r.Context(), d.Store, r.PathValue("key"))
 	if errors.Is(err, bot.ErrNoEntry) {
@@ -23,7 +22,6 @@ func (d *Desk) entry(w http.ResponseWriter, r *http.Request) error {
 	return d.showEntry(w, r, http.StatusOK, e, "", "")
 }
 
-// line is a line in a diff.
 type line struct{ Class, Text string }
 
 // showEntry shows a request, with an error, if any. typed is text that could not be saved, shown again so that it is

@@ -52,14 +52,12 @@ var harmless = func() *bluemonday.Policy {
 	return p
 }()
 
-// framed is the template for a preview document.
 var framed = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{.Lang}}"{{with .Theme}} data-theme="{{.}}"{{end}}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{{.Title}}</title><style>{{.Style}}</style>
 </head><body>{{with .Problem}}<p class="problem">{{.}}</p>{{end}}{{.Body}}</body></html>
 `))
 
-// renderTime is the time limit for the wiki's rendering.
 const renderTime = 15 * time.Second
 
 // preview responds with the wiki's rendering of a draft.

@@ -19,7 +19,6 @@ import (
 
 func clip(s string, n int) string { return text.Clip(text.OneLine(text.Clean(s)), n) }
 
-// state is the state of the bot.
 type state struct {
 	Halt   *bot.Halt
 	Pulses []pulse // one for each wiki that the bot has worked on
@@ -28,7 +27,7 @@ type state struct {
 // pulse is the bot's last pass over a wiki's forum page.
 type pulse struct {
 	*bot.Pulse
-	Wiki string // its name, or "" for the main one
+	Wiki string // the wiki's name, or "" for the main wiki
 	Late bool   // no pass for longer than any likely interval
 	Ago  int    // minutes since that pass
 }

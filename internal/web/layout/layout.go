@@ -37,8 +37,8 @@ var own embed.FS
 // it.
 var sections = []string{"ask", "editor", "runs", "operator", "annotate"}
 
-// Site is the frame of one server. Methods that add something must be called before the server starts; the others are
-// safe for concurrent use.
+// Site is the frame that one server's pages share. Methods that add something must be called before the server starts;
+// the others are safe for concurrent use.
 type Site struct {
 	Log *slog.Logger
 

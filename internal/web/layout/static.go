@@ -13,7 +13,6 @@ import (
 	"strings"
 )
 
-// prefix is the path of static files.
 const prefix = "/static/"
 
 // file is a static file, with a compressed copy.
@@ -22,8 +21,8 @@ type file struct {
 	kind         string
 }
 
-// static contains all static files. Their URLs contain a common hash of all files, so scripts can import each other by
-// relative paths, and a browser never mixes two versions of the program.
+// static contains all static files. Their URLs share a hash of all files, so scripts can import each other by relative
+// paths, and a browser never mixes two versions of the program.
 type static struct {
 	files map[string]file
 	hash  string

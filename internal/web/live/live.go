@@ -100,7 +100,6 @@ type failure struct {
 
 const errBusy = "too many questions at once; try again in a minute"
 
-// knowledgeGraphs responds with the names of the graphs.
 func (h *Handler) knowledgeGraphs(w http.ResponseWriter, _ *http.Request) {
 	httpjson.Write(w, http.StatusOK, h.Graphs)
 }

@@ -112,7 +112,6 @@ func serve(t *testing.T, p player, change func(*Options)) (address string) {
 	return s.URL
 }
 
-// client is a /live client.
 type client struct {
 	t *testing.T
 	*websocket.Conn
@@ -393,7 +392,7 @@ func TestPlaces(t *testing.T) {
 	address := serve(t, player{blocked: blocked}, func(o *Options) { o.Connections = 2 })
 	stuck := dial(t, address)
 	stuck.send(`{"input":"Which?"}`)
-	stuck.get() // but does not acknowledge the message
+	stuck.get() // receives a message but does not acknowledge it
 	c := dial(t, address)
 	c.send(`{"input":"Which?"}`)
 	c.all("type")

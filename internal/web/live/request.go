@@ -26,7 +26,7 @@ type wireRequest struct {
 
 // past is the conversation so far: the messages and known IRIs from the previous output.
 type past struct {
-	Questions []string  `json:"questions"` // 2025
+	Questions []string  `json:"questions"` // set by 2025 clients
 	Messages  []message `json:"messages"`
 	Known     []string  `json:"known"`
 }

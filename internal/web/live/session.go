@@ -16,7 +16,7 @@ import (
 type session struct {
 	h    *Handler
 	conn *websocket.Conn
-	in   chan []byte // what the client sends
+	in   chan []byte // messages from the client
 }
 
 // sendTime is the time limit for sending one message to a client.

@@ -78,7 +78,7 @@ const MinToken = 16
 // maxForm limits the size of a login form.
 const maxForm = 4 << 10
 
-// Door lets people in. It is safe for concurrent use.
+// Door lets users in. It is safe for concurrent use.
 type Door struct {
 	Options
 	tries tries

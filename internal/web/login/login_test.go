@@ -79,7 +79,6 @@ func newHouse(t *testing.T, change func(*Options)) *house {
 	return h
 }
 
-// request is a request from a browser.
 type request struct {
 	method, path, host, from, body string
 	header                         map[string]string

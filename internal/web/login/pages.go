@@ -14,7 +14,6 @@ import (
 
 func escape(s string) string { return url.QueryEscape(s) }
 
-// form shows the login page.
 func (d *Door) form(w http.ResponseWriter, r *http.Request) {
 	to := guard.Local(r.URL.Query().Get("to"))
 	if why := d.closed(); why != "" {
@@ -49,7 +48,7 @@ func (d *Door) ask(w http.ResponseWriter, r *http.Request, status int, to, key s
 		Data: map[string]string{"Problem": problem, "To": to}})
 }
 
-// plain reports whether a request came from another machine without encryption.
+// plain reports whether a request came unencrypted from another machine.
 func plain(r *http.Request) bool { return secure(r) && !encrypted(r) }
 
 // enter checks a token and sets the cookie.

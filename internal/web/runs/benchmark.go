@@ -18,7 +18,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// benchmark is a benchmark run.
 type benchmark struct {
 	*evalrun.Watched
 	dir     string
@@ -80,7 +79,6 @@ func (p *Pages) named(ctx context.Context, name string) (*benchmark, error) {
 	})
 }
 
-// benchmarkRow is a benchmark run in the list.
 type benchmarkRow struct {
 	Name, Address, Preset, Model string
 	Score, Metric                string // mean F1 by the first measure, and that measure; "" if there is none
@@ -365,7 +363,6 @@ func (p *Pages) benchmarkState(w http.ResponseWriter, r *http.Request) {
 		"figures": x.Figures, "rows": append([]row{}, x.Rows...), "total": x.Pager.Total})
 }
 
-// itemView is a benchmark item.
 type itemView struct {
 	*evalrun.ItemData
 	Benchmark, Back string

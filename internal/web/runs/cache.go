@@ -62,7 +62,6 @@ func number(r *http.Request, name string) int {
 	return n
 }
 
-// word returns a parameter from the URL.
 func word(r *http.Request, name string) string { return strings.TrimSpace(r.URL.Query().Get(name)) }
 
 // with returns the URL with one parameter changed.

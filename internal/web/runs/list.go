@@ -19,7 +19,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// entry is a run in the list.
 type entry struct {
 	Name     string // file name without extension
 	Question string

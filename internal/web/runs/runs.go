@@ -62,7 +62,7 @@ func New(o Options) *Pages {
 func part(dir string) fs.FS {
 	out, err := fs.Sub(own, dir)
 	if err != nil {
-		panic(err) // part of the program
+		panic(err) // the folders are embedded in the program
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func get(t testing.TB, h http.Handler, path string) (int, string) {
 }
 
 // TestList checks that all runs are in the list, newest first, and can be found by words, by source and by ending.
-// Broken or changing files do no harm. Judgments are shown only on request.
+// Broken files and files that change are tolerated. Judgments are shown only on request.
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "ask-20261120T100000.000", start("Which castles are in Wales?"), step(1, "search", "castle", "Q23413"),

@@ -1,4 +1,4 @@
-// Package played is a fake OpenSearch server for tests.
+// Package played implements a fake OpenSearch server for tests.
 package played
 
 import (
@@ -21,12 +21,12 @@ type Server struct {
 	mu      sync.Mutex
 	Indices map[string][]map[string]any
 	Alias   map[string]string
-	// Broken, if not nil, may handle a request instead of the server. It returns false if it did not.
+	// Broken, if not nil, may handle a request instead of the server, and reports whether it did.
 	Broken func(w http.ResponseWriter, r *http.Request) bool
 	Login  string // user:password that requests must contain; no login required if ""
 }
 
-// New returns a server without documents.
+// New returns a server with no documents.
 func New() *Server {
 	return &Server{Indices: map[string][]map[string]any{}, Alias: map[string]string{}}
 }
