@@ -22,11 +22,11 @@ const (
 	Down        Kind = "down"       // network error, 5xx, or an invalid response
 	BadID       Kind = "bad_id"     // not a Q or P number
 	NotFound    Kind = "not_found"  // no such entity
-	QueryFailed Kind = "failed"     // evaluation failed for another reason; Message is the graph's own
+	QueryFailed Kind = "failed"     // evaluation failed for another reason; Message comes from the graph
 )
 
-// Error is a failure of graph access and its kind. Message can be shown to a model or a user: it contains no stack
-// trace and does not echo the query.
+// Error describes a failed graph request, with the kind of failure. Message can be shown to a model or a user: it
+// contains no stack trace and does not echo the query.
 type Error struct {
 	Kind       Kind
 	Message    string

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Statements is how a graph stores statements that consist of more than a subject, a property and a value.
+// Statements describes how a graph stores statements that consist of more than a subject, a property and a value.
 type Statements string
 
 // The statement models.
@@ -20,7 +20,7 @@ const (
 
 // Description describes a graph and how to use it. It combines the registry entry with measurements.
 type Description struct {
-	Name     string // as in --kg: wikidata, dbpedia …
+	Name     string // name to pass to --kg: wikidata, dbpedia …
 	Title    string // title shown to users and models, such as "DBpedia"
 	About    string // one or two sentences; may be empty
 	Endpoint string // URL of the query service, without secrets
@@ -96,7 +96,7 @@ func (d *Description) Expand(name string) (iri string, ok bool) {
 	return ns + local, true
 }
 
-// plainLocal reports whether a local name needs no escaping in SPARQL. It may not end in a dot.
+// plainLocal reports whether a local name needs no escaping in SPARQL. A name that ends in a dot needs escaping.
 func plainLocal(s string) bool {
 	for _, r := range s {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' ||
@@ -120,7 +120,7 @@ type FindQuery struct {
 	Offset   int        // hits to skip
 	Meaning  bool       // rank by semantic similarity if the index can, else by words
 	External bool       // include properties that contain external IDs
-	Among    []rdf.Term // find only these; anything if nil. Blank nodes are never found
+	Among    []rdf.Term // terms to search; everything if nil. Blank nodes are never found
 }
 
 // Shape describes the members of a class (SHACL calls such a description a shape): their predicates, and how many
@@ -152,8 +152,8 @@ type ShapePredicate struct {
 	Example  *Example      // an example that the graph declares (Wikidata's P1855)
 }
 
-// ShapeTarget is a kind of value that a predicate has: items of a class or literals of a datatype. Share is their share
-// of all values.
+// ShapeTarget is a kind of value that a predicate has: items of a class or literals of a datatype. Share is the
+// fraction of all values that are of this kind.
 type ShapeTarget struct {
 	Class    PropertyRef // ID "" for literals, "[]" for unnamed nodes
 	Datatype string      // IRI of a literal's datatype; "" for items

@@ -136,7 +136,7 @@ type Table struct {
 	Boolean bool
 	Elapsed time.Duration
 	Bytes   int64     // size of the network response, or 0 if there was none
-	Total   int64     // rows in the whole result if the engine reports them (QLever's meta.result-size-total), or 0
+	Total   int64     // total number of rows if the engine reports it (QLever's meta.result-size-total), or 0
 	Source  string    // name or address of the endpoint that answered
 	Asked   string    // the query that was sent, if the dialect required changing it
 	At      time.Time // time of the request for a cached result; otherwise zero

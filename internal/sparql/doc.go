@@ -1,6 +1,6 @@
 // Package sparql parses and prints SPARQL as Wikidata's users write it: SPARQL 1.1 Query (W3C Recommendation of 21
 // March 2013) with the extensions of the Wikidata Query Service and all deviations from the standard that its engine,
-// Blazegraph, accepts. It performs no input or output: it turns text into trees, and trees into text.
+// Blazegraph, accepts. It performs no I/O: it turns text into trees, and trees into text.
 //
 // # From text to tree
 //
@@ -21,17 +21,17 @@
 // are in textual order; the evaluator applies SPARQL's algebra, section 18.2.2 (filters apply to their whole group,
 // BIND ends a basic graph pattern).
 //
-// The subject and object of a triple are a [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a
+// The subject and object of a triple are each a [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a
 // blank node, a property list in square brackets or a collection. The predicate is a [*Path]; a plain predicate is a
 // Path of kind PathTerm. Expressions are [*Expr]. A blank node acts as a variable that cannot be projected; anonymous
-// blank nodes get names that start with a dot, so that these never collide with a written label.
+// blank nodes get names that start with a dot, so that they never collide with a written label.
 //
-// Every node has its [Span] in the text, in bytes; [Query.Position] returns the line and column. Nodes made by a
+// Every node has its [Span] in the text, in bytes; [Query.Position] returns the line and column. Nodes created by a
 // rewrite have the zero Span. A comment belongs to the node on its line, or to the one below it ([Notes]).
 //
 // A SERVICE of any kind is a *Service: [Service.Kind] distinguishes the label service, around, box, mwapi, gas, slice,
 // sample and federation. [Service.Params] returns its bd:serviceParam settings, and [Service.Rest] the other patterns.
 //
-// Over 6,000 lines: the tokens, the grammar, the tree and the printer of one language share their unexported types.
-// Code that only reads or changes a finished tree is in separate packages.
+// This package has over 6,000 lines: the tokens, the grammar, the tree and the printer share unexported types. Code
+// that only reads or changes a finished tree is in separate packages.
 package sparql

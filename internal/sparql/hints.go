@@ -100,7 +100,6 @@ func iriHint(k kind, text, expected string) string {
 	return ""
 }
 
-// nameHint explains how to name an expression.
 func (p *parser) nameHint() string {
 	switch {
 	case p.is(')') && p.last.kind == tVar && p.equated:

@@ -18,7 +18,7 @@ type Identifier struct {
 func (i Identifier) Property() bool { return i.ID[0] == 'P' }
 
 // Identifiers returns every Q, P and L ID in the query, with the namespaces in which it is used, in order of first use.
-// Comments and strings do not count.
+// IDs in comments and strings are ignored.
 func Identifiers(q *Query) []Identifier {
 	var out []Identifier
 	index := map[string]int{}

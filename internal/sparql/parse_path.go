@@ -102,7 +102,7 @@ func (p *parser) pathPrimary() *Path {
 	return nil
 }
 
-// predicate parses an IRI or the a keyword.
+// predicate parses an IRI or the keyword "a".
 func (p *parser) predicate() *Term {
 	if p.isWord(kwA) && p.textOf(p.tok) == "a" {
 		t := NewConst(rdf.IRI(rdf.RDFType), "a")

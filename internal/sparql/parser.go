@@ -5,7 +5,7 @@ import (
 	"sort"
 )
 
-// Limits on the input to [Parse]. If the input exceeds one, the error states which.
+// Limits on the input to [Parse]. If the input exceeds a limit, the error states which one.
 const (
 	MaxDepth  = 500      // nested groups, parentheses, expressions, paths
 	MaxChain  = 10_000   // consecutive operators of the same precedence, such as a + b + c …
@@ -63,7 +63,7 @@ type parser struct {
 	declared   map[string]string // namespaces by prefix
 	known      map[string]string // the graph's own
 	base       string
-	blanks     int            // anonymous blank nodes so far
+	blanks     int            // number of anonymous blank nodes so far
 	labels     map[string]int // labels of blank nodes, with the index of the basic graph pattern that uses them
 	pattern    int
 	selects    []*SelectQuery // every SELECT parsed so far
@@ -98,7 +98,6 @@ func (p *parser) run() (q *Query) {
 
 func (p *parser) advance() { p.last, p.tok, p.ahead = p.tok, p.ahead, p.next() }
 
-// peek returns the token after the current one without moving.
 func (p *parser) peek() token { return p.ahead }
 
 func (p *parser) is(k kind) bool        { return p.tok.kind == k }

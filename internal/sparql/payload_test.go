@@ -72,7 +72,6 @@ func TestPostingFormKeeps(t *testing.T) {
 	}
 }
 
-// annotate adds labels as comments.
 func annotate(query string, label func(id string) string) (string, error) {
 	q, err := Parse(query)
 	if err != nil {

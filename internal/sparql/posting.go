@@ -44,7 +44,7 @@ func behaviorSwitch(text string) string {
 // form is in Unicode normalization form C, to which MediaWiki converts all text that it saves. It may contain pipes,
 // which must be written as {{!}} in the template.
 //
-// The posting form of a posting form is the same text. It is an error if the query does not parse, is an
+// The posting form of a posting form is the same text. PostingForm returns an error if the query does not parse, is an
 // update, or cannot be put into this form. label may be nil.
 func PostingForm(query string, label func(id string) string) (string, error) {
 	q, err := Parse(query)
@@ -97,7 +97,7 @@ func posting(q *Query, o PrintOptions) (string, error) {
 	if !sameMeaning(q, again) {
 		return "", fmt.Errorf("the query cannot be posted: its posting form would mean something else")
 	}
-	return strings.TrimSpace(out), nil // a template parameter has no spaces around it
+	return strings.TrimSpace(out), nil // the text becomes a template parameter, which MediaWiki trims
 }
 
 // sameMeaning reports whether two queries have the same tree, regardless of how names and strings are written.

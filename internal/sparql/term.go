@@ -45,7 +45,7 @@ func (t *Term) IsIRI() bool { return t.Kind == Const && t.value.IsIRI() }
 // IsLiteral reports whether t is a constant that is a literal.
 func (t *Term) IsLiteral() bool { return t.Kind == Const && !t.IsIRI() }
 
-// Written returns a constant as written in the text: wd:Q42, <http://…>, 'a'@en; "" for terms made by a rewrite.
+// Written returns a constant as written in the text: wd:Q42, <http://…>, 'a'@en; "" for terms created by a rewrite.
 func (t *Term) Written() string {
 	if t.Kind != Const {
 		return ""

@@ -53,7 +53,8 @@ func WithView(query string) string {
 }
 
 // maxBesidesPlaces is the maximum number of columns besides names, places and pictures in a query whose places are
-// shown on a map. If there are more, the request is for a table, and the places are only part of it.
+// shown on a map. A query with more such columns is probably meant to produce a table, of which the places are only a
+// part.
 const maxBesidesPlaces = 2
 
 // otherColumns returns the columns that are not names, places or pictures.

@@ -23,7 +23,6 @@ var w3cEmpty = map[string]string{
 	"sparql11/syntax-update-1/syntax-update-40.ru": "PREFIX only",
 }
 
-// w3cTest is a syntax test from the W3C's suites.
 type w3cTest struct {
 	name, file       string
 	positive, update bool

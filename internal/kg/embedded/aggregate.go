@@ -205,7 +205,7 @@ func (r *grouper) take() error {
 	return nil
 }
 
-// add adds one solution to an aggregate. It ignores a solution in which the argument has no value.
+// add adds one solution to an aggregate. It ignores solutions in which the aggregate's argument has no value.
 func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	ex := r.ex
 	if g.arg == nil {
@@ -301,7 +301,6 @@ func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	return nil
 }
 
-// result returns the value of an aggregate for a group.
 func (r *grouper) result(g *aggregate, acc *accumulator) value.Value {
 	if acc.failed {
 		return value.Value{}

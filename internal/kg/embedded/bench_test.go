@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// adder returns a function that adds triples, which it assumes to be valid, to b.
+// adder returns a function that adds triples to b and panics if a triple is invalid.
 func adder(b *Builder) func(s, p, o rdf.Term) {
 	return func(s, p, o rdf.Term) {
 		if err := b.Add(s, p, o); err != nil {

@@ -21,7 +21,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.Mem
 	level := []value.ID{start}
 	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes from earlier levels
-		if i == r.min-1 && r.max < 0 { // the result is closed under steps, so the last of these levels belongs to it
+		if i == r.min-1 && r.max < 0 { // the loop below takes step min, whose nodes all count
 			break
 		}
 		next, err := r.level(ex, level, map[value.ID]bool{})
@@ -34,7 +34,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	var out []value.ID
 	first := r.min
 	if r.max < 0 && r.min > 0 {
-		first = r.min - 1 // level contains the nodes one step before the first ones that count
+		first = r.min - 1 // level contains the nodes at step min-1, which do not count
 	} else {
 		for _, n := range level {
 			seen[n] = true
@@ -57,7 +57,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 // is between 7/16 and 7/8 full), and its entries in two growing lists.
 const reachedSize = 40
 
-// level takes one step from every node and returns the new nodes.
+// level takes one step from every node in from and returns the nodes not seen before.
 func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]value.ID, error) {
 	var next []value.ID
 	for _, n := range from {
@@ -76,11 +76,11 @@ func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]va
 	return next, ex.Tick()
 }
 
-// closureOp is a path pattern with repetition. It is both a node and an operator.
+// closureOp is a path pattern with repetition. It implements both node and op.
 type closureOp struct {
 	s, o     place
 	fwd, bwd reacher
-	sGiven   int // inside EXISTS, slots with the values of the ends on entry, or -1
+	sGiven   int // inside EXISTS, slots with the values that the ends had on entry; otherwise -1
 	oGiven   int
 	inf      info
 	ends     estimate // number of nodes connected to a constant end, counted while planning
@@ -273,7 +273,7 @@ func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, n
 	return err
 }
 
-// everywhere starts at every node in the graph.
+// everywhere evaluates the path from every node in the graph.
 func (x *closureOp) everywhere(ex *exec, next runner) error {
 	cell := &ex.row[x.s.slot]
 	for n := value.ID(1); n < value.ID(ex.st.Size()); n++ {

@@ -13,7 +13,7 @@ import (
 type info struct {
 	vars   varSet // variables bound in some solution
 	cert   varSet // variables bound in every solution
-	unsafe varSet // bindings for these must not be passed in, or the solutions would differ from the algebra's
+	unsafe varSet // variables whose bindings must not be passed in, or the solutions would differ from the algebra's
 	uses   varSet // all slots that the part reads, including in expressions
 }
 
@@ -26,12 +26,12 @@ type node interface {
 	plan(c *compiler, bound varSet, rows float64) op
 }
 
-// op is an operator in a plan. Plans never change; each run of a query builds its own chain of runners from its plan.
+// op is an operator in a plan. Plans are immutable; each run of a query builds its own chain of runners from its plan.
 type op interface {
 	build(ex *exec, next runner) runner
 }
 
-// estimate is an estimate of a part's solutions and cost per input row.
+// estimate is the estimated number of solutions and cost of a part, per input row.
 type estimate struct {
 	rows float64
 	cost float64
@@ -49,7 +49,6 @@ type plan struct {
 	tmpl    *template
 }
 
-// namedPlan is a named subquery.
 type namedPlan struct {
 	sel   *selectNode
 	root  op
@@ -57,7 +56,6 @@ type namedPlan struct {
 	slots []int
 }
 
-// compiler compiles a syntax tree into a plan.
 type compiler struct {
 	limit.Meter
 	g      *Graph
@@ -111,9 +109,9 @@ type scope struct {
 	labels  []string                      // columns of the enclosing query, for the label service
 }
 
-// existsScope is the scope of one EXISTS. If its group reads a variable that gets its value from outside but is not in
-// scope at that point, it reads a copy made on entry, since another part of the group may have bound the original since
-// then.
+// existsScope is the scope of an EXISTS. If its group reads a variable that gets its value from outside but is not in
+// scope at that point, it reads a copy made on entry, since another part of the group may have bound the original in
+// the meantime.
 type existsScope struct {
 	copies map[int]int // slots of the copies, by original slot
 }
@@ -209,7 +207,6 @@ func (p place) vars() varSet {
 	return setOf(p.slot)
 }
 
-// query compiles a whole query.
 func (c *compiler) query(q *sparql.Query) *plan {
 	if q.Form == sparql.Update {
 		c.fail(kg.Refused, "%s is an update; only queries are answered here", q.Operation)

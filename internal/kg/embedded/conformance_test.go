@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/kgtest"
 )
 
-// TestConformance runs the suites that all knowledge graphs pass.
+// TestConformance runs the test suites that every knowledge graph must pass.
 func TestConformance(t *testing.T) {
 	open := func(t *testing.T) *embedded.Graph {
 		b := embedded.NewBuilder()

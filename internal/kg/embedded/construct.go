@@ -101,7 +101,6 @@ func (ex *exec) termOf(p place) value.ID {
 	return p.get(ex.row)
 }
 
-// graphWriter outputs triples.
 type graphWriter struct {
 	ex   *exec
 	sink Sink
@@ -144,8 +143,8 @@ func (g *graphWriter) write(cells [3]value.ID) error {
 	return g.sink.Row([]rdf.Term{s, p, o})
 }
 
-// describe writes a resource's concise bounded description: all of its triples, and those of the blank nodes that it
-// leads to.
+// describe writes a resource's concise bounded description: all of its triples, and those of the blank nodes reachable
+// from it.
 func (g *graphWriter) describe(n value.ID) error {
 	if n == 0 {
 		return nil

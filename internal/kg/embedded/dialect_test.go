@@ -115,7 +115,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestConstructAndDescribe checks the query forms that return triples.
 func TestConstructAndDescribe(t *testing.T) {
 	g := graphOf(t, `:a :p :b, "x" ; :q [ :r 1 ] . :b :p :c .`)
 	runCases(t, g, []queryCase{

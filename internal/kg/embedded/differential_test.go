@@ -145,7 +145,6 @@ func (g *generator) element(depth int, exists bool) string {
 
 func (g *generator) query() string { return "SELECT * WHERE " + g.group(3, false) }
 
-// data returns a small random graph.
 func (g *generator) data() string {
 	var b strings.Builder
 	for range 5 + g.r.IntN(10) {

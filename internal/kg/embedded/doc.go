@@ -10,7 +10,7 @@
 //   - value: terms as values; comparison, order and arithmetic
 //   - store: the triples, as term IDs in three sorted permutations, and readers for Turtle and N-Triples
 //   - entity: search, labels and entity pages
-//   - limit: the time and memory that a query uses
+//   - limit: limits on a query's time and memory
 //   - function: the functions of SPARQL and the dialect
 //   - httpapi: the graph over HTTP
 //
@@ -26,9 +26,9 @@
 // This is not the bottom-up order of the algebra. The two differ if a part reads a variable that it does not bind in
 // every solution (OPTIONAL, MINUS, FILTER, BIND). Therefore, each part records the variables for which it must not
 // receive a binding ([info.unsafe]). If such a variable is already bound, the part is evaluated once, separately, and
-// joined by hash. The same is done if it is cheaper, and for parts that are connected only by a filter such as ?a = ?b
-// (hashjoin.go). Rows with unbound cells are also looked up by hash (tableindex.go). EXISTS caches its results
-// (exists.go).
+// joined by hash. Parts are also evaluated this way if that is cheaper, or if they are connected only by a filter such
+// as ?a = ?b (hashjoin.go). Rows with unbound cells are also looked up by hash (tableindex.go). EXISTS caches its
+// results (exists.go).
 //
 // A single meter limits a query's time and memory during both planning and execution (package limit).
 package embedded

@@ -31,7 +31,7 @@ type exec struct {
 	labels map[labelKey]value.ID
 }
 
-// newExec returns a run of a plan. m is the query's meter, which includes what planning has used.
+// newExec returns a run of a plan. m is the query's meter, which already includes what planning used.
 func newExec(g *Graph, m limit.Meter, p *plan) *exec {
 	ex := &exec{Env: function.NewEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p,
 		row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
@@ -49,7 +49,6 @@ func (ex *exec) savedRow() []value.ID {
 	return make([]value.ID, len(ex.row))
 }
 
-// value returns the value of a term.
 func (ex *exec) value(n value.ID) value.Value {
 	if n&value.LocalBit != 0 {
 		return ex.terms.values.at(int(n &^ value.LocalBit))[0]
@@ -95,7 +94,6 @@ func (ex *exec) intern(v value.Value) value.ID {
 	return v.ID
 }
 
-// term returns the RDF term with the given ID.
 func (ex *exec) term(n value.ID) rdf.Term {
 	if n&value.LocalBit != 0 {
 		return ex.terms.values.at(int(n &^ value.LocalBit))[0].Term()

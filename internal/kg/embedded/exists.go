@@ -20,7 +20,7 @@ type existsRun struct {
 	found bool
 	stop  *stopError
 	save  []value.ID
-	known map[uint64]bool // cached results by the cells of memo
+	known map[uint64]bool // cached results, keyed by the cells in memo
 }
 
 // memoSize is the size of a cached result in bytes.
@@ -76,7 +76,7 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 		copy(ex.row, r.save)
 		if x.memo != nil && ex.Mem < ex.Max/memoRoom {
 			r.known[key] = r.found
-			_ = ex.Alloc(memoSize) // the error is kept in ex.err
+			_ = ex.Alloc(memoSize) // the error is kept in ex.Err
 		}
 		return value.TruthOf(r.found != x.not)
 	}

@@ -11,7 +11,6 @@ import (
 // evalFn evaluates an expression for the current row. The zero Value means unbound or an error.
 type evalFn func(ex *exec) value.Value
 
-// condFn evaluates a condition for the current row.
 type condFn func(ex *exec) value.Truth
 
 // exprEnv is an expression's environment: the names that it sees and the variables that can have a value there.
@@ -43,7 +42,6 @@ func (env exprEnv) slot(name string) (int, bool) {
 
 func noValue(*exec) value.Value { return value.Value{} }
 
-// expr compiles an expression.
 func (c *compiler) expr(e *sparql.Expr, env exprEnv) evalFn {
 	if !c.tick() || !c.book(exprSize) {
 		return noValue
@@ -278,7 +276,8 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	}
 }
 
-// iriSet returns a set for a long list of IRIs, and nil for any other list. Comparing IRIs is never an error.
+// iriSet returns the set of IRIs in a long list of IRIs, and nil for any other list. A set lookup can replace the
+// comparisons because comparing IRIs is never an error.
 func iriSet(list []*sparql.Expr) map[string]bool {
 	if len(list) < 8 {
 		return nil

@@ -112,7 +112,6 @@ func TestLogicAndComparison(t *testing.T) {
 	})
 }
 
-// TestArithmetic checks types, exactness and dates.
 func TestArithmetic(t *testing.T) {
 	runExprs(t, graphOf(t, ":a :b :c ."), []exprCase{
 		{`1 + 2`, "3"}, {`0.1 + 0.2`, "0.3"}, {`1 / 2`, "0.5"}, {`1 / 3`, "0.33333333333333333333"},
@@ -130,7 +129,6 @@ func TestArithmetic(t *testing.T) {
 	})
 }
 
-// TestCasts checks the constructor functions.
 func TestCasts(t *testing.T) {
 	runExprs(t, graphOf(t, ":a :b :c ."), []exprCase{
 		{`xsd:integer("42")`, "42"}, {`xsd:integer("4.2")`, "-"}, {`xsd:integer(4.9)`, "4"}, {`xsd:integer(-4.9e0)`, "-4"},
@@ -161,7 +159,7 @@ func TestBadExpressionsFail(t *testing.T) {
 	}
 }
 
-// TestDecimalLaws compares decimals with an independent implementation: the rationals in math/big.
+// TestDecimalLaws compares decimal arithmetic with an independent implementation, math/big's rationals.
 func TestDecimalLaws(t *testing.T) {
 	rat := func(d value.Decimal) *big.Rat { return new(big.Rat).SetFrac(d.Int(), value.Pow10(d.Scale)) }
 	law := func(an, bn int64, as, bs uint8) bool {
@@ -207,7 +205,7 @@ func TestCalendarLaws(t *testing.T) {
 }
 
 // FuzzLiteral passes arbitrary strings to the parsers of typed literals. None may panic, and a parsed value must be
-// written as a string that parses as the same value.
+// formatted as a string that parses to the same value.
 func FuzzLiteral(f *testing.F) {
 	for _, s := range []string{"1", "-0.50", "1e5", "2024-02-29T24:00:00Z", "-0001-01-01", "P1Y2M3DT4H5M6.7S",
 		"12:00:00+14:00", "INF", "1999", "2000-12Z"} {

@@ -13,7 +13,7 @@ import (
 )
 
 // geoNode implements SERVICE wikibase:around and wikibase:box: the pattern ?place wdt:P625 ?location and a test on the
-// location. It is both a node and an operator. Source: Wikidata:SPARQL query service/User Manual, section Geospatial
+// location. It implements both node and op. Source: Wikidata:SPARQL query service/User Manual, section Geospatial
 // search.
 type geoNode struct {
 	pattern  *tripleNode
@@ -24,7 +24,7 @@ type geoNode struct {
 	inf      info
 }
 
-// geo compiles the two services.
+// geo compiles wikibase:around and wikibase:box.
 func (b *groupBuilder) geo(s *sparql.Service) {
 	c := b.c
 	g := &geoNode{params: map[string]place{}, distance: -1, box: s.Kind() == sparql.BoxService}
@@ -125,7 +125,7 @@ func (g *geoNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// test returns the location test for the parameters in the current row, or nil if they are not points.
+// test returns the location test for the parameters in the current row, or nil if they are invalid.
 func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	if !g.box {
 		center, ok := function.ParsePoint(g.param(ex, "center"))
@@ -192,7 +192,7 @@ func (b *groupBuilder) slice(s *sparql.Service) {
 	b.join(n)
 }
 
-// sliceNode implements bd:slice and bd:sample. It is both a node and an operator, and is always evaluated separately.
+// sliceNode implements bd:slice and bd:sample. It implements both node and op, and is always evaluated separately.
 type sliceNode struct {
 	inner         *groupNode
 	op            op

@@ -17,8 +17,8 @@ type Options struct {
 	Random func() uint64
 	// time limit per query; 0 means 60 s, the query service's own limit; negative means no limit
 	Timeout   time.Duration
-	MaxMemory int64 // bytes that a query may use; 0 means 256 MB
-	MaxRows   int64 // rows that [Graph.Query] collects before it fails; 0 means 1,000,000
+	MaxMemory int64 // memory limit per query in bytes; 0 means 256 MB
+	MaxRows   int64 // maximum number of rows that [Graph.Query] may collect; 0 means 1,000,000
 	MaxResult int64 // maximum size of a streamed response (package httpapi) in bytes; 0 means 256 MB
 
 	// MaxTotalMemory is the total memory in bytes that concurrent queries may use; 0 means 1 GB. A query that cannot get
@@ -72,10 +72,10 @@ type Graph struct {
 // those algorithms are always used.
 type tuning struct {
 	scan     int     // maximum number of rows in a table that is scanned rather than indexed
-	scanOnce int     // the same, for a table that is built for a single search
+	scanOnce int     // the same limit, for a table that is built for a single search
 	linkRows float64 // minimum number of input rows for which joining a table by equality filters pays off
 	memoCost float64 // estimated cost of an EXISTS above which its results are cached
-	favor    float64 // factor by which a table must be cheaper than evaluation row by row
+	favor    float64 // factor by which a table must be cheaper than row-by-row evaluation
 }
 
 var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, favor: 4}

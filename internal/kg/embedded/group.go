@@ -47,7 +47,6 @@ type segment struct {
 	end   *barrier
 }
 
-// filterPart is a FILTER in a group.
 type filterPart struct {
 	cond condFn
 	uses varSet
@@ -80,7 +79,6 @@ type groupBuilder struct {
 
 const maxNesting = 2000
 
-// group compiles a group graph pattern.
 func (c *compiler) group(g *sparql.Group, sc *scope) *groupNode {
 	return c.groupWith(g, sc, varSet{}, varSet{})
 }
@@ -160,7 +158,7 @@ func (b *groupBuilder) pattern(p sparql.Pattern) {
 	}
 }
 
-// nested adds an inner group as a join. A group that contains only joins is equivalent to its parts.
+// nested adds an inner group as a join. It flattens a group that contains only joins, which is equivalent to its parts.
 func (b *groupBuilder) nested(g *groupNode) {
 	if len(g.segs) == 1 && g.segs[0].end == nil && len(g.filters) == 0 {
 		for _, n := range g.segs[0].joins {
@@ -202,7 +200,7 @@ func (b *groupBuilder) optional(x *sparql.Optional) {
 	b.vars = b.vars.union(in.vars)
 }
 
-// minus compiles MINUS. Variables in its group that are not bound before it are unrelated to variables with the same
+// minus compiles MINUS. Variables in its group that are not bound before MINUS are unrelated to variables with the same
 // name outside.
 func (b *groupBuilder) minus(x *sparql.Minus) {
 	inner := b.c.group(x.Group, b.sc.inner(b.vars))
@@ -293,10 +291,9 @@ func (n *groupNode) summarize() {
 		in.unsafe.addAll(f.uses.minus(in.cert))
 		in.uses.addAll(f.uses)
 	}
-	in.unsafe = in.unsafe.minus(n.sc.given) // these get their values before anything else
+	in.unsafe = in.unsafe.minus(n.sc.given) // variables in given get their values before anything else
 }
 
-// service dispatches on the kind of service.
 func (b *groupBuilder) service(s *sparql.Service) {
 	c := b.c
 	switch s.Kind() {

@@ -26,8 +26,8 @@ func equalityData() string {
 }
 
 // TestJoinByEquality checks filters that join parts without a common variable. The data has 30 numbers, a float, two
-// more fives, -0 and 0, a string with a language tag, and a time in two time zones; NaN and unknown types are equal to
-// nothing.
+// more fives, -0 and 0, a string with a language tag, and a time in two time zones; NaN and values of unknown types are
+// equal to nothing.
 func TestJoinByEquality(t *testing.T) {
 	for _, tune := range []tuning{defaultTuning, {}, {scan: 1e9, scanOnce: 1e9, linkRows: 1e9, favor: 1e9}} {
 		g := graphOf(t, equalityData())
@@ -35,7 +35,7 @@ func TestJoinByEquality(t *testing.T) {
 		for _, c := range []struct{ query, want string }{
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x = ?y) }`, "36"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?y = ?x && ?a != ?b) }`, "36"},
-			// 29 matches for 1 to 29, six with the float, two with the fives, and one of -0 with 1
+			// 29 matches for ?x from 1 to 29, 6 + 1 with the float 7, 4 + 1 with the other two fives, and -0 + 1 with 1
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x + 1 = ?y) }`, "33"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(sameTerm(?x, ?y)) }`, "3"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(!(?x != ?y)) }`, "36"},
@@ -46,7 +46,7 @@ func TestJoinByEquality(t *testing.T) {
 			{`SELECT (COUNT(*) AS ?n) { { SELECT ?a (MAX(?v) AS ?x) { ?a :p ?v } GROUP BY ?a } { SELECT ?b (MIN(?v) AS ?y) { ?b :q ?v } GROUP BY ?b } FILTER(?x = ?y) }`, "35"},
 			{`SELECT ?b ?c { ?a :p ?x . ?b :q ?y . ?c :q ?z FILTER(?x = ?y && ?y = ?z && ?b != ?c && ?x != 5) }`,
 				":b35 :b7 | :b7 :b35"},
-			// A long list of IRIs becomes a set. Testing a literal against it is false, not an error.
+			// A long list of IRIs becomes a set. Testing whether it contains a literal gives false, not an error.
 			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,
 				":b3 | :z"},
 			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x NOT IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,

@@ -170,7 +170,7 @@ func (l *labelService) text(ex *exec, it labelItem, n value.ID) value.ID {
 	}
 	got := l.find(ex, it, n)
 	ex.labels[key] = got
-	_ = ex.Alloc(80) // the error is kept in ex.err
+	_ = ex.Alloc(80) // the error is kept in ex.Err
 	return got
 }
 

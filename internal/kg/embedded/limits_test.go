@@ -80,7 +80,7 @@ func greedyQueries() map[string]string {
 }
 
 // TestGreedyQueriesEnd checks that hopeless queries end when they reach their deadline or memory budget, with an error
-// that shows which it was.
+// that shows which limit was reached.
 func TestGreedyQueriesEnd(t *testing.T) {
 	const limit = 120 * time.Millisecond
 	g := denseGraph(t, 150, Options{Timeout: limit, MaxMemory: 24 << 20, MaxRows: 200_000})
@@ -107,7 +107,6 @@ func TestGreedyQueriesEnd(t *testing.T) {
 	}
 }
 
-// TestOrdinaryBesideGreedy runs small queries while greedy ones are running.
 func TestOrdinaryBesideGreedy(t *testing.T) {
 	g := denseGraph(t, 100, Options{Timeout: 300 * time.Millisecond, MaxMemory: 16 << 20})
 	ctx, cancel := context.WithCancel(context.Background())

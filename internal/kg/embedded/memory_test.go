@@ -182,7 +182,7 @@ func (rowFunc) Head([]string, bool) error  { return nil }
 func (rowFunc) Boolean(bool) error         { return nil }
 func (f rowFunc) Row(row []rdf.Term) error { return f() }
 
-// TestLongQueryText checks that the text of a query counts too.
+// TestLongQueryText checks that a query's own text counts toward its memory limit.
 func TestLongQueryText(t *testing.T) {
 	g := denseGraph(t, 5, Options{MaxMemory: 4 << 20})
 	_, err := g.Query(context.Background(), "SELECT * { VALUES ?x { "+strings.Repeat("1 ", 100_000)+"} }")
@@ -210,7 +210,7 @@ func TestMemoryGivenBack(t *testing.T) {
 // TestReplaceSizes checks that the size of a replacement is computed in advance: a string that fits is created,
 // whatever the pattern, and one that does not fit is rejected.
 func TestReplaceSizes(t *testing.T) {
-	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // strings up to 1 MB
+	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // limits strings to 1 MB
 	for _, c := range []struct {
 		expr string
 		want string // "" if rejected

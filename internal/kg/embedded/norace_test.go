@@ -2,5 +2,5 @@
 
 package embedded
 
-// raceDetector reports whether the tests run with the race detector, which makes the size of the heap meaningless.
+// raceDetector reports whether the tests run with the race detector, which makes heap sizes meaningless.
 const raceDetector = false

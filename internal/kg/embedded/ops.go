@@ -78,7 +78,7 @@ func (f *filterOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// extend binds a slot to an expression.
+// extend binds a slot to the value of an expression.
 type extend struct {
 	slot int
 	fn   evalFn
@@ -162,7 +162,8 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// minusOp implements MINUS. It tests each row by running inner or against table, which contains the group's solutions.
+// minusOp implements MINUS. It tests each row either by running inner or by searching table, which contains the group's
+// solutions.
 type minusOp struct {
 	inner  op
 	table  *tableOp

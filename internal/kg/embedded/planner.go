@@ -2,7 +2,7 @@ package embedded
 
 import "math"
 
-// seqOp nests its steps. It is a nested loop with an index in every step.
+// seqOp runs its steps as nested loops, with an index in every step.
 type seqOp struct{ steps []op }
 
 func (s *seqOp) build(ex *exec, next runner) runner {
@@ -25,7 +25,7 @@ type progress struct {
 	certain, final map[int]int
 }
 
-// add appends a step that binds the slots in cert in all rows and those in binds in some.
+// add appends a step that binds the slots in cert in all rows and the slots in binds in some rows.
 func (p *progress) add(o op, cert, binds varSet) {
 	p.steps = append(p.steps, o)
 	for _, slot := range cert.minus(p.bound).slots() {
@@ -282,7 +282,7 @@ func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 // needs is implemented by joins that are useful only after other joins have bound certain variables.
 type needs interface{ needs() varSet }
 
-// ready reports whether each variable that a join needs is bound, or is not bound by any other join.
+// ready reports whether every variable that a join needs is already bound or cannot be bound by another join.
 func ready(n node, all []node, bound varSet) bool {
 	x, ok := n.(needs)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Sink receives a result as it is found. An error from any method stops the query.
+// Sink receives a query's result while the query runs. An error from any method stops the query.
 type Sink interface {
 	// Head is called once, before all rows, with the column names. If ask is true, the result is a boolean, which is
 	// passed to Boolean.
@@ -64,7 +64,7 @@ type collector struct {
 	ex    *exec // counts the rows' bytes
 }
 
-// termBytes is the size of an [rdf.Term].
+// termBytes is the size of an [rdf.Term] in bytes.
 const termBytes = 56
 
 // Head stores the columns.
@@ -95,8 +95,8 @@ func (c *collector) Boolean(b bool) error {
 }
 
 // Stream runs a query and passes its result to the sink row by row. The result of a CONSTRUCT or DESCRIBE query has the
-// columns subject, predicate and object. Errors are those of [Graph.Query] and those of the sink; rows may have been
-// passed to the sink before an error.
+// columns subject, predicate and object. Stream returns the same errors as [Graph.Query], and any error from the sink.
+// Rows may have been passed to the sink before an error.
 func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()

@@ -104,7 +104,7 @@ const peopleData = `
 :dan :age 3.5 ; :boss :bob ; :knows [ :name "x" ; :age 5 ] .
 `
 
-// TestPatterns checks joins, scopes, and mistakes that simple evaluators make; each case names one.
+// TestPatterns checks joins, scopes, and common mistakes of simple evaluators.
 func TestPatterns(t *testing.T) {
 	runCases(t, graphOf(t, peopleData), []queryCase{
 		{"a variable twice in one pattern", "SELECT ?x { ?x :self ?x }", ":ann"},
@@ -221,7 +221,6 @@ func TestAggregates(t *testing.T) {
 	})
 }
 
-// TestModifiers checks ORDER BY, LIMIT, OFFSET and DISTINCT.
 func TestModifiers(t *testing.T) {
 	g := graphOf(t, `:a :v 1 . :b :v 10 . :c :v 2.5 . :d :v "text" . :e :v :iri . :f :v [] . :g :v "2000-01-01T00:00:00Z"^^xsd:dateTime . :h :w 1 . :a :u "x" . :b :u "x" . :c :u "y" .`)
 	runCases(t, g, []queryCase{

@@ -11,9 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// This file contains the simple, slow evaluator that the fast one is compared with. It evaluates the SPARQL algebra
-// bottom-up on lists of maps, as section 18 of the recommendation defines it, without indexes, join ordering or passing
-// bindings down. It compares values with the same functions as the fast one; these have their own tests.
+// This file contains a simple, slow evaluator, with which the graph's fast evaluator is compared. It evaluates the
+// SPARQL algebra bottom-up on lists of maps, as section 18 of the recommendation defines it, without indexes, join
+// ordering or passing bindings down. Both evaluators compare values with the same functions, which have their own
+// tests.
 
 // solution maps names to terms. The names of the query's blank nodes start with "_:".
 type solution map[string]rdf.Term

@@ -1,13 +1,13 @@
 package embedded
 
-// rowsPerPage is the number of rows in a page of a [rows].
+// rowsPerPage is the number of rows per page.
 const (
 	pageShift   = 10
 	rowsPerPage = 1 << pageShift
 )
 
-// rows is a list of rows of equal width. It grows by pages, so that once the first page is full, nothing is copied and
-// no garbage is created. It accounts for exactly the memory that it uses.
+// rows is a list of rows of equal width. It grows one page at a time: once the first page is full, growing copies
+// nothing and creates no garbage. It accounts for exactly the memory that it uses.
 type rows[T any] struct {
 	width int
 	unit  int // size of a cell in bytes
@@ -72,7 +72,6 @@ func (r *rows[T]) count(ex *exec, n int) error {
 	return ex.Alloc(n)
 }
 
-// truncate keeps the first n rows.
 func (r *rows[T]) truncate(n int) {
 	if n >= r.n {
 		return
@@ -99,7 +98,6 @@ func (r *rows[T]) reset(ex *exec) {
 	r.used = used
 }
 
-// free releases all memory.
 func (r *rows[T]) free(ex *exec) {
 	ex.Free(r.used)
 	r.used, r.n, r.pages = 0, 0, nil

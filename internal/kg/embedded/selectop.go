@@ -151,7 +151,7 @@ type sorter struct {
 		keys  rows[value.Value]
 	}
 	now []value.Value // keys of the current row
-	cut int32         // last row needed so far, or -1 until there are enough
+	cut int32         // last of the rows needed so far, or -1 until there are enough rows
 }
 
 // abort is a panic value that carries an error out of a sort.
@@ -220,7 +220,6 @@ func (st *sorter) add() error {
 	return ex.Tick()
 }
 
-// compareKeys compares the keys of two rows.
 func (st *sorter) compareKeys(a, b []value.Value) int {
 	for i := range st.sel.keys {
 		c := value.SortCompare(a[i], b[i])
@@ -269,7 +268,7 @@ func (st *sorter) sort() (err error) {
 	return nil
 }
 
-// shrink keeps only the first rows.
+// shrink keeps only the first rows in sort order.
 func (st *sorter) shrink() error {
 	if err := st.sort(); err != nil {
 		return err

@@ -23,11 +23,10 @@ type selectNode struct {
 	names    []string
 	project  []int
 	inf      info
-	ordered  bool // the sort keys read only projected variables
+	ordered  bool // the sort keys use only projected variables
 	any      bool // ASK: one solution is enough
 }
 
-// orderKey is an ORDER BY key.
 type orderKey struct {
 	fn   evalFn
 	desc bool
@@ -330,7 +329,8 @@ func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
 	return estimate{e.rows, cost}
 }
 
-// plan returns the operator. It may receive those bindings in bound that are projected and not unsafe.
+// plan returns the operator. Of the bindings in bound, it may receive those for variables that are projected and not
+// unsafe.
 func (s *selectNode) plan(c *compiler, bound varSet, rows float64) op {
 	given := bound.intersect(s.inf.vars).minus(s.inf.unsafe)
 	o := &selectOp{sel: s, where: s.where.plan(c, given, rows)}

@@ -15,12 +15,11 @@ type table struct {
 	classes []*tableClass // created when the table is first searched
 	lists   int           // size of the classes' lists in bytes
 	once    bool          // the table is rebuilt for each row, so an index rarely pays off
-	loose   bool          // the cells in the last column, the key of the equalities, are unreliable
+	loose   bool          // the last column, which contains the equality keys, is unreliable
 }
 
 func newTable(width int) *table { return &table{rows: rows[value.ID]{width: width, unit: 4}} }
 
-// drop releases the table's memory.
 func (t *table) drop(ex *exec) {
 	t.free(ex)
 	ex.Free(t.lists)
@@ -43,11 +42,11 @@ type tableOp struct {
 	slots   []int // slots of the columns
 	equal   []equality
 	ambient []ambientPlace // inside EXISTS
-	again   bool           // if the part depends on them, the table is built for each row
+	again   bool           // the part depends on outside variables, so the table is built for each row
 }
 
 // ambientPlace is a pair of slots: one that gets its value from outside, and the one that contains that value. They
-// differ if the group itself may have bound the first slot since then.
+// differ if the group itself may have bound the first slot since entry to the EXISTS.
 type ambientPlace struct{ to, from int }
 
 // table wraps a part that is evaluated separately.
@@ -280,8 +279,8 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// removes finds out whether a row in the table removes the current row, that is, whether they have a bound variable in
-// common and agree on all such variables.
+// removes sets found to whether a row in the table removes the current row, that is, whether they have a bound variable
+// in common and agree on all such variables.
 func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID, found *bool) error {
 	*found = false
 	stop := &stopError{}
@@ -338,7 +337,6 @@ func (t *tableNode) plan(*compiler, varSet, float64) op {
 	return &o
 }
 
-// values compiles inline data.
 func (c *compiler) values(v *sparql.Values, sc *scope) *tableNode {
 	t := &tableNode{rows: float64(len(v.Rows))}
 	for i, name := range v.Vars {
@@ -378,7 +376,6 @@ func (c *compiler) values(v *sparql.Values, sc *scope) *tableNode {
 	return t
 }
 
-// include compiles the INCLUDE of a named subquery.
 func (c *compiler) include(x *sparql.Include, sc *scope) *tableNode {
 	np := c.named[x.Name]
 	if np == nil {

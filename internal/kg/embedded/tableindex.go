@@ -56,7 +56,6 @@ func maskOf(cells []value.ID) uint64 {
 	return m
 }
 
-// len returns the number of rows in a class.
 func (k *tableClass) len(t *table) int {
 	if k.rows == nil {
 		return t.n
@@ -71,7 +70,6 @@ func (k *tableClass) at(t *table, i int32) []value.ID {
 	return t.at(int(i))
 }
 
-// classify divides the rows into classes.
 func (t *table) classify(ex *exec) error {
 	first := &tableClass{}
 	t.classes = []*tableClass{first}

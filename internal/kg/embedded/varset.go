@@ -9,7 +9,6 @@ type varSet struct {
 	words []uint64
 }
 
-// setOf returns the set of the given slots.
 func setOf(slots ...int) varSet {
 	var s varSet
 	for _, n := range slots {
@@ -21,7 +20,6 @@ func setOf(slots ...int) varSet {
 // high returns the index after that of the last word.
 func (s varSet) high() int { return s.low + len(s.words) }
 
-// word returns the word at index i.
 func (s varSet) word(i int) uint64 {
 	if i < s.low || i >= s.high() {
 		return 0
@@ -63,7 +61,6 @@ func (s *varSet) addAll(t varSet) {
 	}
 }
 
-// has reports whether a slot is in the set.
 func (s varSet) has(n int) bool { return s.word(n/64)&(1<<(n%64)) != 0 }
 
 func (s varSet) empty() bool {

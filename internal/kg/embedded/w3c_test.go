@@ -35,7 +35,6 @@ const (
 	rsNS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 )
 
-// w3cTest is a query evaluation test.
 type w3cTest struct {
 	name, query, result string
 	data                []string

@@ -90,7 +90,7 @@ func New(o Options) (*Graph, error) {
 	return g, nil
 }
 
-// Description returns the graph's description. It must not be changed.
+// Description returns the graph's description. Callers must not modify it.
 func (g *Graph) Description() kg.Description { return g.o.Graph }
 
 // Query runs a query, which may use the graph's prefixes without declaring them. For services other than Wikidata's,
@@ -122,7 +122,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	}
 	t, err := g.o.Query(ctx, res.Text)
 	var ke *kg.Error
-	if errors.As(err, &ke) && ke.Line > 0 { // the position is in rewritten text that the asker has not seen
+	if errors.As(err, &ke) && ke.Line > 0 { // the position refers to rewritten text, which the caller has not seen
 		moved := *ke
 		moved.Line, moved.Column = 0, 0
 		return nil, &moved
@@ -239,5 +239,4 @@ func quoted(texts []string) string {
 	return strings.Join(out, ", ")
 }
 
-// sortedKeys returns the keys of a map in order.
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

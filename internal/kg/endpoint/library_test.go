@@ -48,8 +48,8 @@ func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpo
 	return l, e, g
 }
 
-// TestQuestions checks that forty rewritten queries on 200,000 triples with their own vocabulary return the same over
-// HTTP as on the in-memory graph.
+// TestQuestions checks that forty rewritten queries on 200,000 triples with a custom vocabulary return the same results
+// over HTTP as from the in-memory graph.
 func TestQuestions(t *testing.T) {
 	l, e, g := libraryGraph(t, books)
 	if n := e.Len(); n < 200_000 {
@@ -99,7 +99,6 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// find returns the IDs of the hits.
 func find(t *testing.T, g *endpoint.Graph, q kg.FindQuery) []string {
 	t.Helper()
 	res, err := g.Find(t.Context(), q)
@@ -205,7 +204,7 @@ func TestPagesOfALibrary(t *testing.T) {
 			t.Errorf("Entity(%q): %+v, %v; want %s", id, e, err, kind)
 		}
 	}
-	// A class that is only mentioned has a page. If a house has a large number of values, they are counted.
+	// Even a class that occurs only as an object has a page. If a house has a large number of values, they are counted.
 	if e, err := g.Entity(t.Context(), "v:Work", "en"); err != nil || len(e.Claims) != 0 {
 		t.Errorf("a class that is only mentioned: %+v, %v", e, err)
 	}
@@ -246,7 +245,7 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestQueryIsGuarded checks which queries are never run, and at which position an error is reported.
+// TestQueryIsGuarded checks which queries are rejected before they run, and the position in syntax errors.
 func TestQueryIsGuarded(t *testing.T) {
 	var asked []string
 	g, err := endpoint.New(endpoint.Options{Graph: kg.Description{Name: "x", Dialect: "qlever",

@@ -25,8 +25,8 @@ type pageKey struct{ iri, language string }
 // Entity returns an entity's page with labels in lang, then English, then the graph's languages. On a Wikibase, the ID
 // is a Q or P number; elsewhere, it is a prefixed name, an <IRI> or a URL. Values of a property beyond the first 50 are
 // counted but not shown (PropertyStatements.Total). If a value is an unnamed node, its own properties become
-// qualifiers. The page is shared with later callers and must not be changed. The errors are BadID, NotFound, and those
-// of the service.
+// qualifiers. The page is shared with later callers and must not be changed. Errors have kind BadID or NotFound, or
+// come from the service.
 func (g *Graph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -303,7 +303,7 @@ func (p *plainPage) visit(f func(iri string, label *string)) {
 }
 
 // Examples returns examples of a property: on a Wikibase, the ones that the property itself lists (P1855); elsewhere,
-// some of its triples. The errors are those of [Graph.Entity]. If a property is not used, the error is NotFound.
+// some of its triples. It returns the same errors as [Graph.Entity]. If a property is not used, the error is NotFound.
 func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -32,7 +32,6 @@ func (g *Graph) fetch() *fetched {
 	return &fetched{g: g, b: store.NewBuilder(), nodes: map[string]bool{}}
 }
 
-// reader returns a reader for the fetched triples.
 func (f *fetched) reader() *entity.Reader {
 	return entity.NewReader(f.b.Build(), "graph "+f.g.o.Graph.Name)
 }
@@ -95,7 +94,7 @@ var (
 		rdf.Wikibase + "sitelinks"}
 )
 
-// wikibasePage fetches an entity with its statements and reads them. It follows a redirect.
+// wikibasePage fetches an entity with its statements and returns a reader for them. It follows a redirect.
 func (g *Graph) wikibasePage(ctx context.Context, id, lang string) (*entity.Reader, error) {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return nil, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", id)

@@ -49,7 +49,7 @@ const MostHits = lookup.MaxHits
 const maxInfos = 4
 
 // Find returns a page of hits, best first. Without text, the page is empty or, if Among is set, contains the most used
-// candidates. The errors are Refused for a page beyond [MostHits], and those of the index and ctx.
+// candidates. It returns a Refused error for a page beyond [MostHits], and any error from the index or ctx.
 func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ type candidates struct {
 	indexed  []string // IRIs of entries in the index
 	entries  map[string]lookup.Entry
 	other    []lookup.Entry      // entries created for terms that are not in the index; the IRI is the term in N-Triples
-	terms    map[string]rdf.Term // terms by the IRI of an entry in other
+	terms    map[string]rdf.Term // term of each entry in other, by the entry's IRI
 	variants map[string][]string // variants of Wikidata properties, by ID
 	typ      kg.Type             // the type that the query requests
 }
@@ -106,7 +106,7 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	lq.Limit, lq.Offset = min(limit+offset+1, MostHits), 0
 	var hits []lookup.Hit
 	if len(c.indexed) > 0 {
-		lq.Among, lq.External = c.indexed, true // a caller that names candidates wants them
+		lq.Among, lq.External = c.indexed, true // the caller named these candidates, so none are excluded
 		page, err := f.Index.Search(ctx, lq)
 		if err != nil {
 			return nil, failure(err)
@@ -175,7 +175,6 @@ func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, e
 	return c, nil
 }
 
-// entries returns the index entries for IRIs.
 func (f *Finder) entries(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error) {
 	if many, ok := f.Index.(Many); ok {
 		return many.GetMany(ctx, iris, language)
@@ -233,7 +232,6 @@ func Variant(iri string) string {
 	return ""
 }
 
-// result converts the hits to the form that the agent uses.
 func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *candidates) (*kg.SearchResult, error) {
 	res := &kg.SearchResult{More: more}
 	var properties []string
@@ -276,7 +274,6 @@ func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *ca
 	return res, nil
 }
 
-// hit converts an index entry to a hit.
 func (f *Finder) hit(h lookup.Hit) kg.Hit {
 	term := rdf.IRI(h.IRI)
 	out := kg.Hit{ID: f.Graph.Compact(h.IRI), Type: kg.Item, Label: h.Label, Aliases: h.Aliases, Term: &term, Uses: h.Uses,

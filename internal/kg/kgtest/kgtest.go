@@ -158,7 +158,6 @@ func testEntity(t *testing.T, g Graph) {
 	}
 }
 
-// statements returns the statements of a property on a page.
 func statements(t *testing.T, e *kg.Entity, property string) []kg.Statement {
 	t.Helper()
 	for _, c := range e.Claims {

@@ -36,7 +36,7 @@ func graph(t *testing.T, name, text string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// TestAsk checks that Ask understands a graph with its own vocabulary from the data alone.
+// TestAsk checks that Ask can describe a graph with a custom vocabulary from the data alone.
 func TestAsk(t *testing.T) {
 	p, err := registry.Ask(t.Context(), library(t, 400).Query)
 	if err != nil {
@@ -67,7 +67,7 @@ func TestAsk(t *testing.T) {
 }
 
 // TestAskBadEndpoints checks that an endpoint that never responds causes an error, and that an endpoint that answers
-// only some questions is understood as far as possible.
+// only some questions is described as far as possible.
 func TestAskBadEndpoints(t *testing.T) {
 	g := library(t, 100)
 	down := kg.Errorf(kg.Down, "the connection failed")
@@ -168,7 +168,7 @@ func TestLacks(t *testing.T) {
 		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
 	got, err := registry.Lacks(t.Context(), graph(t, "data.ttl", kgtest.Data).Query, &d)
 	want := []string{
-		"Of 6 things looked at, 16 % have no description.", // namely Bonn, among Q42, Q183, Q64, Q1048, Q7207, Q586
+		"Of 6 things looked at, 16 % have no description.", // only Bonn has none, among Q42, Q183, Q64, Q1048, Q7207, Q586
 		"Statements have no references.",
 		"There are no links to articles (schema:about).",
 	}
@@ -212,7 +212,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-// TestWriteFile checks that a symbolic link remains one, and that the mode does not change.
+// TestWriteFile checks that WriteFile preserves symbolic links and the file mode.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")

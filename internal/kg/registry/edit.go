@@ -63,7 +63,6 @@ func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 	return out, nil
 }
 
-// onlyComments reports whether a file contains only comments.
 func onlyComments(data []byte) bool {
 	for line := range bytes.Lines(data) {
 		if l := bytes.TrimSpace(line); len(l) > 0 && l[0] != '#' {

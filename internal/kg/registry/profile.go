@@ -100,8 +100,8 @@ func Probe(ctx context.Context, query Query) (some bool, err error) {
 }
 
 // Ask asks an endpoint for everything that its entry must contain: vocabulary, languages, prefixes and statement model.
-// It skips questions that the endpoint cannot answer in time and adds a note about each. The error is that of the first
-// question.
+// It skips questions that the endpoint cannot answer in time and adds a note about each. It returns an error only if
+// the first question fails or ctx is done.
 func Ask(ctx context.Context, query Query) (*Profile, error) {
 	p := &Profile{Triples: -1, Description: kg.Description{Dialect: "standard", Statements: kg.Plain}}
 	a := &asker{query: query, p: p, said: map[string]bool{}}
@@ -168,7 +168,6 @@ func (a *asker) predicates(ctx context.Context) {
 	}
 }
 
-// uses reports whether the graph uses a predicate.
 func (a *asker) uses(iri string) bool {
 	return slices.ContainsFunc(a.p.Predicates, func(c Count) bool { return c.IRI == iri })
 }
@@ -194,7 +193,7 @@ func (a *asker) classes(ctx context.Context) {
 		}
 		d.Types = append(d.Types, t.name)
 		if d.IsWikibase() {
-			break // on a Wikibase, rdf:type is about statement nodes
+			break // on a Wikibase, rdf:type does not link items to classes
 		}
 	}
 	if len(d.Types) == 0 {
@@ -336,7 +335,7 @@ func (a *asker) vocabulary(texts []text) {
 	d.Aliases = choose(rest, aliasIRIs, aliasWords, func(t text) bool { return t.length <= longestName }, false)
 	rest = slices.DeleteFunc(rest, func(t text) bool { return slices.Contains(d.Aliases, t.iri) })
 	d.Descriptions = choose(rest, descriptionIRIs, descriptionWords, func(t text) bool { return true }, false)
-	if len(d.Descriptions) == 0 { // long strings with a language tag
+	if len(d.Descriptions) == 0 { // use long strings with a language tag instead
 		for _, t := range rest {
 			if t.tagged > 0.5 && t.length > longestName/2 {
 				d.Descriptions = append(d.Descriptions, t.iri)
@@ -487,7 +486,7 @@ func (a *asker) prefixes(ctx context.Context) {
 	}
 }
 
-// engines lists parts of namespaces that engines use internally.
+// engines lists substrings of the namespaces that SPARQL engines use internally.
 var engines = []string{"openlinksw.com/", "//localuriqaserver/", "/sparql-service-description#", "bigdata.com/",
 	"qlever.cs.uni-freiburg.de/builtin"}
 

@@ -20,8 +20,8 @@ const (
 	longestMessage = 600            // maximum length of a message in characters
 	tailBytes      = 256 << 10      // how many bytes at the end of a broken result are searched for a stack trace
 	DefaultAfter   = time.Minute    // wait after a 429 that does not specify one
-	defaultBan     = 24 * time.Hour // a ban by the query service with no end time
-	unknownBan     = time.Hour      // a 403 with neither a reason nor an end time
+	defaultBan     = 24 * time.Hour // length of a query service ban that has no end time
+	unknownBan     = time.Hour      // length of the ban after a 403 with neither a reason nor an end time
 )
 
 // queryFailure converts the error response to a query (status 300 and above) to a failure that may be shown to users.
@@ -152,8 +152,8 @@ func withoutEcho(text, query string) string {
 	if after, ok := strings.CutPrefix(rest, strings.TrimSpace(query)); ok {
 		return strings.TrimLeft(after, "\n")
 	}
-	// The echo can differ from the query that we sent. The exception is the last line that starts with the outermost
-	// class.
+	// The echo can differ from the query that we sent, so look for the exception, which starts with the name of the
+	// outermost class.
 	if j := strings.LastIndex(rest, "\njava.util.concurrent."); j >= 0 {
 		return rest[j+1:]
 	}

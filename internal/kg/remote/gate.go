@@ -25,7 +25,7 @@ type BudgetStore interface {
 type Pace struct {
 	Time      time.Duration // capacity of the time bucket; each query uses up its running time
 	TimeRate  time.Duration // refill per minute
-	Errors    int           // capacity of the error bucket; takes one per status >= 400 or broken response
+	Errors    int           // capacity of the error bucket; each status >= 400 or broken response takes one
 	ErrorRate int           // refill per minute
 	Calls     int           // capacity of the request bucket; each request takes one
 	CallRate  int           // refill per minute; at most Calls+CallRate requests are possible in a minute
@@ -74,8 +74,8 @@ func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clo
 // written to the store and a value may be a secret.
 func (g *gate) key() string { return "endpoint " + politehttp.ShownURL(g.endpoint) }
 
-// enter waits for its turn and for enough budget. On success, the caller must call leave. The errors are Banned and
-// RateLimited, with RetryAfter set, and the error of ctx.
+// enter waits for its turn and for enough budget. On success, the caller must call leave. Errors have kind Banned or
+// RateLimited, with RetryAfter set, or are the error of ctx.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -83,7 +83,7 @@ func (g *gate) enter(ctx context.Context) error {
 	case <-g.turn:
 	}
 	admitted := false
-	defer func() { // even after a panic in the store
+	defer func() { // runs even after a panic in the store
 		if !admitted {
 			g.turn <- struct{}{}
 		}

@@ -227,9 +227,9 @@ func TestSecretsAreSentAndHidden(t *testing.T) {
 	}
 }
 
-// A running query regains part of its cost, since the clock advances meanwhile. Therefore, the test empties the account
-// directly: it takes 150 s from the initial 120 s, which leaves -30 s. 1 s is needed, and 60 s are refilled per minute,
-// so the wait is 31 s.
+// The time bucket refills while a query runs, so a query does not use up its full cost. Therefore, the test empties the
+// account directly: it takes 150 s from the initial 120 s, which leaves -30 s. 1 s is needed, and 60 s are refilled per
+// minute, so the wait is 31 s.
 func TestTimeBudget(t *testing.T) {
 	s, clock := serve(t, answering(resultsJSON, oneRow), func(c *Config) {
 		c.Pace = Pace{Time: 120 * time.Second, TimeRate: 60 * time.Second, Errors: 60, ErrorRate: 30}
@@ -332,7 +332,7 @@ func FuzzFailureTexts(f *testing.F) {
 	})
 }
 
-// panicking is a transport and a store that panics.
+// panicking is both a transport and a store. Its methods panic.
 type panicking struct{ BudgetStore }
 
 func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic("a fault") }

@@ -25,7 +25,7 @@ type Store interface {
 // maxKnown is the maximum number of shapes in memory. When there are more, all except those in use are dropped.
 const maxKnown = 2000
 
-// entry is a class in memory. Whoever holds turn may read and set shape.
+// entry is a cached class. Whoever holds turn may read and set shape.
 type entry struct {
 	turn  chan struct{}
 	shape *kg.Shape
@@ -50,7 +50,6 @@ func (m *Maker) entry(iri, lang string) *entry {
 	return e
 }
 
-// fresh reports whether a shape is recent enough.
 func (m *Maker) fresh(s *kg.Shape) bool {
 	return m.o.Now == nil || m.o.Now().Sub(s.At) < m.o.MaxAge
 }

@@ -26,7 +26,7 @@ const (
 	NotOnClass   HintKind = "not_on_class"  // no member of the subject's class has the predicate
 )
 
-// Hint describes something in a query that does not fit the graph's data. The query may still be right, because the
+// Hint describes something in a query that does not fit the graph's data. The query may still be correct, because the
 // shapes of large classes are based on samples.
 type Hint struct {
 	Kind      HintKind
@@ -181,7 +181,6 @@ func shownNode(key string) string {
 	return key
 }
 
-// path splits a path.
 func (c *checker) path(subject string, p *sparql.Path, object string) {
 	if wide, ok := c.typePath(p); ok && subject != "" {
 		c.typed(subject, object, wide)

@@ -28,7 +28,7 @@ const candidates = 50
 // FindClasses finds classes that have direct members by name or meaning, with labels in lang. Results are in this
 // order: the largest classes whose label equals the text, the results of the graph's own search, other large classes
 // whose label contains the words of the text. Uses is the number of direct members, or -1 if they were not counted.
-// Errors are those of the graph. If a graph cannot count its classes in time, FindClasses uses only the graph's own
+// Errors come from the graph. If a graph cannot count its classes in time, FindClasses uses only the graph's own
 // search.
 func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	limit = max(limit, 1)

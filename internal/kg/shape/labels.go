@@ -143,7 +143,6 @@ func labelRank(lang string, languages []string) int {
 	return len(languages) + 1
 }
 
-// label fills in the labels of a shape.
 func (m *Maker) label(ctx context.Context, s *kg.Shape, lang string) error {
 	refs := References(s)
 	iris := map[string]string{} // IRI to ID
@@ -188,7 +187,7 @@ func (m *Maker) languages(lang string) []string {
 	return out
 }
 
-// References returns pointers to all labels in a shape, by the ID that they belong to.
+// References returns pointers to all labels in a shape, keyed by the ID that each label belongs to.
 func References(s *kg.Shape) map[string][]*string {
 	out := map[string][]*string{}
 	add := func(r *kg.PropertyRef) {

@@ -52,12 +52,10 @@ type Members struct {
 	Single  bool   // whether the pattern binds each member only once
 }
 
-// class returns the direct members of a class.
 func (m *measurer) class(iri string) Members {
 	return Members{Pattern: "?member " + m.typePath() + " <" + iri + "> .", Var: "member", Single: len(m.d.Types) == 1}
 }
 
-// typePath returns the graph's type properties as a path.
 func (m *measurer) typePath() string { return TypePath(m.d) }
 
 // TypePath returns a graph's type properties as a path, with IRIs in angle brackets.
@@ -111,7 +109,6 @@ func (m Members) Group(sample int) string { return m.group(sample) }
 // Of returns a description of the direct members of a class.
 func Of(d *kg.Description, classIRI string) Members { return (&measurer{d: d}).class(classIRI) }
 
-// measurer measures one shape.
 type measurer struct {
 	d      *kg.Description
 	query  Query
@@ -292,8 +289,8 @@ func (m *measurer) predicates(ctx context.Context, group string, n int64, invers
 	return out, nil
 }
 
-// plainType reports whether a predicate is a type property on a graph that is not a Wikibase. It is not shown, since
-// every member obviously has the class.
+// plainType reports whether a predicate is a type property on a graph that is not a Wikibase. Such predicates are not
+// shown, since every member obviously has the class.
 func (m *measurer) plainType(iri string) bool {
 	return !m.d.IsWikibase() && slices.ContainsFunc(m.d.Types, func(t string) bool {
 		full, ok := Expand(m.d, t)

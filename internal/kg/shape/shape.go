@@ -57,7 +57,8 @@ type Options struct {
 	Limits Limits
 }
 
-// Maker measures shapes and caches them. It is safe for concurrent use. The shapes that it returns must not be changed.
+// Maker measures shapes and caches them. It is safe for concurrent use. Callers must not modify the shapes that it
+// returns.
 type Maker struct {
 	o       Options
 	mu      sync.Mutex
@@ -84,8 +85,8 @@ func New(o Options) (*Maker, error) {
 	return &Maker{o: o, known: map[string]*entry{}}, nil
 }
 
-// Shape returns the shape of a class, given by ID, prefixed name or IRI, with labels in lang. The errors are kg.BadID
-// for an invalid name, kg.NotFound for a class without direct members, and the graph's own errors.
+// Shape returns the shape of a class, given by ID, prefixed name or IRI, with labels in lang. Errors have kind kg.BadID
+// for an invalid name or kg.NotFound for a class without direct members, or come from the graph.
 func (m *Maker) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
 	iri, ok := Expand(&m.o.Graph, class)
 	if !ok {

@@ -464,7 +464,6 @@ left out: 1 property of members`
 	}
 }
 
-// TestMeasure measures the shape of the resources that match a pattern.
 func TestMeasure(t *testing.T) {
 	s, err := shape.Measure(context.Background(), &wikibase, load(t, cities).Query,
 		shape.Members{Pattern: "?p <http://www.wikidata.org/prop/direct/P36> ?city", Var: "city"}, shape.Limits{})

@@ -27,7 +27,7 @@ type Classes struct {
 }
 
 // Hierarchy returns the classes of a resource, their superclasses up to depth steps and, for a class, its subclasses
-// and number of direct members. Errors are those of query.
+// and number of direct members. Errors come from query.
 func Hierarchy(ctx context.Context, d *kg.Description, query shape.Query, start string, depth int) (*Classes, error) {
 	h := classTree{d: d, query: query, asked: map[string]bool{}, Classes: Classes{Wider: map[string][]string{}}}
 	if err := h.up(ctx, start, depth); err != nil {

@@ -49,7 +49,7 @@ type Stats struct {
 const UnknownIRI = "http://www.wikidata.org/.well-known/genid/"
 
 // Property counts the features of a property's statements on members or, if members is nil, of all its statements.
-// property is the IRI of the property entity on a Wikibase, and of the property itself elsewhere. Errors are those of
+// property is the IRI of the property entity on a Wikibase, and of the property itself elsewhere. Errors come from
 // query.
 func Property(ctx context.Context, d *kg.Description, query shape.Query, property string,
 	members *shape.Members) (*Stats, error) {

@@ -40,7 +40,7 @@ type Part struct {
 }
 
 // Statements returns at most [MaxStatements] statements of a property on a subject, best rank first. property is the
-// IRI of the property entity on a Wikibase, and of the property itself elsewhere. Errors are those of query.
+// IRI of the property entity on a Wikibase, and of the property itself elsewhere. Errors come from query.
 func Statements(ctx context.Context, d *kg.Description, query shape.Query, subject,
 	property string) ([]Statement, error) {
 	if d.IsWikibase() {

@@ -43,7 +43,6 @@ func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 	return decode(a, out)
 }
 
-// decode decodes a successful response.
 func decode(a remote.Answer, out any) *kg.Error {
 	if err := json.Unmarshal(a.Body, out); err != nil {
 		return &kg.Error{Kind: kg.Down, Message: "the API's answer has an unknown form", Err: err}

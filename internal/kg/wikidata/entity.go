@@ -63,9 +63,9 @@ type rawStatement struct {
 	Order      []string           `json:"qualifiers-order"`
 }
 
-// Entity returns an entity's page: all statements with ranks and qualifiers, and labels in lang or its fallbacks.
-// It omits statements and qualifiers with external identifiers. The page is shared with later callers and must not be
-// modified. The errors are BadID, NotFound, and those of the service.
+// Entity returns an entity's page: all statements with ranks and qualifiers, and labels in lang or its fallbacks. It
+// omits statements and qualifiers with external identifiers. The page is shared with later callers and must not be
+// modified. Errors have kind BadID or NotFound, or come from the service.
 func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	key := entityKey{id, language(lang)}
 	if e, ok := c.entities.Get(key); ok {
@@ -83,7 +83,6 @@ func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error
 	return e, nil
 }
 
-// fetchEntity fetches an entity's JSON.
 func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, error) {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return nil, kg.Errorf(kg.BadID, "%q is not the number of an item or property, such as Q42 or P31", remote.Tidy(id))

@@ -191,7 +191,7 @@ func TestVectorPace(t *testing.T) {
 	}
 }
 
-// TestVectorPaceOutlastsRestarts checks that the count of calls is kept across restarts.
+// TestVectorPaceOutlastsRestarts checks that the call count survives restarts.
 func TestVectorPaceOutlastsRestarts(t *testing.T) {
 	s, store := newService(t), remote.NewMemoryStore()
 	for range 20 {

@@ -55,13 +55,13 @@ func (c *Client) Secondary() *Client {
 	return &d
 }
 
-// speaker is a query service and its dialect, which may not be Wikidata's.
+// speaker is a query service and its dialect, which may differ from Wikidata's.
 type speaker struct {
 	*remote.Service
 	to rewrite.Target
 }
 
-// Query rewrites the query if the service's dialect differs, and runs it. In that case, Table.Asked is the rewritten
+// Query runs the query. If the service's dialect differs, Query first rewrites it and sets Table.Asked to the rewritten
 // query. If the dialect cannot express the query, the error is kg.Refused.
 func (s *speaker) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if s.to == rewrite.WDQS {

@@ -236,8 +236,8 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// A service that accepts no queries for now, or none at all, is not used until that time has passed. A second service
-// on another host is used instead, for the next query too.
+// After a ban or a long Retry-After, a service is not used until that time has passed. Until then, a second service on
+// another host receives all queries.
 func TestFallbackElsewhere(t *testing.T) {
 	for _, first := range []reply{{status: 403, body: "banned"}, {status: 429, header: map[string]string{"Retry-After": "7200"}}} {
 		s, other := newService(t).on("/sparql", first), newService(t).on("/sparql", reply{status: 200, body: oneRow},

@@ -90,7 +90,6 @@ func (c *Client) search(ctx context.Context, text, lang string, typ kg.Type, lim
 	return a, err
 }
 
-// first returns the first nonempty string.
 func first(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {

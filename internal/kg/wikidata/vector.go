@@ -32,7 +32,7 @@ var vectorPace = remote.Pace{Calls: 5, CallRate: 25}
 // errOff means that the search is temporarily disabled.
 var errOff = errors.New("the search by meaning is temporarily disabled")
 
-// vector implements the search by meaning. After a failure, it is disabled for a while, since it only supplements other
+// vector implements search by meaning. After a failure, it is disabled for a while, since it only supplements other
 // searches and nothing depends on it.
 type vector struct {
 	service *remote.Service
@@ -40,7 +40,7 @@ type vector struct {
 	lg      *slog.Logger
 	now     func() time.Time
 	mu      sync.Mutex
-	off     time.Time // it is not used until then
+	off     time.Time // the search is disabled until this time
 }
 
 // vectorHit is a hit in the vector database. It does not have a label.

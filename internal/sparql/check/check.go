@@ -60,7 +60,6 @@ func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	return sorted(c.out)
 }
 
-// sorted sorts problems by their position in the text.
 func sorted(problems []Problem) []Problem {
 	slices.SortStableFunc(problems, func(a, b Problem) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
@@ -273,7 +272,7 @@ func (c *checker) expr(e *sparql.Expr, bound map[string]bool, automatic bool) {
 		}
 		c.add("unbound", e.Span, "?"+v+" is used but never bound", "")
 	}
-	if e.Op == "BOUND" || e.Op == "COALESCE" { // these are meant for variables that may be unbound
+	if e.Op == "BOUND" || e.Op == "COALESCE" { // these functions are meant for variables that may be unbound
 		return
 	}
 	for _, a := range e.Args {

@@ -449,7 +449,7 @@ func (e *explainer) expr(x *sparql.Expr) string {
 	return e.named(x, args)
 }
 
-// named puts a function or aggregate into words.
+// named describes a function or aggregate in words.
 func (e *explainer) named(x *sparql.Expr, args []string) string {
 	if x.Star {
 		args = []string{"rows"}

@@ -18,7 +18,7 @@ type Slow struct {
 // Faster returns faster forms of a query that took too long, with the best guess first: patterns with known ends come
 // first or in a separate subquery, and labels are looked up only for the rows of the result. The rows are the same,
 // except that different rows may be cut off if there is a LIMIT and no order, or if ORDER BY has ties. Faster returns
-// nothing if nothing can be done.
+// no queries if it cannot find a faster form.
 func Faster(query string, o Slow) ([]Result, error) {
 	var out []Result
 	for _, anchors := range []bool{true, false} {
@@ -47,7 +47,6 @@ func Faster(query string, o Slow) ([]Result, error) {
 	return out, nil
 }
 
-// faster changes one tree.
 type faster struct {
 	rewriter
 	o    Slow
@@ -356,7 +355,7 @@ func cost(t *sparql.Triples, known map[string]bool) int {
 		}
 		c := [...]int{1000, 100, 1}[ends]
 		if isKnown(x.Subject) && ends == 1 {
-			c = 10 // an entity has few values
+			c = 10 // an entity has few values for a property
 		}
 		class := x.Path.IRI() == rdf.Direct+"P31" || x.Path.IRI() == rdf.RDFType
 		if class && ends == 1 && !isKnown(x.Subject) {

@@ -16,8 +16,8 @@ type Target string
 // The targets.
 const (
 	Standard Target = "standard" // SPARQL 1.1 Query, for any engine with Wikidata's data
-	// QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions, filters in
-	// OPTIONAL and EXISTS that see only their own group
+	// QLever: standard SPARQL, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions, filters
+	// in OPTIONAL and EXISTS that see only their own group
 	QLever Target = "qlever"
 	WDQS   Target = "wdqs" // the Wikidata Query Service: its prefixes, its label service, the split graph
 )
@@ -40,8 +40,8 @@ type Result struct {
 }
 
 // Query ports a query to another dialect. If the query needs a feature that the target lacks (calls to MediaWiki's API,
-// graph analytics, regular expressions that QLever's library does not support), the error states which. The result has
-// the same meaning, except as described in its notes. Errors from [sparql.Parse] are returned unchanged.
+// graph analytics, regular expressions that QLever's library does not support), the error names the feature. The result
+// has the same meaning, except as described in its notes. Errors from [sparql.Parse] are returned unchanged.
 func Query(query string, to Target, o Options) (*Result, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // value of every column as an answer, so an extra column with labels or counts makes the answer wrong.
 //
 // columns are the answer columns. If there are none, the first column that is not the label of another column is kept;
-// if only labels are projected, the labeled item is projected instead. An ASK query is not reduced.
+// if only labels are projected, the labeled item is projected instead. An ASK query has no columns to remove.
 func Scoring(query string, columns []string, language string) (*Result, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -46,7 +46,7 @@ func answerColumns(q *sparql.Query, columns []string) error {
 	if len(all) <= len(columns) && slices.Equal(all, columns) {
 		return nil
 	}
-	if !slices.Contains(all, columns[0]) { // a labeled item that is not projected
+	if !slices.Contains(all, columns[0]) { // columns[0] is an item of which only the label is projected
 		s.Items = append([]*sparql.SelectItem{{Var: columns[0]}}, s.Items...)
 		if s.GroupBy != nil {
 			return nil // checking whether the grouping allows it is not this function's task

@@ -8,7 +8,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// toWDQS rewrites a query for the Wikidata Query Service.
 func (r *rewriter) toWDQS() {
 	for _, n := range r.q.Named {
 		if n.First {

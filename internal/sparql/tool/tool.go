@@ -87,7 +87,6 @@ type sparqlLine struct {
 	Errors     []sparqlError         `json:"errors,omitempty"`
 }
 
-// sparqlError is a mistake in a query.
 type sparqlError struct {
 	Line     int    `json:"line"`
 	Column   int    `json:"column"`
@@ -101,7 +100,6 @@ func jsonError(e *sparql.Error) sparqlError {
 	return sparqlError{e.Line, e.Column, e.Message, e.Found, e.Expected, e.Hint}
 }
 
-// lines handles JSON lines.
 func (c *Run) lines(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	enc := json.NewEncoder(c.Out)
@@ -175,7 +173,6 @@ func (c *Run) fail(out *sparqlLine, err error) {
 	}
 }
 
-// one handles one query.
 func (c *Run) one(ctx context.Context, query string, out *sparqlLine) {
 	if c.Action == "rewrite" {
 		w, err := rewrite.Query(query, rewrite.Target(c.To), c.Rewrite)
@@ -282,7 +279,6 @@ func Cached(source LabelSource) LabelSource {
 	}
 }
 
-// text handles one query as plain text.
 func (c *Run) text(ctx context.Context, name, query string) error {
 	out := &sparqlLine{}
 	c.one(ctx, query, out)

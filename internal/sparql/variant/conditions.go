@@ -57,7 +57,7 @@ func (w *writer) class(i int, p place) {
 			}))
 		}
 	}
-	// only comparing the lists can show what a class excludes
+	// comparing the results is the only way to see what a class excludes
 	if _, anchored := p.bound(p.subject().Name); anchored && !w.counted && w.q.Form == sparql.Select {
 		w.add(Variant{Kind: Class, IRI: []string{o.Value().Value}, Var: p.subject().Name, Effect: More,
 			What: "without the class " + w.name(o)}, at(i, place.remove))
@@ -215,7 +215,7 @@ func (w *writer) optional(i int, p place) {
 			base, _ := sparql.LabelBase(c)
 			return c != free && base != free
 		}) {
-			return // otherwise, a row would be empty
+			return // the query has no other column
 		}
 		v.Kind, v.What = Missing, "also things without it: "+what
 	default:

@@ -62,7 +62,8 @@ func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	}
 }
 
-// over are the Wikidata properties for when something ended: end time, dissolved, date of death, service retirement.
+// over contains the Wikidata properties that say when something ended: end time, dissolved, date of death, service
+// retirement.
 var over = []string{"P582", "P576", "P570", "P730"}
 
 // propertyOf returns the ID of a property that leads to a value: a direct, statement or qualifier property.

@@ -20,7 +20,7 @@ var wikidata = variant.Options{Wikidata: true, Types: []string{rdf.Direct + "P31
 	Labels: []string{rdf.RDFSLabel}}
 
 // TestLaws checks that each variant of random queries over the built-in graph can be reparsed and reprinted, keeps the
-// columns, and loses or adds rows only as it claims. Every kind occurs.
+// columns, and loses or adds rows only as its Effect says. Every kind occurs.
 func TestLaws(t *testing.T) {
 	g, err := sandbox.Graph(embedded.Options{Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Timeout: 5 * time.Second})

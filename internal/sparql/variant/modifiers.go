@@ -31,7 +31,7 @@ func (w *writer) modifiers() {
 		changed := false
 		for _, it := range q.Body.Items {
 			sparql.Inspect(it.Expr, func(n sparql.Node) bool {
-				// not SUM or AVG: distinct values would drop equal values of different things
+				// not SUM or AVG: DISTINCT would drop equal values that belong to different things
 				if e, ok := n.(*sparql.Expr); ok && e.Kind == sparql.ExprAggregate && e.Op == "COUNT" && !e.Distinct &&
 					!e.Star {
 					e.Distinct, changed = true, true
@@ -56,7 +56,7 @@ func (w *writer) tied() (key string, change func(*sparql.Query) bool) {
 		projected = projected || it.Var == key
 	}
 	if w.q.Body.Star && k.Variable() == "" || label && k.Variable() != "" {
-		return "", nil // labels are names, not a ranking
+		return "", nil // an order by labels is alphabetical, not a ranking
 	}
 	return key, func(q *sparql.Query) bool {
 		q.Body.Limit.N += ties

@@ -17,16 +17,13 @@ func (p place) subject() *sparql.Term { return p.triple.Subject }
 func (p place) path() *sparql.Path    { return p.triple.Properties[0].Path }
 func (p place) object() *sparql.Term  { return p.triple.Properties[0].Objects[0] }
 
-// setPath replaces the path.
 func (p place) setPath(path *sparql.Path) bool {
 	p.triple.Properties[0].Path = path
 	return true
 }
 
-// remove removes the triple from its group.
 func (p place) remove() bool { return drop(p.group, p.triple) }
 
-// drop removes a pattern from its group.
 func drop(g *sparql.Group, p sparql.Pattern) bool {
 	i := slices.Index(g.Patterns, p)
 	if i < 0 {

@@ -76,7 +76,7 @@ type Options struct {
 }
 
 // Of returns the variants of a query, in the order of [Kinds]. A query that is neither SELECT nor ASK has no variants.
-// The error is from parsing the query.
+// Of returns an error if the query cannot be parsed.
 func Of(query string, o Options) ([]Variant, error) {
 	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {

@@ -89,7 +89,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestBounded checks the form of a query that is run as a probe.
 func TestBounded(t *testing.T) {
 	const service = `SERVICE wikibase:label { bd:serviceParam wikibase:language "en" }`
 	for _, tt := range []struct{ query, want string }{

@@ -1,6 +1,6 @@
-// Package benchdata generates the graph on which SPARQL engines are benchmarked, with 300,001 triples structured like
-// Wikidata's, and the queries for it. Every engine receives the same triples: the benchmarks in package embedded build
-// them in process, and tools/graphbench writes them as N-Triples for other engines.
+// Package benchdata generates the data for benchmarking SPARQL engines: a graph of 300,001 triples structured like
+// Wikidata's, and queries for it. Every engine receives the same triples: the benchmarks in package embedded build them
+// in process, and tools/graphbench writes them as N-Triples for other engines.
 package benchdata
 
 import (
@@ -61,10 +61,10 @@ func WriteNTriples(w io.Writer) error {
 	return err
 }
 
-// Query is a query and its class name.
+// Query is a query and the name of its query class.
 type Query struct{ Name, Text string }
 
-// Classes contains a query for each of the seven classes by which engines are compared.
+// Classes contains one query for each of the seven query classes used to compare engines.
 var Classes = []Query{
 	{"star", "SELECT ?x ?c ?k ?n { ?x wdt:P31 ?c ; wdt:P17 ?k ; wdt:P1082 ?n }"},
 	{"3-hop", "SELECT ?a ?d { ?a wdt:P50 ?b . ?b wdt:P50 ?c . ?c wdt:P50 ?d }"},
@@ -75,7 +75,7 @@ var Classes = []Query{
 	{"contains", `SELECT ?x { ?x rdfs:label ?l FILTER(CONTAINS(?l, "999")) }`},
 }
 
-// More contains further queries that every engine supports.
+// More contains additional queries that every engine supports.
 var More = []Query{
 	{"optional label", `SELECT ?x ?l { ?x wdt:P17 ?k OPTIONAL { ?x rdfs:label ?l FILTER(LANG(?l) = "en") } }`},
 	{"top ten", "SELECT ?x ?n { ?x wdt:P1082 ?n } ORDER BY DESC(?n) LIMIT 10"},

@@ -141,7 +141,6 @@ func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	return res, nil
 }
 
-// hit returns the search result for an entity.
 func (r *Reader) hit(num, lang string, chain []string) kg.Hit {
 	n := r.entity(num)
 	h := kg.Hit{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n, r.ids.description,

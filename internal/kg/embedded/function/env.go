@@ -49,11 +49,10 @@ func (e *Env) NamedBlank(text string) value.Value {
 	}
 	v := e.freshBlank()
 	e.byName[k] = v
-	_ = e.Alloc(len(text) + 320) // the error is kept in err
+	_ = e.Alloc(len(text) + 320) // the error is kept in e.Err
 	return v
 }
 
-// freshBlank returns a new blank node.
 func (e *Env) freshBlank() value.Value {
 	e.blanks++
 	return value.Value{Kind: value.KindBlank, Text: "b" + value.IntDecimal(int64(e.blanks)).String()}

@@ -91,7 +91,7 @@ func sameTerm(a, b value.Value) bool {
 	return a.Term() == b.Term()
 }
 
-// Variadic returns the function with the given name if it takes any other number of arguments, together with the
+// Variadic returns the function with the given name, for functions that are neither unary nor binary, together with the
 // minimum and maximum number of arguments (-1 if there is no maximum).
 func Variadic(name string) (f N, least, most int) {
 	switch name {
@@ -121,7 +121,7 @@ func Variadic(name string) (f N, least, most int) {
 	return nil, 0, 0
 }
 
-// Str is STR(term).
+// Str implements STR(term).
 func Str(_ *Env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindIRI:
@@ -132,7 +132,7 @@ func Str(_ *Env, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// Lang is LANG(literal).
+// Lang implements LANG(literal).
 func Lang(_ *Env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindLang:
@@ -230,7 +230,7 @@ func fnStrlen(e *Env, a value.Value) value.Value {
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(e *Env, a value.Value, f func(string) string) value.Value {
-	// f may create a copy and a result half as long again
+	// f may create a copy, and a result that is 50% longer
 	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) {
 		return value.Value{}
 	}
@@ -342,8 +342,7 @@ func fnHash(e *Env, name string, a value.Value) value.Value {
 	return value.String(hex.EncodeToString(sum))
 }
 
-// fnBnode returns the same blank node for the same string within a solution, so there is one node for each pair of
-// string and solution.
+// fnBnode returns one blank node for each string and solution.
 func fnBnode(e *Env, a value.Value) value.Value {
 	if a.Kind != value.KindString {
 		return value.Value{}

@@ -125,7 +125,7 @@ func (e *Env) regexFor(pattern, flags string) *regex {
 	e.Work(64 + r.size)
 	if len(e.regex) < 256 {
 		e.regex[key] = r
-		_ = e.Alloc(len(key) + 500 + programSize*r.size) // the error is kept in e.err
+		_ = e.Alloc(len(key) + 500 + programSize*r.size) // the error is kept in e.Err
 	}
 	return r
 }
@@ -149,7 +149,7 @@ type watchedText struct {
 	every int
 }
 
-// ReadRune returns the next rune.
+// ReadRune implements [io.RuneReader].
 func (w *watchedText) ReadRune() (rune, int, error) {
 	if w.count++; w.count%w.every == 0 && w.env.Check() != nil || w.s == "" {
 		return 0, 0, io.EOF
@@ -159,7 +159,7 @@ func (w *watchedText) ReadRune() (rune, int, error) {
 	return r, n, nil
 }
 
-// Regex is REGEX(text, pattern, flags).
+// Regex implements REGEX(text, pattern, flags).
 func Regex(e *Env, args []value.Value) value.Value {
 	flags := value.String("")
 	if len(args) == 3 {
@@ -186,8 +186,8 @@ func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	return r
 }
 
-// Replace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty string is an error, as in
-// XPath.
+// Replace implements REPLACE(text, pattern, replacement, flags). A pattern that matches the empty string is an error,
+// as in XPath.
 func Replace(e *Env, args []value.Value) value.Value {
 	var r *regex
 	if len(args) == 4 {
@@ -210,7 +210,7 @@ func Replace(e *Env, args []value.Value) value.Value {
 	if !ok || !e.Work(len(a.Text)*r.size/256) {
 		return value.Value{}
 	}
-	if refs > 0 && !e.Hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread in the engine stores all groups
+	if refs > 0 && !e.Hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread in Go's engine stores all groups
 		return value.Value{}
 	}
 	if !e.replacement(r, a.Text, fixed, refs) {
@@ -223,7 +223,7 @@ func Replace(e *Env, args []value.Value) value.Value {
 }
 
 // replacement charges in advance for the result of replacing the matches in s. The replacement string has fixed literal
-// bytes and refs references to groups. If an estimate based on the lengths alone is small, it suffices; otherwise,
+// bytes and refs group references. If an estimate based on the lengths alone is small, it suffices; otherwise,
 // replacement counts the matches.
 func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	// assume a match at every position; the combined length of the groups is at most the text length
@@ -247,8 +247,8 @@ func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	return e.Text(int(size)) && e.Hold(int(size)) // the engine's buffer grows
 }
 
-// goReplacement converts an XPath replacement ($1, \$, \\) to Go syntax (${1}, $$) and counts its literal bytes and its
-// references to groups.
+// goReplacement converts an XPath replacement ($1, \$, \\) to Go syntax (${1}, $$) and counts its literal bytes and
+// group references.
 func goReplacement(s string, groups int) (repl string, fixed, refs int, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -51,7 +51,7 @@ func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string)
 	return true
 }
 
-// fullText serves list=search, which finds items or properties with the words anywhere in their names.
+// fullText serves list=search, which finds items or properties whose names contain the words.
 func (h *EntityAPI) fullText(w http.ResponseWriter, r *http.Request) {
 	typ := namespaces[r.FormValue("srnamespace")]
 	res, err := h.graph.Find(r.Context(), kg.FindQuery{Text: r.FormValue("srsearch"), Type: typ,

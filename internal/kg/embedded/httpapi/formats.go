@@ -309,7 +309,7 @@ func (b *resultWriter) term(t rdf.Term) error {
 		return append(b, q[1:len(q)-1]...)
 	})
 	t.Value = ""
-	b.put(t.String()[1:]) // the closing quote, language or datatype
+	b.put(t.String()[1:]) // the closing quote and the language or datatype
 	return err
 }
 

@@ -139,7 +139,7 @@ func TestSplitName(t *testing.T) {
 	}
 }
 
-// TestPlainErrors checks errors in the plain-text form that pages show.
+// TestPlainErrors checks the plain-text errors that web pages show.
 func TestPlainErrors(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 50 * time.Millisecond})
 	for query, want := range map[string]string{
@@ -221,7 +221,7 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	h := NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: 50 * time.Millisecond}), 0)
 	done := make(chan struct{}, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() { done <- struct{}{} }() // even if the response is cut off
+		defer func() { done <- struct{}{} }() // runs even if the response is cut off
 		h.ServeHTTP(w, r)
 	}))
 	defer s.Close()

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// crossServer serves a graph on which the query cross returns 10^12 rows, with a slot for one query at a time.
+// crossServer serves a graph on which the cross query returns 10^12 rows, with a slot for one query at a time.
 func crossServer(t *testing.T, timeout time.Duration) *httptest.Server {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -69,7 +69,7 @@ func TestClientLeaves(t *testing.T) {
 	if _, err := io.CopyN(io.Discard, resp.Body, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	answered(t, s.URL) // while the client does not read
+	answered(t, s.URL) // the first client is connected but does not read
 	resp.Body.Close()
 	cancel()
 	answered(t, s.URL)
@@ -116,7 +116,7 @@ func TestClientLeavesWhilePlanning(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			go send() // a small query was using the only slot
+			go send() // try again: a small query was using the only slot
 		default:
 		}
 	}

@@ -15,7 +15,7 @@ type format struct {
 	use        use
 }
 
-// use is a set of purposes of a format.
+// use is a set of purposes that a format supports.
 type use uint8
 
 const (

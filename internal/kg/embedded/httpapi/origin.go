@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// AnyOrigin allows pages on any website to read next's responses. It is for public data.
+// AnyOrigin allows pages on any website to read next's responses. Use it for public data.
 func AnyOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "*")
@@ -14,7 +14,7 @@ func AnyOrigin(next http.Handler) http.Handler {
 }
 
 // SameOrigin rejects, with status 403, requests that a page on another website makes a browser send through links,
-// forms and scripts. It is for private data. Requests from other programs do not come from a page and are accepted.
+// forms and scripts. Use it for private data. Requests from other programs do not come from a page and are accepted.
 func SameOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sameOrigin(r) {

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// largeServer serves a graph on which the query cross returns 10^12 rows. It has slots for two queries and disconnects
+// largeServer serves a graph on which the cross query returns 10^12 rows. It has slots for two queries and disconnects
 // clients that stop reading for the duration stall.
 func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	t.Helper()
@@ -50,7 +50,7 @@ type watchedServer struct {
 	closed chan bool
 }
 
-// ask sends the query cross on a separate connection and reads the start of the response. If the server has no free
+// ask sends the cross query on a separate connection and reads the start of the response. If the server has no free
 // slot yet because a previous query is still ending, ask retries.
 func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	t.Helper()

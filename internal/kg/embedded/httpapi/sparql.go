@@ -39,7 +39,7 @@ type SPARQL struct {
 }
 
 // NewSPARQL returns a query endpoint for a graph. It runs at most parallel queries at once (no limit if 0). Like the
-// query service, it answers further queries with status 429.
+// query service, it rejects further queries with status 429.
 func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	h := &SPARQL{lg: lg, graph: g, stall: defaultStall}
 	if parallel > 0 {
@@ -197,8 +197,9 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	}
 }
 
-// acceptsPlain reports whether a client requests text/plain by name. Since no result has that type, such a client wants
-// plain error messages. All other clients receive errors in the query service's format, which its clients can parse.
+// acceptsPlain reports whether a client explicitly requests text/plain. Since no result has that type, such a client
+// wants plain error messages. All other clients receive errors in the query service's format, which its clients can
+// parse.
 func acceptsPlain(r *http.Request) bool {
 	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, _, _ := strings.Cut(part, ";"); strings.TrimSpace(kind) == "text/plain" {
@@ -230,7 +231,7 @@ func errorText(query string, err error) (status int, text string) {
 	status = http.StatusInternalServerError
 	const executed = "java.util.concurrent.ExecutionException: "
 	line := executed + "org.openrdf.query.QueryEvaluationException: " + err.Error()
-	if errors.Is(err, context.DeadlineExceeded) { // even if the response was waiting for its client
+	if errors.Is(err, context.DeadlineExceeded) { // even if the deadline passed while waiting for the client
 		err = &kg.Error{Kind: kg.Timeout}
 	}
 	var e *kg.Error

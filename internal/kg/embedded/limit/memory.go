@@ -14,7 +14,7 @@ import (
 // takes nothing from the pool, so that ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
-// maxText is the maximum length in bytes of a string that an expression creates, unless MaxMemory/8 is smaller.
+// maxText is the maximum length in bytes of a string that an expression may create, unless MaxMemory/8 is smaller.
 const maxText = 16 << 20
 
 // Pool is the memory shared by a graph's queries.
@@ -23,7 +23,7 @@ type Pool struct {
 	Used atomic.Int64
 }
 
-// take takes n bytes from the pool. It returns false if the other queries have left fewer than that.
+// take takes n bytes from the pool. It returns false if fewer than n bytes are left.
 func (p *Pool) take(n int64) bool {
 	if p.Used.Add(n) > p.Size {
 		p.Used.Add(-n)
@@ -39,7 +39,6 @@ func (p *Pool) exhausted() error {
 	return kg.Errorf(kg.TooGreedy, "the server's memory (%d MB for all queries) is used by other queries; try again later, or narrow the pattern", p.Size>>20)
 }
 
-// budget is the memory budget of a query.
 type budget struct {
 	Mem     int64 // bytes in use
 	room    int64 // bytes that may be used without taking more from the pool
@@ -57,7 +56,7 @@ func (b *budget) Close() {
 	}
 }
 
-// MaxText returns the maximum length of a string that an expression creates.
+// MaxText returns the maximum length in bytes of a string that an expression may create.
 func (m *Meter) MaxText() int64 { return min(maxText, m.Max/8) }
 
 // Read charges for scanning an n-byte string. It returns false if a limit is reached.

@@ -26,7 +26,7 @@ func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
 	return m
 }
 
-// Tick counts one step and checks the limits from time to time.
+// Tick counts one step and checks the limits once every 1,024 steps.
 func (m *Meter) Tick() error {
 	m.steps++
 	if m.steps&1023 == 0 {
@@ -56,7 +56,8 @@ func (m *Meter) Check() error {
 	return m.Err
 }
 
-// Alloc counts bytes that the query is about to allocate. It returns an error if there are too many.
+// Alloc counts bytes that the query is about to allocate. It returns an error if the query may not use that much
+// memory.
 func (m *Meter) Alloc(n int) error {
 	m.Mem += int64(n)
 	if m.Mem <= m.room {
@@ -84,7 +85,7 @@ func (m *Meter) more() error {
 	return nil
 }
 
-// reached records err if it is for the first limit that was reached.
+// reached records err unless another limit was reached before.
 func (m *Meter) reached(err error) error {
 	if m.Err == nil {
 		m.Err = err

@@ -115,7 +115,7 @@ func NewTripleSink(b *Builder) *tripleSink {
 	return &tripleSink{Store: rdfstore.NewMemoryStore(), b: b}
 }
 
-// Add passes on a triple.
+// Add passes a triple to the builder.
 func (s *tripleSink) Add(t term.Triple, _ term.Term) {
 	if err := s.b.Add(s.term(t.Subject), s.term(t.Predicate), s.term(t.Object)); err != nil && s.err == nil {
 		s.err = err

@@ -14,10 +14,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Pair is the rest of a triple in the run for its first position.
+// Pair contains the other two terms of a triple, in a run of triples that have the same term in the first position.
 type Pair struct{ A, B value.ID }
 
-// triple is a subject, a predicate and an object.
 type triple struct{ s, p, o value.ID }
 
 // perm is a sorted permutation of the triples in compressed row form: the pairs with n in the first position are

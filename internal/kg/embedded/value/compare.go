@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Equal is the operator "=" (SPARQL 1.1, section 17.3). It compares by value if both types are known, and otherwise by
-// term. Comparing two different literals is an error if either has an unknown type or an invalid lexical form.
+// Equal implements the = operator (SPARQL 1.1, section 17.3). It compares by value if both types are known, and
+// otherwise by term. Comparing two different literals is an error if either has an unknown type or an invalid lexical
+// form.
 func Equal(a, b Value) Truth {
 	if a.Kind == KindNone || b.Kind == KindNone {
 		return Error
@@ -55,7 +56,7 @@ func equalSameKind(a, b Value) Truth {
 	return Error
 }
 
-// IsTime reports whether k is a kind of time: date-times, dates, times and years.
+// IsTime reports whether k is a date-time, date, time or year.
 func IsTime(k Kind) bool { return k >= KindDateTime && k <= KindYear }
 
 // sameClock reports whether the difference between times of kinds a and b is defined. It is defined for equal kinds,

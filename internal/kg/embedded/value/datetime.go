@@ -23,7 +23,6 @@ type Moment struct {
 // maxYear keeps seconds within the range of int64.
 const maxYear = 200_000_000_000
 
-// parseDateTime parses an xsd:dateTime.
 func parseDateTime(s string) (*Moment, bool) {
 	m := &Moment{}
 	rest, ok := m.readDate(s)
@@ -181,7 +180,8 @@ func DaysIn(year int64, month int) int {
 	return 31
 }
 
-// DaysFromCivil counts days since 1970-01-01 (H. Hinnant's algorithm for the proleptic Gregorian calendar).
+// DaysFromCivil returns the number of days from 1970-01-01 to a date (H. Hinnant's algorithm for the proleptic
+// Gregorian calendar).
 func DaysFromCivil(y int64, month, day int) int64 {
 	if month <= 2 {
 		y--

@@ -40,8 +40,8 @@ const (
 	KindIll                  // a known datatype with an invalid lexical form: Text, Tag
 )
 
-// Value is a term in a form suited to computation. The value of a term has the term's ID in ID or its text in Text. A
-// computed value gets a text only when it becomes a term.
+// Value is a term in a form suitable for computation. The value of a term has the term's ID in ID or its text in Text.
+// A computed value is formatted as text only when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
