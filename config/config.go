@@ -2,7 +2,7 @@
 // at once.
 //
 // [Keys] returns the complete list of settings. The .env.example file, the help texts, and the documentation are
-// generated from it or tested against it. A flag overrides the environment, and the environment overrides .env.
+// generated from that list or tested against it. A flag overrides the environment, and the environment overrides .env.
 //
 // In .env, an unknown key is an error. In the environment, which also contains other programs' variables, a name that
 // almost matches a key causes a warning. Secrets have type [Secret], which printing functions do not reveal. Only cmd
@@ -113,19 +113,19 @@ type Config struct {
 	OpenAITimeout                     time.Duration
 	OpenAISampling                    string
 	InputUSD, OutputUSD               float64
-	JudgeInputUSD, JudgeOutputUSD     float64 // if both are 0, the model's prices
+	JudgeInputUSD, JudgeOutputUSD     float64 // the model's prices if both are 0
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
 	SPARQLFallbackDialect             string // auto, wdqs, qlever, or standard
 	EntityREST, VectorSearch          string // not used if empty
-	EntityAPI                         string // if empty, the API that belongs to SPARQLEndpoint
+	EntityAPI                         string // the API that belongs to SPARQLEndpoint if empty
 	KGFile, Contact                   string
 	OperatorToken                     Secret
 	PicturesURL                       string // may be [Off] or empty; see its key
 
 	origin map[string]string // key to origin; see Origin
-	raw    map[string]string // key to the value as given
+	raw    map[string]string // key to the value as specified
 
 	passwords map[string]password // passwords in the settings file for the wikis in WIKIS, by name
 }

@@ -41,8 +41,8 @@ func hostsField(f func(*Config) *[]string) field {
 	}}
 }
 
-// titleField reads a page title. It reports characters that MediaWiki forbids in titles, so that they do not fail only
-// at the first edit.
+// titleField reads a page title. It reports characters that MediaWiki forbids in titles, so that a bad title is found
+// before the first edit fails.
 func titleField(f func(*Config) *string) field {
 	return field{set: func(c *Config, v string) error {
 		if strings.ContainsAny(v, "[]{}|<>#") || hasControl(v) || len(v) > 255 {

@@ -106,7 +106,7 @@ func (c *Config) ReadWikis(file string, data []byte, getenv func(string) string)
 	return names, out, nil
 }
 
-// with returns the settings for an additional wiki and all problems with them.
+// with returns the settings for an additional wiki and all problems with those settings.
 func (c *Config) with(w WikiEntry, secret func(string) string) (*Config, []error) {
 	var problems []error
 	one := *c
