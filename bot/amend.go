@@ -14,22 +14,21 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file corrects one of our replies if the program finds that it is wrong. A few minutes after the reply was
-// posted, its query is run again. If two runs return the same new result, the old result is struck out, followed by the
-// new one in the same comment. A reply is corrected at most once, and only while no one has answered or changed it.
+// This file corrects a posted reply that turns out to be wrong. A few minutes after a reply was posted, its query is
+// rerun. If two reruns return the same new result, the bot edits its comment: it strikes out the old result and adds
+// the new one after it. A reply is corrected at most once, and only while no one has answered or changed it.
 //
-// The new text is written to the ledger before the save is sent. The page shows whether the save arrived, because the
-// reply is either the old text or the new text. A save can therefore be safely repeated after a crash.
+// The new text is written to the ledger before the save is sent. The page shows whether the save arrived, because it
+// contains either the old or the new text of the reply. A save can therefore be safely repeated after a crash.
 
 // Rerunner reruns the query of a reply. It returns the result with labels for the first rows.
 type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
 
-// amendWithin is how long after posting a reply may be corrected. Any later difference comes from new data.
+// amendWithin is how long after posting a reply may be corrected. Later differences are attributed to new data.
 const amendWithin = 30 * time.Minute
 
-// amendSummary is the start of a correction's edit summary.
 const amendSummary = "Correct my own reply"
 
 // Amendment is the outcome of rechecking a posted reply.
@@ -43,10 +42,10 @@ type Amendment struct {
 	Not   string       `json:"dropped,omitempty"` // why the correction was not made
 }
 
-// due reports whether a correction must still be written.
+// due reports whether a correction has yet to be written.
 func (a *Amendment) due() bool { return a != nil && a.Reply != nil && !a.Done && a.Not == "" }
 
-// amendable lists the posted replies that must be rechecked, or whose correction must be written.
+// amendable returns the posted replies that must be rechecked, or whose correction must be written.
 func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	if b.cfg.Rerun == nil || b.cfg.AmendAfter <= 0 || b.cfg.Posting != On {
 		return nil, nil
@@ -60,8 +59,8 @@ func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	}), err
 }
 
-// amendAll rechecks recent replies and corrects those that are wrong. If one fails, this is recorded and the others
-// continue.
+// amendAll rechecks recent replies and corrects those that are wrong. An error for one reply is logged and does not
+// stop the others.
 func (b *Bot) amendAll(ctx context.Context) error {
 	entries, err := b.amendable(ctx)
 	if err != nil {
@@ -148,7 +147,7 @@ func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	return &r
 }
 
-// amend writes the correction of a posted reply if that is currently allowed.
+// amend writes the correction of a posted reply if the gate allows it now.
 func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	v, err := b.read(ctx)
 	if err != nil {
@@ -242,7 +241,7 @@ func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error
 }
 
 // amendment returns the edit that corrects a reply on the current page. If the page already has the correction, found
-// says so. An error describes why the reply must not be corrected.
+// describes it. The error explains why the reply must not be corrected.
 func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {
@@ -279,7 +278,6 @@ func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, er
 		Summary: fmt.Sprintf("%s ([[%s|about this bot]]) %s", amendSummary, b.cfg.TaskPage, e.Key)}, "", err
 }
 
-// amended records that the correction is on the wiki.
 func (b *Bot) amended(ctx context.Context, e *Entry, rev int64, how string) error {
 	e.Amendment.Done, e.Amendment.Rev = true, rev
 	d := *e.Draft
@@ -289,7 +287,6 @@ func (b *Bot) amended(ctx context.Context, e *Entry, rev int64, how string) erro
 	return b.set(context.WithoutCancel(ctx), e, Posted, "corrected: "+e.Amendment.Why)
 }
 
-// dropAmendment records that the correction will not be made.
 func (b *Bot) dropAmendment(ctx context.Context, e *Entry, why string) error {
 	e.Amendment.Not = why
 	b.lg.Warn("a reply is not corrected", "entry", e.Key, "reason", why)

@@ -61,7 +61,7 @@ func amending(t testing.TB, path string, items ...string) (*world, *fakeRerunner
 	return w, r
 }
 
-// wantAmended checks that the reply was corrected, or not if want is false, and that nothing else on the page has
+// wantAmended checks that the reply was corrected (or was not, if want is false) and that nothing else on the page
 // changed.
 func (w *world) wantAmended(note string, before string, want bool) {
 	w.t.Helper()
@@ -147,7 +147,6 @@ func TestAmendedByOne(t *testing.T) {
 	}
 }
 
-// The test covers the reasons not to correct a reply.
 func TestNotAmended(t *testing.T) {
 	for name, change := range map[string]func(w *world, r *fakeRerunner){
 		"the same result":          func(_ *world, r *fakeRerunner) { r.items = []string{"Q146"} },
@@ -245,7 +244,7 @@ func TestCrashWhileAmending(t *testing.T) {
 		w.clock.pass(3 * time.Minute)
 		return w
 	}, func(w *world, note string) {
-		for range 2 { // settleDown would wait for nothing
+		for range 2 { // settleDown would not wait, since no entry is open
 			w.clock.pass(3 * time.Minute)
 			w.round()
 		}

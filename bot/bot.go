@@ -15,17 +15,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Solver is the agent as the bot uses it. Each key has a separate trajectory and separate limits. internal/ask
-// implements it.
+// Solver is the bot's interface to the agent. Each key has its own trajectory and limits. internal/ask implements it.
 //
-// If the day's budget is spent, which an Outcome or an error may report, the request waits until the next UTC day. If
-// Triage has no model, the bot judges posts by their words. Every other error is retried a few times; [agent.EndingOf]
-// distinguishes the errors. A final result of Solve is an Outcome, even if there is no answer.
+// If an Outcome or error reports that the day's budget is spent, the request waits until the next UTC day. If Triage
+// has no model, the bot judges posts by keywords. Every other error is retried a few times; [agent.EndingOf]
+// distinguishes the errors. If Solve finishes, it returns an Outcome, even if there is no answer.
 type Solver interface {
 	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be a file name. After a
 	// crash, it may be called again with the same key.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
-	// Triage judges the last of a thread's posts. The key is as for Solve.
+	// Triage judges the last post of a thread. See Solve for the key.
 	Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error)
 }
 
@@ -39,7 +38,8 @@ const (
 	On      Mode = "on"      // drafts are posted as soon as the gate is open
 )
 
-// Config is the bot's policy. In the fields after Reply, zero means the default given in the comment.
+// Config is the bot's policy. For the fields after Reply, zero means the default given at the end of the field's
+// comment.
 type Config struct {
 	Wiki     string        // name of the wiki in WIKIS, or "" for the main wiki; part of page names in the ledger
 	Page     string        // title of the forum page
@@ -49,7 +49,7 @@ type Config struct {
 	StopPage string        // title; the bot posts only while its trimmed text is empty or "run"
 	// title of the page that describes the bot, linked in the summary; the account's user page if empty
 	TaskPage string
-	// title of the page on which people can tell the bot to stop; the account's talk page if empty
+	// title of the page where people can ask the bot to stop; the account's talk page if empty
 	TalkPage string
 	// Inbox lists other pages on which the account was mentioned. MentionPages lists the pages on which the bot answers:
 	// "talk" (every talk page), a namespace number, a title, or a title prefix followed by "*". It also answers on its own
@@ -60,11 +60,11 @@ type Config struct {
 	DigestPage   string // title of the page for the daily digest, see [Bot.WriteDigest], or ""
 	DigestHour   int    // hour in UTC after which the digest is written
 	Posting      Mode
-	DryRun       bool // treat Posting as Off, regardless of its value
+	DryRun       bool // treat Posting as Off
 	// called with the name of the gate check that stopped a reply: posting, approval, stop, stop_page, page_nobots,
 	// thread_nobots, user_nobots, follow_ups, hour, day, pause; may be nil
 	Held    func(check string)
-	Similar Similar // finds earlier discussions to point to; may be nil
+	Similar Similar // finds earlier discussions to link to; may be nil
 	// judges whether an earlier discussion is about the same request; if nil, the reply never claims that it is
 	Recognize Recognizer
 
@@ -84,16 +84,17 @@ type Config struct {
 	AnswerDelay time.Duration // minimum age of a comment before it is answered
 	// if set, comments signed at or after this time are answered, even those found at the first start
 	AnswerSince    time.Time
-	FollowupLimit  int // maximum number of follow-ups answered in a thread
-	RepliesPerHour int // replies in any 60 minutes; must be positive if posting is possible
-	RepliesPerDay  int // replies in any 24 hours; if 0, only the hourly limit applies
-	// accepted requests per user in 24 hours, including follow-ups; any more must wait; unlimited if 0
+	FollowupLimit  int // maximum number of follow-ups answered per thread
+	RepliesPerHour int // maximum replies in any 60 minutes; must be positive unless Posting is Off
+	RepliesPerDay  int // maximum replies in any 24 hours; if 0, only the hourly limit applies
+	// maximum requests accepted per user in 24 hours, including follow-ups; any more must wait; unlimited if 0
 	RequestsPerUser int
 	ThreadCooldown  time.Duration // minimum time between two of our replies in a thread
 	ReplyOnFailure  bool          // if there is no answer, say so on the page instead of not replying
 	// minimum probability, from 0 to 1, that a posted answer is right; if 0, every answer is posted
 	AnswerConfidence float64
-	// if an answer is less likely to be right, ask the poster a question, once per thread; otherwise do not reply
+	// if an answer's probability is below AnswerConfidence, ask the poster a question, once per thread, instead of not
+	// replying
 	AskBack bool
 	// hosts of short links that may lead to a query, such as w.wiki; Wikidata's and QLever's query services are built in
 	QueryHosts []string
@@ -106,7 +107,7 @@ type Config struct {
 	AnswerWithin  time.Duration // how long a noticed request may remain open before it is given up; 30 days
 	Holder        string        // name of the worker that claims the jobs, never reused; "" for a single worker
 	Lease         time.Duration // validity of a claim without renewal; unlimited if 0 (single worker)
-	// returns the context for work in progress when the program is asked to stop; if nil, the work is canceled
+	// returns the context that work in progress uses once the program is asked to stop; if nil, the work is canceled
 	Drain func(context.Context) (context.Context, context.CancelFunc)
 	// delay before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
 	RetryDelay  time.Duration
@@ -121,13 +122,13 @@ type Config struct {
 const (
 	stopPageAge  = 5 * time.Second    // how long a read of the stop page is valid
 	maxConflicts = 3                  // edit conflicts in a round before the entry waits for the next round
-	maxEdits     = 5                  // how many times the poster may change a comment before it is given up
+	maxEdits     = 5                  // how many times a poster may change a request before the bot gives it up
 	clockSlack   = 5 * time.Minute    // maximum difference between the wiki's clock and its timestamps
 	signedWithin = 2 * time.Minute    // maximum time between the minute in a signature and the save that added it
 	maxLapsed    = 7 * 24 * time.Hour // how long a lapsed entry can be reopened
 	maxPosts     = 40                 // maximum number of posts in a thread that triage sees
-	maxPostRunes = 8000               // maximum number of characters in each of these posts
-	maxKeptRunes = 4000               // maximum number of characters of an observation kept for follow-ups
+	maxPostRunes = 8000               // maximum number of characters per post that triage sees
+	maxKeptRunes = 4000               // maximum number of characters of an observation that are kept for follow-ups
 	heldPause    = time.Minute        // delay before a worker retries a job that it could not advance
 )
 
@@ -143,13 +144,12 @@ type Bot struct {
 	cfg    Config
 	sum    *Summary // of the current round
 	page   string   // ledger name of the page that the bot reads; see [PageName]
-	title  string   // that page's title on the wiki
+	title  string   // title of the page on the wiki
 	visit  *visit   // what differs on a page where the bot was mentioned; nil on the forum page
 	last   *reading // the last page read, cached because most reads find no change
 }
 
-// New returns a bot. The error describes what is wrong with the configuration. New does not access the wiki or the
-// store.
+// New returns a bot. It returns an error if the configuration is invalid. New does not access the wiki or the store.
 func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time.Time, cfg Config) (*Bot, error) {
 	var problems []error
 	need := func(ok bool, what string) {
@@ -253,7 +253,7 @@ func (s Summary) String() string {
 	return line
 }
 
-// unposted reports how many approved replies are not posted, and why. It returns "" if there are none.
+// unposted returns a note on how many approved replies are not posted and why, or "" if there are none.
 func (s Summary) unposted() string {
 	switch {
 	case s.Unposted == 0:
@@ -264,18 +264,17 @@ func (s Summary) unposted() string {
 	return fmt.Sprintf("%d approved, not posted: POSTING=off", s.Unposted)
 }
 
-// Round makes one pass through all parts in turn, as the only worker. It determines the outcome of interrupted saves,
-// judges new comments, solves the accepted ones, drafts replies, and posts those that may be posted. `run --once`, the
+// Round runs all parts once, in order, as the only worker. It determines the outcome of interrupted saves, judges new
+// comments, solves the accepted ones, drafts replies, and posts the drafts that may be posted. `run --once`, the
 // schedule and the demo all call it.
 //
-// The failure of a request is recorded in its entry, and the round continues. Round returns an error if something stops
-// it: the context, a page that cannot be read, a ledger that cannot be written, or [ErrBlocked]. A later Round
-// continues where this one stopped.
+// If a request fails, the failure is recorded in its entry, and the round continues. Round returns an error if
+// something stops it: the context, a page that cannot be read, a ledger that cannot be written, or [ErrBlocked]. A
+// later Round continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error { return b.round(ctx, v) })
 }
 
-// part reads the page, runs one part of a round, and returns the counts of its results.
 func (b *Bot) part(ctx context.Context, do func(v *view) error) (Summary, error) {
 	*b.sum = Summary{DryRun: b.cfg.DryRun}
 	v, err := b.read(ctx)
@@ -342,13 +341,13 @@ func (b *Bot) round(ctx context.Context, v *view) error {
 		{Noticed, (*Bot).judge}, {Accepted, (*Bot).answer}})
 }
 
-// stage is what a round does with the entries in a state.
+// stage is the step that a round runs for each entry in a given state.
 type stage struct {
 	state State
 	do    func(*Bot, context.Context, *Entry) error
 }
 
-// onEach runs the stages in order, each on every page.
+// onEach runs the stages in order, each for every page.
 func onEach(ctx context.Context, pages []*Bot, stages []stage) error {
 	for _, s := range stages {
 		for _, there := range pages {
@@ -411,7 +410,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 	if err := e.move(b.now(), to, reason); err != nil {
 		return err
 	}
-	if to != Accepted { // the run that used the opening has ended
+	if to != Accepted { // the run that used the draft's opening has ended
 		e.Opening = nil
 	}
 	if err := b.store.Update(ctx, e); err != nil || from == to {

@@ -114,7 +114,7 @@ func TestRefusedAndBlocked(t *testing.T) {
 	w.want("Cats:approved")
 }
 
-// The test covers changes to the page that happen while the agent is running, or between reading and saving.
+// The page changes while the agent is running, or between reading and saving.
 func TestJudgedAgain(t *testing.T) {
 	archive := func(w *world) {
 		i := strings.Index(w.wiki.text(), "== Cats ==")
@@ -125,7 +125,7 @@ func TestJudgedAgain(t *testing.T) {
 		want    string
 		later   string // after an hour and another round
 		replies int
-		merges  bool // a wiki merges such an edit with our save if it comes between reading and saving
+		merges  bool // the wiki merges our save with an edit like this one made between our read and our save
 	}{
 		"archived": {archive, "Cats:gave_up", "Cats:gave_up", 0, false},
 		"edited": {func(w *world) { w.wiki.edit("Which cats are", "Which white cats are") }, "Cats:noticed",
@@ -203,7 +203,7 @@ func TestBackOnThePage(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// A blanked page proves nothing about the requests on it.
+	// If the page is blanked, the requests on it remain open.
 	w = started(t)
 	whole = w.wiki.text()
 	w.solver.onSolve = func() { w.wiki.put(page, "") }

@@ -12,8 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Each check holds back a reply that has the problem it checks for, and reports the reason. A good reply passes all
-// checks.
+// Each check holds a reply that has the problem it checks for, and reports the reason.
 func TestCheck(t *testing.T) {
 	b := &Bot{cfg: Config{Page: "Forum", Account: "SpinachBot", Operator: "Olga"}}
 	for name, tt := range map[string]struct {

@@ -8,13 +8,13 @@ import (
 // Correction is a correction of one of our replies: the query that people accepted instead of ours.
 type Correction struct {
 	Entry    *Entry    // the thread's first answered request
-	Question string    // the question as the program understood it
+	Question string    // the question as the agent understood it
 	Ours     string    // the query that was corrected; "" if there was none
 	Theirs   string    // the query that was accepted
 	Author   string    // author of Theirs; the bot's account if the answer to a follow-up was accepted
 	Account  bool      // Theirs is our own answer to a follow-up
 	Revision int64     // page revision that contains Theirs; 0 if unknown
-	Date     time.Time // of the comment with Theirs
+	Date     time.Time // time of the comment with Theirs
 }
 
 // Corrections returns the corrections that people accepted, in the order of the requests. A correction is either
@@ -72,7 +72,7 @@ func (e *Entry) sameThread(other *Entry) bool {
 	return e.Page == other.Page && (e == other || e.Thread != "" && e.Thread == other.Thread)
 }
 
-// failed reports whether people rejected a reply or the operator removed it.
+// failed reports whether people rejected a reply, or whether the operator removed it.
 func (e *Entry) failed() bool {
 	return e.Undone != nil || slices.ContainsFunc([]Verdict{Refused, Struck, Removed}, e.is)
 }

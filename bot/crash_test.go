@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// crasher wraps everything that the bot calls. It ends the program (here, the goroutine) before or after a given call.
+// crasher wraps the bot's dependencies. It ends the program (here, the goroutine) before or after a given call.
 type crasher struct {
 	bot.Store
 	bot.Wiki
@@ -169,7 +169,7 @@ func busy(t testing.TB, path string) *world {
 	return w
 }
 
-// another adds a second request, signed by Alice in the same minute, above all other requests.
+// another adds a request above all others, signed by Alice in the same minute as her first.
 func (w *world) another() {
 	w.wiki.edit("\n== Cats", "\n== Birds ==\nWhich birds are there? "+w.stamp+"\n\n== Cats")
 }
@@ -326,7 +326,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// It does not send a first save either, because this ledger may be older than a reply that was removed.
+	// It does not send a first save either, because the ledger may predate a reply that has since been removed.
 	w = started(t)
 	w.wiki.noEdits = true
 	w.round()
@@ -339,7 +339,7 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The first save arrives after the bot has concluded that it did not arrive and is waiting for something else.
+// The first save arrives after the bot has concluded that it was lost and is waiting for something else.
 func TestLateSaveWhileHeld(t *testing.T) {
 	held := func(t *testing.T) *world {
 		w := started(t)
@@ -368,7 +368,6 @@ func TestLateSaveWhileHeld(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// The page alone shows that a save succeeded.
 func TestRecoveredFromThePage(t *testing.T) {
 	w := started(t)
 	w.wiki.lost, w.wiki.onSave = true, func() { w.wiki.noEdits = true }

@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crowd simulates people who write anywhere on the page, often twice a minute. It recognizes each of their posts by a
-// unique word. It knows only the bot's name, and reads only the page, its history and the archive.
+// crowd simulates people who write anywhere on the page, up to twice a minute. Each of their posts contains a unique
+// word, which identifies it. It knows only the bot's name, and reads only the page, its history and the archive.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
@@ -24,8 +24,8 @@ type crowd struct {
 	times   map[string]int // number of times that a word was posted
 	edits   map[string]int
 	gone    map[string]int    // number of times that people removed a post containing the word
-	refused map[string]bool   // headings of threads in which one of our replies was removed, so that no more are posted
-	words   map[string]string // word by the hash that a post had at some time
+	refused map[string]bool   // headings of threads from which our reply was removed; the bot posts no more there
+	words   map[string]string // word of the post that had this hash at some time
 	archive string
 	between bool // someone wrote between a request and its answer, so that replies no longer follow their posts
 	// An administrator removes and hides replies, and no one changes headings, so a post with a different heading,
@@ -94,13 +94,13 @@ func (c *crowd) reply() {
 	if len(ours) > 0 {
 		x := ours[c.rng.IntN(len(ours))]
 		if x.Level >= 6 && x.Time != nil && c.w.wiki.now().Sub(*x.Time) < 2*time.Minute {
-			return // the bot assumes that someone who answers immediately this often is a program
+			return // the bot takes anyone who answers immediately this often for a program
 		}
 		c.insert(x.End, "\n"+strings.Repeat(":", x.Level)+c.write(c.word())+"\n")
 	}
 }
 
-// call writes to the bot at the end of a thread or directly after its first post.
+// call adds a post that mentions the bot, at the end of a thread or directly after its first post.
 func (c *crowd) call() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -158,8 +158,8 @@ func (c *crowd) tidy() {
 	}
 }
 
-// remove deletes a thread, answered or not, as someone would who archives by hand or removes threads that do not belong
-// on the page.
+// remove deletes a thread, whether or not it was answered, as people do when they archive by hand or remove off-topic
+// threads.
 func (c *crowd) remove() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]
@@ -251,8 +251,8 @@ func (c *crowd) learn() {
 	}
 }
 
-// said counts the replies to each word in the page's whole history, including removed replies. It reports an error if
-// any of our edits does anything other than insert lines.
+// said counts the replies to each word in the whole page history, including removed replies. It reports a test error if
+// one of our edits does more than insert lines.
 func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	out := map[string]int{}
 	revs := c.w.wiki.pages[page]
@@ -276,13 +276,11 @@ func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	return out
 }
 
-// lines returns the nonblank lines of a string.
 func lines(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
 }
 
-// check checks the number of replies to each post: one, or none if an entry gives a reason, or none if people removed
-// the post.
+// check verifies that each post has exactly one reply, or none if an entry gives a reason or people removed the post.
 func (c *crowd) check(report func(format string, args ...any)) {
 	for _, th := range forum.Parse(page, c.archive+"\n\n"+c.w.wiki.text(), forum.Options{}).Threads {
 		under := map[string]int{}

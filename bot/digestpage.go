@@ -12,8 +12,9 @@ import (
 )
 
 // digestNote records the last day whose digest was, or may have been, sent to the wiki. It is written before the edit.
-// If its outcome is unknown, the bot waits until it can no longer arrive and then searches the page and the history, as
-// for a reply. If the bot does not find it, it makes another edit, which would conflict with the first.
+// If the edit's outcome is unknown, the bot waits until the edit can no longer arrive and then searches the page and
+// its history for it, as for a reply. If it does not find the edit, it makes another one, which would conflict with the
+// first.
 type digestNote struct {
 	Day   string `json:"day"`
 	Rev   int64  `json:"rev,omitempty"`   // 0 if unknown
@@ -34,11 +35,11 @@ func (c *Config) checkDigest() error {
 	return c.checkOwn("the digest", c.DigestPage, "digest")
 }
 
-// WriteDigest writes the digest of the last day to the digest's page, above the digests of earlier days. It does so
-// once a day, after the configured hour. It does nothing if no such page is configured or posting is off. write returns
-// the section for the period between two times, with the day as its heading.
+// WriteDigest writes the digest of the past 24 hours to the digest page, above earlier digests, once a day after the
+// configured hour. It does nothing if no digest page is configured or posting is off. write returns the section for the
+// period between two times, with the date as its heading.
 //
-// WriteDigest makes the gate checks for replies that concern the page: posting mode, operator's stop, stop page,
+// WriteDigest applies only the gate checks that do not depend on a reply: posting mode, operator's stop, stop page,
 // {{nobots}}. The page must exist, because the bot does not create it. Only one process may call WriteDigest.
 func (b *Bot) WriteDigest(ctx context.Context,
 	write func(ctx context.Context, from, to time.Time) (string, error)) error {
@@ -70,7 +71,7 @@ func (b *Bot) WriteDigest(ctx context.Context,
 
 var digestHeading = regexp.MustCompile(`(?m)^=.*=[ \t]*$`)
 
-// writeDigest makes one attempt; before is the note for an earlier day.
+// writeDigest makes one attempt; before is the last note, of this day or an earlier one.
 func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNote) error {
 	run, err := b.stopPage(ctx)
 	if err != nil {
@@ -125,7 +126,7 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	case err == nil:
 		return putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), digestNote{Day: day, Rev: saved})
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale), errors.Is(err, ErrNotSaved):
-		// It is certain that nothing was saved.
+		// The edit was definitely not saved.
 		return errors.Join(err, putNote(context.WithoutCancel(ctx), b.store, b.digestKey(), before))
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBlocked):
 		// Do not retry on this day.
@@ -134,7 +135,8 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	return err // unknown outcome
 }
 
-// digestSent searches for a digest whose edit has an unknown outcome. done means that nothing needs to be written now.
+// digestSent searches for a digest whose edit has an unknown outcome. done reports that nothing needs to be written
+// now.
 func (b *Bot) digestSent(ctx context.Context, note digestNote, summary string, rev *Revision) (done bool, err error) {
 	if strings.Contains(rev.Text, "== "+note.Day+" ==") {
 		return true, putNote(ctx, b.store, b.digestKey(), digestNote{Day: note.Day, Rev: rev.ID})

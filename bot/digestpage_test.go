@@ -16,7 +16,7 @@ const digestPage = "User:SpinachBot/digest"
 
 const digestLead = "What the bot did. [[User:Olga|Olga]] keeps an eye on it."
 
-// digesting returns a bot with a page for its digest, at 5:13.
+// digesting returns a world at 5:13 whose bot has a digest page.
 func digesting(t *testing.T) *world {
 	w := started(t)
 	w.cfg.DigestPage, w.cfg.DigestHour = digestPage, 6
@@ -77,8 +77,8 @@ func TestDigestPage(t *testing.T) {
 	}
 }
 
-// Anything that prevents replies from being posted also prevents the digest from being written. Once that has ended,
-// the digest is written on the same day.
+// Whatever prevents replies from being posted also prevents the digest from being written. If it ends on the same day,
+// the digest is written that day.
 func TestDigestIsGated(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do, undo func(w *world)
@@ -122,7 +122,7 @@ func TestDigestIsGated(t *testing.T) {
 func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do          func(w *world)
-		want, saves int // number of digests for the first day at the end of that day
+		want, saves int // number of digests on the page at the end of the first day
 	}{
 		"the answer is lost": {func(w *world) { w.wiki.lost = true }, 1, 1},
 		"the answer is lost, and someone removes it": {func(w *world) {

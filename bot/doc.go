@@ -7,32 +7,32 @@
 //
 // # The life of an entry
 //
-// Each comment that may be answered has at most one [Entry] in the ledger. The signature, the words and the position
-// determine which comment an entry belongs to; see identity.go. Two comments by the same author in the same minute,
-// anywhere on the page, are two requests.
+// Each comment that may be answered has at most one [Entry] in the ledger. An entry is matched to its comment by
+// signature, text and position; see identity.go. Two comments by the same author in the same minute, anywhere on the
+// page, are two requests.
 //
 //	noticed ──▶ accepted ──▶ proposed ──▶ approved ──▶ posting ──▶ posted
 //	   │            │            │            │  ▲         │ │
 //	   ▼            ▼            ▼            ▼  └─────────┘ ▼
 //	skipped      gave_up      rejected     gave_up        gave_up
 //
-// If the words of a comment change, its entry returns to noticed. `ledger retry` returns skipped, gave_up and rejected
+// If the text of a comment changes, its entry returns to noticed. `ledger retry` returns skipped, gave_up and rejected
 // entries to noticed; posted is final. A comment that the bot ignores for a reason visible on the page (our own posts,
-// other bots, resolved threads, thanks) has no entry; the bot determines the reason again each time.
+// other bots, resolved threads, thanks) has no entry; the bot rechecks the reason in each round.
 //
 // # Which comments the bot answers
 //
 // The first comment of a thread is a request. A comment directly under one of ours is a follow-up, whoever wrote it. So
-// is a comment that mentions our account by a link, a ping or a plain @Name outside of quotations. Comments that were
+// is a comment that mentions our account with a link, a ping or a plain @Name outside of quotations. Comments that were
 // on the page at the first start are ignored, unless [Config].AnswerSince is set. A comment is answered once it is
 // [Config].AnswerDelay old. A thread that is marked resolved is ignored. A thread in which someone else has since
 // posted a query or a link to one ([Config].QueryHosts) is also ignored, unless we are mentioned. An unsigned first
 // comment is answered once it has not changed for [Config].UnsignedDelay: people add missing signatures, and an
 // unsigned comment can be recognized only by its words. Later unsigned comments are ignored.
 //
-// The model judges whether a selected comment asks for something. Without a model, the bot judges the comment by its
-// words. A request contains a query, a question mark or a phrase used in requests, in six languages. A follow-up under
-// our reply that contains a query counts as someone's answer unless it asks something or mentions us.
+// The model judges whether a selected comment asks for something. Without a model, a comment is a request if it
+// contains a query, a question mark or a phrase typical of requests in one of six languages. A follow-up under our
+// reply that contains a query counts as someone's answer unless it asks something or mentions us.
 //
 // Bots are never answered. An account is a bot if its name ends in Bot or BOT or in the separate word "bot", with or
 // without a number, or if it is in a list of known bots, which includes MediaWiki's own system accounts.
@@ -40,8 +40,9 @@
 // # Why every accepted request is answered or recorded as given up
 //
 // An accepted entry is in the ledger before anything else happens to it, and every Round handles every open entry that
-// is due. The entry counts failures as well as starts that were interrupted because the program ended. Each entry
-// therefore reaches a final state after a bounded number of Rounds in which the gate is open and the wiki is reachable.
+// is due. The entry counts its failures, and also the attempts that were cut short because the program ended. Each
+// entry therefore reaches a final state after a bounded number of Rounds in which the gate is open and the wiki is
+// reachable.
 //
 // # Why nothing is posted twice
 //
@@ -60,16 +61,16 @@
 // The ledger may be new, or restored from a backup that is older than a reply. The same list is therefore searched
 // before an entry's first save: a reply that has since been removed, even by the operator, is not posted again.
 //
-// The first save may arrive even later, after that check. In that case, one of the two saves edits a section that the
-// other has changed. Both have a base revision and insert at the same position, so MediaWiki reports an edit conflict
-// (tested on 1.39: section edits by the same account also conflict). One case remains: a save arrives after the grace
-// period, and someone has since replied elsewhere in the same thread. In that case, the two saves have different
-// positions, and a line merge could accept both. To rule out such a save, the grace period must be longer than the
-// wiki's own time limit for a request. Every attempt starts by rereading the page and searching for our own reply, by
-// the marker and by author and parent. The second search works even if the ledger was lost.
+// The first save may arrive even after that check. In that case, one of the two saves edits a section that the other
+// has changed. Both have a base revision and insert at the same position, so MediaWiki reports an edit conflict (tested
+// on 1.39: section edits by the same account also conflict). One case remains: a save arrives after the grace period,
+// and someone has since replied elsewhere in the same thread. In that case, the two saves insert at different
+// positions, and a line merge could accept both. To rule this out, the grace period must be longer than the wiki's own
+// time limit for a request. Every attempt starts by rereading the page and searching for our own reply, by the marker
+// and by author and parent. The second search works even if the ledger was lost.
 //
 // The wiki's discussion tools ([Tools]) may write a reply without a query, but only for a single process. They read the
-// page when they write and have no base revision, so a save of theirs that starts after our second attempt does not
+// page when they write and have no base revision, so if their save starts after our second attempt, there is no
 // conflict. To prevent this, before anything is read again, the wiki client ends the session in which the save was
 // sent, even if the process that sent it was killed, and the wiki ignores a request whose session has ended (tested on
 // 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit. With OAuth

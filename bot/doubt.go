@@ -16,8 +16,8 @@ import (
 
 // doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome for the reply: the same outcome, an
 // outcome with a question to the poster instead of the answer or, if there is no question or it may not be asked, an
-// outcome without an answer. silent is the reason there is no reply, or "" if there is one. A question passes through
-// the ledger and the gate like every other reply.
+// outcome without an answer. silent is the reason not to reply, or "" if there is a reply. A question passes through
+// the ledger and the gate like any other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -63,7 +63,6 @@ type Choice struct {
 	Count  int    `json:"count"`
 }
 
-// choices returns the interpretations of a question in the form stored in a draft.
 func choices(out *agent.Outcome) (list []Choice) {
 	for _, r := range out.Readings {
 		list = append(list, Choice{r.SPARQL, r.Count})
@@ -72,8 +71,8 @@ func choices(out *agent.Outcome) (list []Choice) {
 }
 
 // chosen interprets a post that answers our question: the original request continues, regardless of how the model
-// judges the short post. If the post names one of the interpretations, by its result or its position, that is the
-// poster's choice. Posts by others are judged by the model and do not choose one.
+// judges the post, which is often short. If the post names one of the interpretations, by its result or its position,
+// that is the poster's choice. Posts by others are judged by the model and never choose an interpretation.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
@@ -114,9 +113,9 @@ func counts(list []Choice) (out []int) {
 	return out
 }
 
-// standing determines the state of the thread. It checks whether people have accepted an answer in it, by thanking us
+// standing determines the state of the thread. It checks whether people have accepted an answer there, by thanking us
 // or by posting a query. If so, the bot suggests marking the section as resolved, but never marks it. It also checks
-// whether this reply is our last one in the thread, either in any case or only if it fails, too.
+// whether this reply is our last one in the thread, either regardless of its content or only if it has no answer.
 func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
 	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {
 		return err
@@ -135,7 +134,8 @@ func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err 
 	return err
 }
 
-// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups. Answers to it are then not read.
+// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups. If so, answers to the reply are
+// not read.
 func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error) {
 	n, err := b.followups(ctx, p, e.Key, Posting, Posted)
 	if e.Kind == FollowUp {
@@ -144,8 +144,8 @@ func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error)
 	return n >= b.cfg.FollowupLimit, err
 }
 
-// mayNotAsk reports whether the bot must not ask a question in the thread: because it has already asked one there (two
-// would feel like an interrogation), or because no one could answer it.
+// mayNotAsk reports whether the bot must not ask a question in the thread, either because it has already asked one
+// there (two would feel like an interrogation) or because no one could answer it.
 func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 	if last, err := b.lastFollowUp(ctx, p, e); err != nil || last {
 		return last, err
@@ -182,7 +182,7 @@ func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool
 	return asked, err
 }
 
-// mayAsk reports whether the entry's reply is a question, posted or not, or may become one.
+// mayAsk reports whether the entry's reply is, or may become, a question. The reply may already be posted.
 func (e *Entry) mayAsk() bool {
 	asks := e.Draft != nil && e.Draft.Reply.Asks != ""
 	return e.State.Open() && (asks || e.Draft == nil) || e.State == Posted && asks

@@ -11,7 +11,7 @@ import (
 
 const whichCats = "Do you mean house cats only, or [[all]] cats?"
 
-// TestDoubt covers answers that are not certain enough.
+// TestDoubt covers answers with too low a confidence.
 func TestDoubt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		least, sure float64
@@ -80,8 +80,8 @@ func TestDoubtIsHeld(t *testing.T) {
 	}
 }
 
-// TestDoubtOnceAThread checks that the reply to our question is answered together with the earlier request, and that
-// the bot does not ask again.
+// TestDoubtOnceAThread checks that when the poster answers our question, the bot answers the original request, and does
+// not ask again.
 func TestDoubtOnceAThread(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true
@@ -104,7 +104,6 @@ func TestDoubtOnceAThread(t *testing.T) {
 	}
 }
 
-// readings returns two interpretations of a question about cats.
 func readings(kind string) []agent.Reading {
 	out := []agent.Reading{{SPARQL: "SELECT ?sovereign {}", Count: 193}, {SPARQL: "SELECT ?any {}", Count: 1212}}
 	if kind != "" {
@@ -113,7 +112,7 @@ func readings(kind string) []agent.Reading {
 	return out
 }
 
-// TestAsksWithCounts checks that a question about two interpretations says how many results each of them has.
+// TestAsksWithCounts checks that a question about two interpretations states the number of results of each.
 func TestAsksWithCounts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		asks, kind, has, hasNot string
@@ -136,8 +135,7 @@ func TestAsksWithCounts(t *testing.T) {
 }
 
 // TestChosen checks that the answer to our question continues the original request, even if the answer is short. It
-// also checks that if the program understands the choice, the reply is posted even though the confidence is as low as
-// before.
+// also checks that once the poster's choice is understood, the reply is posted even though the confidence is still low.
 func TestChosen(t *testing.T) {
 	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
 		"Those in Africa": ""} {

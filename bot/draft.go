@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// draft drafts the reply for the agent's outcome, with the current wikitext and diff. more is additional content for
-// the reply. If the answer does not fit into a reply and replies without an answer are enabled, the reply says that
-// there is no answer.
+// draft drafts the reply for the agent's outcome, including its wikitext and diff on the current page. more is
+// additional content for the reply. If the answer does not fit into a reply and replies without an answer are enabled,
+// the reply says that there is no answer.
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
 	r := reply.New(out, e.Author, b.cfg.Operator, e.Key)
 	r.Similar, r.Settled, r.Yours = more.earlier, more.settled, more.yours
@@ -82,7 +82,7 @@ func (b *Bot) compose(p place, r forum.Reply) (composed, error) {
 	return composed{text, page[p.thread.Start:p.thread.End], section}, nil
 }
 
-// finite replaces a number that JSON cannot represent.
+// finite returns f, or 0 if JSON cannot represent f.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0

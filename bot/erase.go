@@ -7,13 +7,13 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// erased is the reason recorded in an entry whose words were erased.
+// erased is the reason recorded in an entry whose text was erased.
 const erased = "its words were erased because they are no longer on the wiki"
 
-// HasWords reports whether the entry contains words of the comment or of the reply to it.
+// HasWords reports whether the entry contains text from the comment or from the reply to it.
 func (e *Entry) HasWords() bool { return e.Reason != erased }
 
-// Erase removes all words of the comment, and of the reply to it, from a closed entry. The remaining data keeps the bot
+// Erase removes all text of the comment, and of the reply to it, from a closed entry. The remaining data keeps the bot
 // from answering twice: key, fingerprint, signature, state, times and cost. It reports whether it changed anything.
 func (e *Entry) Erase(now time.Time) bool {
 	if e.State.Open() || !e.HasWords() {

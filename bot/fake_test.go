@@ -28,7 +28,7 @@ const (
 	account  = "SpinachBot"
 )
 
-// clock is a clock that is set manually, or advances automatically once it runs.
+// clock is set manually, or advances by itself once run was called.
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
@@ -53,13 +53,13 @@ func (c *clock) pass(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// fakeWiki is a wiki with MediaWiki's rules for section edits. An edit replaces the base revision's section, and the
-// result is merged line by line with the edits since. Overlapping or adjacent changes are an edit conflict.
+// fakeWiki is a wiki with MediaWiki's rules for section edits. An edit replaces the section in the base revision, and
+// the result is merged line by line with later edits. Overlapping or adjacent changes are an edit conflict.
 type fakeWiki struct {
 	clock   *clock
 	skew    time.Duration // offset of the wiki's clock
 	pages   map[string][]bot.Revision
-	summary map[int64]string // of our own edits
+	summary map[int64]string // edit summaries of our own edits, by revision
 	hidden  map[int64]string // parts of a revision that an administrator hid: "user", "summary", "text"
 	rev     int64
 	saves   int
@@ -73,7 +73,6 @@ type fakeWiki struct {
 	onSave  func()
 }
 
-// now returns the time on the wiki's clock.
 func (w *fakeWiki) now() time.Time { return w.clock.now().Add(w.skew) }
 
 func newWiki(c *clock) *fakeWiki {
@@ -108,7 +107,6 @@ func (w *fakeWiki) edit(old, new string) {
 	w.put(page, strings.Replace(w.text(), old, new, 1))
 }
 
-// post adds a section.
 func (w *fakeWiki) post(heading, text, user string) { w.postOn(page, heading, text, user) }
 
 func (w *fakeWiki) postOn(page, heading, text, user string) {
@@ -219,7 +217,7 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	return out, nil
 }
 
-// Texts returns the text of each revision from a period.
+// Texts returns the text of each revision saved during a period.
 func (w *fakeWiki) Texts(_ context.Context, title string, from, to time.Time) (out []string, err error) {
 	if w.noEdits {
 		return nil, errors.New("history unavailable")
@@ -259,7 +257,7 @@ func section(text string, n int) (start, end int, ok bool) {
 	return start, len(text), ok
 }
 
-// merge does a three-way merge of lines. It treats each side as one change.
+// merge does a three-way merge of lines. It treats all changes of one side as a single change.
 func merge(base, a, b string) (string, bool) {
 	switch {
 	case base == b || a == b:
@@ -279,8 +277,8 @@ func merge(base, a, b string) (string, bool) {
 	return "", false
 }
 
-// join combines the first text, up to the end of its change (at end in base), with the second text, from the start of
-// its change.
+// join returns first up to the end of its change, followed by second from the start of its change. end and start are
+// the indexes of these lines in base.
 func join(base, first, second []string, end, start int) string {
 	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...),
 		second[start:]...), "\n")
@@ -304,8 +302,8 @@ type fakeSolver struct {
 	solved  map[string]int // number of calls for each key
 	asked   []agent.Question
 	triaged []string
-	errs    []error // errors that Solve returns, in order, until used up
-	terrs   []error // errors that Triage returns, in order, until used up
+	errs    []error // errors that Solve returns first, in order
+	terrs   []error // errors that Triage returns first, in order
 	reason  agent.Reason
 	panics  bool
 	query   string  // the query in its answers; the constant query if empty
@@ -395,7 +393,6 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 
 const query = "SELECT ?item ?n WHERE { ?item wdt:P31 wd:Q146 . }"
 
-// closer is a bot.Store with a Close method.
 type closer interface {
 	bot.Store
 	Close() error
@@ -477,7 +474,6 @@ func (w *world) entries() []*bot.Entry {
 	return es
 }
 
-// states returns the states of all entries as one line.
 func (w *world) states() string {
 	var s []string
 	for _, e := range w.entries() {
@@ -486,7 +482,7 @@ func (w *world) states() string {
 	return strings.Join(s, " ")
 }
 
-// replies returns the number of the bot's comments in the threads with the given heading.
+// replies returns the number of comments by the bot in threads with the given heading.
 func (w *world) replies(heading string) int {
 	n := 0
 	for _, th := range forum.Parse(page, w.wiki.text(), forum.Options{}).Threads {

@@ -36,8 +36,8 @@ func TestWikiTakesNoEditsForADay(t *testing.T) {
 	}
 }
 
-// The forum page is moved and leaves a redirect, on which nothing is posted. After the page is moved back, each request
-// has exactly one reply.
+// The forum page is moved, leaving a redirect. Nothing is posted on the redirect. After the page is moved back, each
+// request has exactly one reply.
 func TestPageRenamed(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -105,14 +105,14 @@ func TestInterruptedAtEveryCall(t *testing.T) {
 	}
 }
 
-// wants returns an error from a service that requests a pause.
+// wants returns the error of a service that requests a pause.
 type wants time.Duration
 
 func (w wants) Error() string          { return "the service wants no calls for a while" }
 func (w wants) RetryIn() time.Duration { return time.Duration(w) }
 
-// The model repeatedly requests a pause that is longer than the retry delay. The request waits that long, which does
-// not count as a failure, and is then answered.
+// The model repeatedly requests a pause that is longer than the retry delay. The request waits that long and is then
+// answered; the wait does not count as a failure.
 func TestModelWantsAPause(t *testing.T) {
 	for _, part := range []string{"triage", "solver"} {
 		w := started(t)

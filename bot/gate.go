@@ -15,7 +15,7 @@ type leave struct {
 	drop   bool      // permanently closed: the entry is given up
 	reason string    // why it is closed
 	check  string    // the check that closed it; see [Config.Held]
-	until  time.Time // the last moment at which the edit may be sent
+	until  time.Time // the latest time at which the edit may be sent
 	now    time.Time // the time on the wiki's clock when the stop page was read
 }
 
@@ -23,7 +23,7 @@ type leave struct {
 // mode, the approval in the ledger, whether the poster has declined replies ({{nobots}} on the poster's talk page, or
 // the opt-out list), the operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section,
 // the thread's follow-up limit, the number of replies in the last hour and day, and the pause in the thread. The solver
-// watches the daily budget. If posting is on, the gate also approves drafts and records the approval, except for old
+// enforces the daily budget. If posting is on, the gate also approves drafts and records the approval, except for old
 // drafts made while posting was off.
 func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
@@ -57,7 +57,7 @@ func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	return g, nil
 }
 
-// writable is the part of the gate that checks whether the bot may write in a thread at all.
+// writable is the part of the gate that checks whether the bot may write in a thread.
 func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 	if denied, err := b.userDenied(ctx, e.Author); err != nil {
 		return leave{reason: "the poster's talk page cannot be read: " + short(err), check: "user_nobots"}, ctx.Err()
@@ -85,7 +85,7 @@ func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 const byConfig = "POSTING=on"
 
 // needsApproval returns why an entry needs the operator's approval, or "" if it does not. An approval by the
-// configuration ends when the configuration changes.
+// configuration lapses when the configuration changes.
 func (b *Bot) needsApproval(e *Entry) string {
 	switch {
 	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
@@ -102,7 +102,7 @@ func (b *Bot) needsApproval(e *Entry) string {
 	return ""
 }
 
-// stopNote stores information about the stop page across restarts.
+// stopNote records facts about the stop page across restarts.
 type stopNote struct {
 	Existed bool `json:"existed"` // the page existed once, so its absence now means stop
 }
@@ -113,13 +113,13 @@ func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg
 // returns the time until which the bot may post. It also returns the wiki's current time.
 //
 // The bot may run if the page's trimmed text is empty or "run". A page that cannot be read means stop. A missing page
-// means run only if the page has never existed since the bot was first started.
+// means run only if the page has not existed at any time since the bot was first started.
 func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 	closed := func(why string) leave { return leave{reason: why, check: "stop_page"} }
 	if why, err := b.talkStop(ctx); err != nil || why != "" {
 		return closed(why), err
 	}
-	asked := b.now().Round(0) // without the monotonic clock, which stops while the machine sleeps
+	asked := b.now().Round(0) // strip the monotonic clock reading, since that clock stops while the machine sleeps
 	rev, err := b.wiki.Page(ctx, b.cfg.StopPage)
 	if ctx.Err() != nil {
 		return leave{}, ctx.Err()

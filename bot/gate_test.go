@@ -89,7 +89,7 @@ func TestOldDraft(t *testing.T) {
 	}
 }
 
-// An approval by the configuration ends when the configuration changes.
+// An approval by the configuration lapses when the configuration changes.
 func TestSwitchedToPropose(t *testing.T) {
 	w := started(t)
 	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
@@ -263,8 +263,8 @@ func TestFollowupLimitAtTheGate(t *testing.T) {
 	w.want("Cats:posted Cats:posted Cats:gave_up")
 }
 
-// If the wiki temporarily does not accept edits because of lag, the reply is delayed. The bot does not search for a
-// lost save and does not give up the reply.
+// If the wiki temporarily does not accept edits because of lag, the reply is delayed. The bot neither searches for a
+// lost save nor gives up the reply.
 func TestWikiWantsNoEdits(t *testing.T) {
 	w := started(t)
 	w.wiki.refuse = fmt.Errorf("%w: maxlag", bot.ErrNotSaved)

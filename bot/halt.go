@@ -88,7 +88,7 @@ func (b *Bot) pulse(ctx context.Context, problem error) {
 	}
 }
 
-// getNote reads a note, a JSON object. ok is false if the note does not exist or is empty.
+// getNote reads a note, which is a JSON object. ok is false if the note does not exist or is empty.
 func getNote(ctx context.Context, notes Notes, key string, into any) (ok bool, err error) {
 	raw, ok, err := notes.Get(ctx, key)
 	if err != nil || !ok || len(raw) == 0 {

@@ -114,7 +114,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// The history of a request that keeps failing keeps its start and its end.
+// If a request keeps failing, the start and the end of its history are kept.
 func TestHistoryIsBounded(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose

@@ -50,8 +50,8 @@ func TestSuppressedReply(t *testing.T) {
 	}
 }
 
-// The process is suspended between reading the page and saving. A reply that is saved, removed and hidden during that
-// time is not posted again either. The simulation found this.
+// The process is suspended between reading the page and saving. If the reply is saved, removed and hidden in the
+// meantime, it is not posted again. The simulation found this.
 func TestSuppressedAfterPause(t *testing.T) {
 	w := started(t)
 	before := w.wiki.text()
@@ -78,8 +78,8 @@ func TestSuppressedAfterPause(t *testing.T) {
 	}
 }
 
-// The poster edits a request whose reply may have been hidden. The edit alone does not cause a reply. The operator's
-// approval causes exactly one.
+// The poster edits a request whose reply may have been hidden. The edit alone does not lead to a reply. The operator's
+// approval leads to exactly one.
 func TestSuppressedThenRetried(t *testing.T) {
 	w := suppressed(t, "user summary text")
 	w.clock.pass(time.Hour)
@@ -140,7 +140,7 @@ func TestHiddenRevisionsOfOthers(t *testing.T) {
 	}
 }
 
-// A hidden reply by the wiki's tools that arrived late, but within the grace period, may be ours.
+// A hidden reply that was made with the wiki's tools and arrived late, but within the grace period, may be ours.
 func TestHiddenLateAnswerOfTheTools(t *testing.T) {
 	w, d := withTools(t)
 	d.err = bot.ErrUnknown

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Change is one line in an entry's history: what happened to the entry, when and why.
+// Change is one line in an entry's history. It records what happened to the entry, when and why.
 type Change struct {
 	At     time.Time `json:"at"`
 	To     State     `json:"to"`
 	Reason string    `json:"reason,omitempty"`
 }
 
-// An entry keeps its first and last changes. The changes between them belong to a request that failed again and again.
+// An entry keeps its first and last changes. The changes in between, which are dropped, are repeated failures.
 const (
 	keptFirst = 10
 	keptLast  = 40
@@ -41,7 +41,7 @@ func (e *Entry) Changes() []Change {
 			out[len(out)-1].Reason = c.Reason // the latest reason for the same state
 		}
 	}
-	if last := out[len(out)-1]; last.To != e.State { // an entry from a version that did not keep histories
+	if last := out[len(out)-1]; last.To != e.State { // the entry was written by a version without histories
 		out = append(out, Change{e.Updated, e.State, e.Reason})
 	}
 	return out

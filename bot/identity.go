@@ -17,15 +17,16 @@ import (
 // The forum package's IDs cannot be used here: if two comments have the same author and minute, their IDs depend on
 // which of them is first on the page. Instead, the following criteria apply, in this order:
 //
-//   - The signature ([Origin]) and the words. If several comments have the same signature and words, the position
+//   - The signature ([Origin]) and the text. If several comments have the same signature and text, the position
 //     decides: our reply under the comment, its parent, its thread.
-//   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply
-//     under it. An entry takes such a comment only if the entry's words are no longer on the page, if no other entry
-//     has the comment, and if the two were never on the page at the same time ([Entry].Others).
-//   - For words that are only in another thread, if our reply is not on the page: the page's history of the
-//     comment's minute, which shows how often it was posted.
-//   - For a comment that was signed after it was posted: the words and the thread.
-//   - For a comment that its author signed again, at a different time: the words and our reply under it.
+//   - For a comment whose text was changed: the same signature, the same thread and the same parent, or our reply
+//     under it. An entry claims such a comment only if the entry's text is no longer on the page, if the comment
+//     belongs to no other entry, and if the old and new texts were never on the page at the same time
+//     ([Entry].Others).
+//   - For a comment whose text is found only in a different thread, if our reply is not on the page: the page history
+//     of the minute in its signature, which shows how often it was posted.
+//   - For a comment that was signed after it was posted: the text and the thread.
+//   - For a comment that its author signed again, with a different time: the text and our reply under it.
 //
 // Each entry gets at most one comment, and each comment at most one entry. A comment without an entry is new.
 
@@ -34,11 +35,10 @@ type owners struct {
 	entry map[*forum.Comment]*Entry
 	place map[string]place // by the entry's key
 	old   map[*forum.Comment]bool
-	// comments that may not belong to their entries, because the history could not be read
+	// comments that might not belong to their entries, because the history could not be read
 	unsure map[*forum.Comment]bool
 }
 
-// own records a new entry.
 func (v *view) own(e *Entry, p place) {
 	o := v.owners[p.origin()]
 	if o == nil {
@@ -47,7 +47,7 @@ func (v *view) own(e *Entry, p place) {
 	o.entry[p.comment], o.place[e.Key] = e, p
 }
 
-// unsure reports whether the comment may not belong to its entry.
+// unsure reports whether the comment might not belong to its entry.
 func (p place) unsure() bool {
 	o := p.view.owners[p.origin()]
 	return o != nil && o.unsure[p.comment]
@@ -96,7 +96,8 @@ func (e *Entry) follow(p place) {
 	}
 }
 
-// claims returns a claim for each comment from before the first start that may be in places, which share a signature.
+// claims returns a claim for each comment from before the first start that may be one of places. All places share a
+// signature.
 func (s *start) claims(places []place) []identity.Claim {
 	if len(places) == 0 {
 		return nil
@@ -182,10 +183,10 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// postedAgain reports whether words were posted more often than there are claims with these words. Suppose that they
-// are on the page only in a thread other than a claim's, and our reply is not on the page. Then either the comment was
-// moved or its heading changed, or its author posted it twice in that minute and the first post was archived before the
-// second was seen. The page's history of that minute shows which of these happened.
+// postedAgain reports whether the text in words was posted more often than there are claims with this text. Suppose
+// that the text is on the page only in a thread other than the claim's, and our reply is not on the page. Then either
+// the comment was moved or its heading changed, or its author posted it twice in that minute and the first post was
+// archived before the second was seen. The page history of that minute shows which of these happened.
 func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim, words string) (bool, error) {
 	texts, err := b.wiki.Texts(ctx, b.title, o.Time, o.Time.Add(signedWithin))
 	if err != nil {
@@ -204,7 +205,7 @@ func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim
 	return identity.Arrivals(counts) > known, nil
 }
 
-// countPosts returns the number of comments with a given signature and words.
+// countPosts returns the number of comments with a given signature and text.
 func countPosts(page *forum.Page, o Origin, text string) (n int) {
 	for i := range page.Threads {
 		for j := range page.Threads[i].Comments {
@@ -264,7 +265,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	return nil, nil
 }
 
-// find searches the page for an entry's comment. edited means that the comment is on the page with different words.
+// find searches the page for an entry's comment. edited means that the comment is on the page with a different text.
 func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
 	o, err := b.ownersOf(ctx, v, e.Origin())
 	if err != nil {
@@ -299,7 +300,7 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 		_, err := b.store.Entry(ctx, key)
 		switch {
 		case err == nil:
-			continue // the key of a comment with the same signature and the same current or past words
+			continue // the key of a comment with the same signature and the same current or past text
 		case !errors.Is(err, ErrNoEntry):
 			return "", false, err
 		}
@@ -409,8 +410,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 	return out, nil
 }
 
-// acquaint records in each entry which other comments with the same signature are on the page, so that it never claims
-// one of them.
+// acquaint records in each entry which other comments with the same signature are on the page, so that the entry never
+// claims one of them.
 func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	for _, p := range v.order {
 		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {

@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Inbox lists pages on which the account was mentioned. internal/mediawiki implements it through an adapter.
+// Inbox lists pages on which the account was mentioned. An adapter around internal/mediawiki implements it.
 type Inbox interface {
-	// Calls returns the notifications that the account has not read yet, oldest first. The error is [ErrNoInbox] if the
-	// wiki does not support notifications or the account may not read them. In that case, only Naming is called.
+	// Calls returns the notifications that the account has not read yet, oldest first. It returns [ErrNoInbox] if the wiki
+	// does not support notifications or the account may not read them. In that case, only Naming is called.
 	Calls(ctx context.Context) ([]Call, error)
-	// Heard marks calls as read. It is safe to mark a call twice.
+	// Heard marks calls as read. Marking a call twice is safe.
 	Heard(ctx context.Context, ids []string) error
 	// Naming returns the pages that link to the account's user page or contain the marker of a conversation with it.
 	Naming(ctx context.Context) ([]PageState, error)
@@ -46,18 +46,18 @@ type PageState struct {
 
 // Limits for handling calls.
 const (
-	maxTries    = 5                   // maximum number of attempts to read a call's page before the call is given up
-	maxHeard    = 200                 // maximum number of calls that the ledger keeps
+	maxTries    = 5                   // attempts to read a call's page before the call is given up
+	maxHeard    = 200                 // maximum number of calls kept in the ledger
 	pollEvery   = time.Hour           // time between listings of the pages that mention us, if the wiki has notifications
-	followPages = 30 * 24 * time.Hour // how long after a reply changes to its page are still read
+	followPages = 30 * 24 * time.Hour // how long the page of a reply is still watched for changes
 )
 
 // callBook is the ledger's record of calls. A call is marked as read only after its outcome is in the ledger.
 type callBook struct {
-	Since  time.Time        `json:"since"`           // on the wiki's clock; comments signed earlier are ignored
+	Since  time.Time        `json:"since"`           // by the wiki's clock; comments signed earlier are ignored
 	Seen   map[string]int64 `json:"seen"`            // the last revision read of each page, by title
-	Polled time.Time        `json:"polled,omitzero"` // when the pages that mention us were last listed, on our clock
-	Tries  map[string]int   `json:"tries,omitempty"` // number of attempts to read a call's page, by call
+	Polled time.Time        `json:"polled,omitzero"` // when the pages that mention us were last listed, by our clock
+	Tries  map[string]int   `json:"tries,omitempty"` // number of attempts to read a call's page, by call ID
 	Heard  []HeardCall      `json:"heard,omitempty"` // newest last
 }
 
@@ -79,7 +79,7 @@ func Heard(ctx context.Context, notes Notes, wiki string) ([]HeardCall, error) {
 	return book.Heard, err
 }
 
-// calls reads the ledger's record of calls. known is false if there is none, which means that this is the first start.
+// calls reads the ledger's record of calls. known is false at the first start, when there is no record.
 func (b *Bot) calls(ctx context.Context) (book *callBook, known bool, err error) {
 	book = new(callBook)
 	known, err = getNote(ctx, b.store, callKey(b.cfg.Wiki), book)
@@ -115,7 +115,6 @@ func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
 	return putNote(ctx, b.store, callKey(b.cfg.Wiki), book)
 }
 
-// heard records the outcome of a call.
 func (c *callBook) heard(call Call, said string, now time.Time) {
 	delete(c.Tries, call.ID)
 	c.Heard = append(c.Heard, HeardCall{call.ID, call.Title, call.By, said, now})
@@ -123,7 +122,7 @@ func (c *callBook) heard(call Call, said string, now time.Time) {
 }
 
 // noticeCalls reads every page on which someone may have called us since the last round, and adds the comments that
-// need an answer to the ledger. It is not an error if the wiki cannot be reached, because the next round tries again.
+// need an answer to the ledger. It returns no error if the wiki cannot be reached, because the next round tries again.
 func (b *Bot) noticeCalls(ctx context.Context) error {
 	if b.cfg.Inbox == nil {
 		return nil
@@ -146,7 +145,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		for _, c := range to {
 			book.Tries[c.ID]++
 		}
-		if len(to) > 0 { // count the attempt in advance, so that a page that crashes the program counts, too
+		if len(to) > 0 { // count the attempt in advance, so that an attempt that crashes the program counts, too
 			if err := putNote(ctx, b.store, callKey(b.cfg.Wiki), book); err != nil {
 				return err
 			}
@@ -180,7 +179,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		return err
 	}
 	if quiet, err := b.quiet(ctx); err != nil || quiet {
-		return err // the calls remain unread on the wiki, but the ledger has recorded them
+		return err // the calls remain unread on the wiki, but they are in the ledger
 	}
 	if err := b.cfg.Inbox.Heard(ctx, read); err != nil {
 		b.lg.Warn("notifications cannot be marked as read; the ledger has them", "err", err)
@@ -188,7 +187,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// unreachable logs and drops an error from one of the wiki's lists, unless the context was canceled.
+// unreachable logs an error from one of the wiki's lists and returns nil, unless the context was canceled.
 func (b *Bot) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -197,9 +196,9 @@ func (b *Bot) unreachable(ctx context.Context, err error) error {
 	return nil
 }
 
-// changed fetches the unread calls from the wiki, by page, and the pages that must be read: the pages with a call, and
-// the pages that mention us, contain an open request or got a recent reply, if they have changed since they were last
-// read. known are the unread calls whose outcome is already in the ledger.
+// changed fetches the unread calls from the wiki, by page, and the pages that must be read: every page with a call, and
+// those pages that have changed since they were last read and mention us, contain an open request or have a recent
+// reply. known are the unread calls whose outcome is already in the ledger.
 func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]Call, pages map[string]PageState,
 	known []string, err error) {
 	unread, err := b.cfg.Inbox.Calls(ctx)
@@ -257,8 +256,8 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 	return calls, pages, known, nil
 }
 
-// watched returns the titles of the pages, other than the forum page, that contain open requests or got recent replies,
-// and the title of the account's talk page.
+// watched returns the titles of the account's talk page and of the pages, other than the forum page, that contain open
+// requests or recent replies.
 func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	titles := map[string]bool{"User talk:" + b.cfg.Account: true}
 	for _, f := range []Filter{{States: openStates},
@@ -276,12 +275,12 @@ func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	return titles, nil
 }
 
-// moved changes the entries for a moved page to its new title. Open entries are changed only if the bot may answer on
-// the new page. Otherwise they end, because their comment is gone. An approval applies only to the old page.
+// moved updates the entries of a moved page with its new title. Open entries are updated only if the bot may answer on
+// the new page; otherwise, they are closed because their comment is gone. An approval applies only to the old page.
 func (b *Bot) moved(ctx context.Context, s PageState) error {
 	from, to := s.Title, s.MovedTo
 	if from == b.cfg.Page {
-		return nil // FORUM_PAGE determines the forum page
+		return nil // the forum page is always FORUM_PAGE
 	}
 	entries, err := b.store.Entries(ctx, Filter{Page: PageName(b.cfg.Wiki, from)})
 	if err != nil || len(entries) == 0 {
@@ -298,7 +297,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 			continue
 		}
 		follow := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.goAlong(ctx, e, to)) }
-		// If a worker has an open entry, the old page is checked again in the next round.
+		// If a worker holds the claim of an open entry, the old page is checked again in the next round.
 		if !e.State.Open() {
 			err = follow(ctx, e)
 		} else {
@@ -312,7 +311,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 	return nil
 }
 
-// goAlong changes an entry to its page's new title.
+// goAlong updates an entry with its page's new title. A moved reply must be approved again.
 func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	e.Page = PageName(b.cfg.Wiki, to)
 	state, why := e.State, e.Reason
@@ -322,7 +321,7 @@ func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	return b.set(ctx, e, state, why)
 }
 
-// movedAway changes an entry whose comment is gone to its page's new title, if the page was moved during the round.
+// movedAway updates an entry whose comment is gone with its page's new title if the page was moved during the round.
 func (b *Bot) movedAway(ctx context.Context, e *Entry) (moved bool, err error) {
 	if b.visit == nil || b.cfg.Inbox == nil {
 		return false, nil

@@ -71,7 +71,7 @@ func (i *fakeInbox) States(_ context.Context, titles []string) ([]bot.PageState,
 	return out, nil
 }
 
-// crashingInbox can end the program at each of its calls.
+// crashingInbox is an Inbox that can end the program at any call to it.
 type crashingInbox struct {
 	bot.Inbox
 	c *crasher
@@ -199,7 +199,7 @@ func TestCallsThatAreNotAnswered(t *testing.T) {
 	tests := []struct {
 		name, title, text string
 		before            func(*world)
-		said              string // the call's outcome in the ledger
+		said              string // outcome of the call in the ledger
 	}{
 		{"a page that is not allowed", "Wikidata:Chat", ping, nil, "the page is not among MENTION_PAGES"},
 		{"an archive", "Talk:Chat/Archive/2026/03", ping, nil, "an archive page"},
@@ -284,7 +284,6 @@ func TestMarkedConversations(t *testing.T) {
 	w.wantOurs(chat, "Cats 2 Ann", "Cats 2 Ann", "Cats 2 Bob")
 }
 
-// withoutOurs removes the bot's replies from a page's text.
 func withoutOurs(text string) string {
 	for {
 		k := strings.Index(text, "<!-- spinachbot:")

@@ -17,7 +17,6 @@ const (
 	Confirming = "confirm" // determine the outcome of an entry's save
 )
 
-// jobs maps states to kinds of jobs.
 var jobs = map[State]string{Noticed: Judging, Accepted: Solving, Proposed: Proposing, Approved: Publishing,
 	Posting: Confirming}
 
@@ -35,13 +34,12 @@ func (e *Entry) Job() job.Job {
 	return j
 }
 
-// scope returns the scope of the jobs on a wiki.
 func scope(wiki string) string { return "wiki:" + wiki }
 
 // always is later than every job's due time.
 var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// claimed calls a function with an entry while holding its job's claim. It does nothing if another worker has it.
+// claimed calls do while holding the claim of the entry's job. It does nothing if another worker holds the claim.
 func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Key: e.Key}, always, b.cfg.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -54,8 +52,8 @@ func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *E
 	return b.under(ctx, c, e, do)
 }
 
-// under calls a function with an entry while holding a claim, and then releases the job. A job that could not be
-// advanced waits for a while, so that no worker immediately claims it again.
+// under calls do while holding the claim c, and then releases the job. A job that could not be advanced waits for a
+// while, so that no worker claims it again immediately.
 func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context.Context, *Entry) error) error {
 	work, cancel := ctx, func() {}
 	if b.cfg.Drain != nil {
@@ -83,9 +81,9 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	return err
 }
 
-// inTime calls a function with an entry unless its deadline has passed. In that case the entry is given up, unless a
-// save may still arrive. The deadline must also have passed on the wiki's clock, so that a local clock set ahead does
-// not cause entries to be given up.
+// inTime calls do unless the entry's deadline has passed. In that case, the entry is given up, unless a save may still
+// arrive. The deadline must also have passed on the wiki's clock, so that a local clock set ahead does not cause
+// entries to be given up.
 func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {
 		return do(ctx, e)
@@ -156,9 +154,9 @@ func (b *Bot) Publish(ctx context.Context) (Summary, error) {
 	})
 }
 
-// Work does one judging or solving job, for any page of the wiki, and reports whether there was one. Any number of
+// Work runs one judging or solving job, for any page of the wiki, and reports whether there was one. Any number of
 // workers in any number of processes may call it, each with a separate Bot and [Config].Holder. Errors come from the
-// ledger or the wiki. After an error, wait before the next call.
+// ledger or the wiki. After an error, the caller should wait before calling Work again.
 func (b *Bot) Work(ctx context.Context) (worked bool, err error) {
 	*b.sum = Summary{}
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Kinds: []string{Judging, Solving},

@@ -13,8 +13,7 @@ const (
 	retries = "I will try again"
 )
 
-// TestLastReply checks that a reply after which nothing in the thread is answered does not invite corrections or ask
-// questions.
+// TestLastReply checks that the bot's last reply in a thread neither invites corrections nor asks questions.
 func TestLastReply(t *testing.T) {
 	for name, tt := range map[string]struct {
 		limit  int
@@ -46,7 +45,7 @@ func TestLastReply(t *testing.T) {
 	}
 }
 
-// TestLastReplyDoesNotAsk checks that the bot does not ask a question if it would not read the answer.
+// TestLastReplyDoesNotAsk checks that the bot does not ask a question whose answer it would not read.
 func TestLastReplyDoesNotAsk(t *testing.T) {
 	for limit, want := range map[int]bool{0: false, 1: true} {
 		w := started(t)

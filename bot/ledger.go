@@ -29,7 +29,7 @@ type Ledger interface {
 	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise, it changes
 	// nothing and returns [ErrChanged] if someone else has changed the entry, or [ErrNoEntry] if there is none.
 	//
-	// If e.Claim is set and the claim is no longer valid, nothing is written and the error is [job.ErrLost].
+	// If e.Claim is set and no longer valid, it changes nothing and returns [job.ErrLost].
 	Update(ctx context.Context, e *Entry) error
 }
 
@@ -38,9 +38,9 @@ type Ledger interface {
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
-	// Change replaces the value under key with the result of f, which gets the old value, or nil if there is none. If f
-	// returns nil, the value is kept. The value does not change in the meantime. f may be called more than once. If f
-	// returns an error, Change returns it and changes nothing.
+	// Change atomically replaces the value under key with the result of f, which is passed the old value, or nil if there
+	// is none. If f returns nil, the value is kept. f may be called more than once. If f returns an error, Change returns
+	// it and changes nothing.
 	Change(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
@@ -83,7 +83,7 @@ func States() []State {
 // openStates lists the states in which work remains to be done.
 var openStates = []State{Noticed, Accepted, Proposed, Approved, Posting}
 
-// moves lists the states that may follow each state. Posted is final: an entry in this state can never lead to another
+// moves lists the states that may follow each state. Posted is final: an entry in this state never leads to another
 // reply.
 var moves = map[State][]State{
 	Noticed:  {Accepted, Skipped, GaveUp, Rejected, Posted},
@@ -128,8 +128,8 @@ const (
 )
 
 // Entry is a comment that the bot may answer, with everything that the bot has recorded about it. Each comment has at
-// most one entry and therefore at most one reply. An entry keeps its comment while the comment's words are on the page
-// or in its archive. See identity.go for what happens if the words change.
+// most one entry and therefore at most one reply. An entry keeps its comment while the comment's text is on the page or
+// in its archive. See identity.go for what happens if the text changes.
 type Entry struct {
 	// Key is created once, by [Key]. It is used as the marker in the reply, as part of the edit summary, and as the name
 	// of the trajectory.
@@ -141,8 +141,9 @@ type Entry struct {
 	Thread  string `json:"thread"` // ID of the thread's first comment at that time
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
-	Reason  string `json:"reason,omitempty"` // why it is in this state, for example why it was skipped or is waiting
-	// closed only because of the page (gone, resolved, answered by others); reopened when that is no longer the case
+	Reason  string `json:"reason,omitempty"` // why the entry is in this state, such as why it was skipped or is waiting
+	// closed only because of the page (comment gone, thread resolved, answered by others); reopened when that no longer
+	// holds
 	Lapsed bool `json:"lapsed,omitempty"`
 	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, and never skipped
 	Queued bool `json:"queued,omitempty"` // noticed, and waiting until a reply could be posted soon
@@ -179,7 +180,7 @@ type Entry struct {
 	// Undone is set if the operator has removed the posted reply.
 	Undone *Undone `json:"undone,omitempty"`
 
-	Anchor  string `json:"anchor,omitempty"`  // page and fragment that lead to the reply on the wiki
+	Anchor  string `json:"anchor,omitempty"`  // page and fragment of the reply on the wiki
 	Follows int    `json:"follows,omitempty"` // number of times that Anchor was searched for
 
 	Trace *TracePage `json:"trace,omitempty"` // page with the steps, linked from the reply; nil if not written yet
@@ -194,7 +195,7 @@ type Entry struct {
 	History []Change  `json:"history,omitempty"` // history, oldest first; empty in old entries
 	Version int64     `json:"-"`                 // number of writes; set by the ledger
 
-	Claim *job.Claim `json:"-"` // claim under which the entry is written; nil if none is needed
+	Claim *job.Claim `json:"-"` // claim required to write the entry; nil if none is needed
 }
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
@@ -210,7 +211,7 @@ type Draft struct {
 	USD        float64     `json:"usd"`
 	Made       time.Time   `json:"made"`
 	Choices    []Choice    `json:"choices,omitempty"` // the interpretations that the question lets the poster choose from
-	Ran        string      `json:"ran,omitempty"`     // the query as it was run, with the language of that run
+	Ran        string      `json:"ran,omitempty"`     // the query as it was run, including the language
 	Result     string      `json:"result,omitempty"`  // [reply.ResultName] of its result
 	Dry        bool        `json:"dry,omitempty"`     // made while posting was off
 	// problems found by the checks before posting; a draft with problems waits for the operator in every posting mode
@@ -242,17 +243,18 @@ type TracePage struct {
 type Save struct {
 	BaseRev int64     `json:"base_rev"` // of the last attempt
 	Section int       `json:"section"`  // of the last attempt
-	First   time.Time `json:"first"`    // time on the wiki's clock before the first attempt; edits since then may be ours
-	At      time.Time `json:"at"`       // time on our clock before the last attempt
+	First   time.Time `json:"first"`    // wiki time before the first attempt; edits since then may be ours
+	At      time.Time `json:"at"`       // local time before the last attempt
 
 	// FirstRev is the BaseRev of the first attempt with an unknown outcome; 0 in old entries.
 	FirstRev int64 `json:"first_rev,omitempty"`
 	// Last is the time on the wiki's clock before the last attempt; zero in old entries.
 	Last time.Time `json:"last,omitzero"`
-	// Tools means that the last attempt used the wiki's discussion tools, and NoTools that they cannot write the reply.
+	// Tools reports whether the last attempt used the wiki's discussion tools; NoTools, whether they cannot write the
+	// reply.
 	Tools   bool `json:"tools,omitempty"`
 	NoTools bool `json:"no_tools,omitempty"`
-	// NothingSaved means that the wiki reported for every attempt that nothing was saved.
+	// NothingSaved is true if the wiki reported for every attempt that nothing was saved.
 	NothingSaved bool `json:"nothing_saved,omitempty"`
 	// Unclear is the newest hidden revision that may be our reply; it is why the entry was given up.
 	Unclear int64 `json:"unclear,omitempty"`
@@ -270,7 +272,7 @@ type Filter struct {
 	Origin     *Origin   // of the comment
 	Author     string    // of the comment
 	States     []State   // any of these
-	SavedSince time.Time // with an attempt to save at or after this time, on our clock
+	SavedSince time.Time // with an attempt to save at or after this time, by our clock
 	Any        *Seen     // entries that may belong to one of the comments seen on a page
 	Newest     int       // maximum number of entries, the most recently added; all if 0
 }
@@ -296,7 +298,8 @@ func newOrigin(author string, t *time.Time) Origin {
 	return o
 }
 
-// signed reports whether both author and time are known. If either is missing, only the words distinguish comments.
+// signed reports whether both author and time are known. If either is missing, comments are distinguished only by their
+// text.
 func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 
 // Key returns the key for a new entry: a hash of the comment's text and signature. It consists of "sb-" and 16 hex
@@ -314,7 +317,7 @@ func hashKey(parts ...string) string {
 	return "sb-" + hex.EncodeToString(h[:8])
 }
 
-// move changes the state, giving a reason, and records the change, or returns an error if the change is not allowed.
+// move changes the state and records the change and its reason. It returns an error if the change is not allowed.
 func (e *Entry) move(now time.Time, to State, reason string) error {
 	if !e.State.May(to) {
 		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)

@@ -23,7 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// subject is a kind of result in the experiment: a list of things, each with a value.
+// subject is a kind of result in the experiment: a list of named items, each with a value.
 type subject struct {
 	query    string // with %d for LIMIT and OFFSET
 	question map[string]string
@@ -45,8 +45,8 @@ var subjects = []subject{
 		map[string]string{"en": "films", "de": "Filme", "fr": "films"}},
 }
 
-// truths are sentences that are true for any result: %[1]s is the count and %[2]s is the things, followed by the first
-// and last names and values.
+// truths are sentences that are true of any result: %[1]s is the count and %[2]s the items' plural, followed by the
+// first and last names and values.
 var truths = map[string][]string{
 	"en": {"There are %[1]s %[2]s in the table.", "The query finds %[1]s %[2]s, from %[3]s (%[4]s) to %[5]s (%[6]s).",
 		"The table begins with %[3]s, with %[4]s, and ends with %[5]s, with %[6]s.", "Wikidata gives %[4]s for %[3]s.",
@@ -70,7 +70,6 @@ var claims = map[string][]string{
 		"%s a gagné plusieurs prix.", "%s se trouve en Suisse.", "Les savants discutent de %s.", "%s a deux frères."},
 }
 
-// strangers are names that do not occur in any result.
 var strangers = []string{"Monte Rosa", "Ruritania", "Ada Lovelace", "Metropolis", "Zinalrothorn", "Freedonia", "Emmy Noether", "Stalker"}
 
 var counted = map[string]map[int]string{"en": {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine", 10: "ten"},
@@ -80,7 +79,7 @@ var counted = map[string]map[int]string{"en": {2: "two", 3: "three", 4: "four", 
 // liar is a model that runs one query and then writes a given answer.
 type liar struct {
 	query         string
-	first, second string // its answer, and the revised answer if asked again
+	first, second string // its answer, and its revised answer if it is asked again
 	asked         int
 }
 
@@ -126,7 +125,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	count, first, number := n, name(i), value(i)
 	switch kind {
 	case "count":
-		distinct := map[string]bool{} // things with two values have two rows, so both counts are true
+		distinct := map[string]bool{} // items with two values have two rows, so both counts are true
 		for _, row := range rows {
 			distinct[row[0].Value] = true
 		}
@@ -145,8 +144,8 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	return fmt.Sprintf(form, words, s.things[lang], first, number, name(k), value(k))
 }
 
-// written returns a value as it may be written in the language: the year of a date, or all digits of a number, possibly
-// grouped.
+// written returns a value in a form that text in the language might use: the year of a date, or all digits of a number,
+// possibly grouped.
 func written(r *rand.Rand, lang, v string) string {
 	if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 {
 		return year
@@ -177,7 +176,7 @@ func spoiled(r *rand.Rand, v string) string {
 }
 
 // In 200 replies by a writer who lies in half of them, no lie reaches the page, and fewer than 3% of the true sentences
-// are held back. docs/replies.md has the numbers.
+// are suppressed. docs/replies.md has the numbers.
 func TestNoLieReachesThePage(t *testing.T) {
 	files, err := filepath.Glob("../internal/sandbox/data/*.ttl")
 	if err != nil || len(files) == 0 {
@@ -255,7 +254,6 @@ func TestNoLieReachesThePage(t *testing.T) {
 	}
 }
 
-// forgetful does not record anything.
 type forgetful struct{}
 
 func (forgetful) Record(context.Context, agent.Event) error { return nil }

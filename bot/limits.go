@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// This file implements the limits on how much work anyone can cause the bot. The limits on replies are applied in
-// gate.go, and the limits on money are applied by the solver.
+// This file limits how much work anyone can cause the bot. The limits on replies are enforced in gate.go, and the
+// limits on cost by the solver.
 
 // userBusy postpones a request whose author has reached the limit on accepted requests in 24 hours. The request is not
 // lost: it is judged once the author's oldest accepted request is a day old. The check runs before the model is called.
@@ -40,9 +40,9 @@ func (b *Bot) userBusy(ctx context.Context, e *Entry) (busy bool, err error) {
 // userBook returns the name of the note with the times at which an author's requests were accepted, by entry key.
 func userBook(author string) string { return "bot/user/" + author }
 
-// book enters a request into its author's book. If the book is full, the request waits, as in [Bot.userBusy]. All
-// workers write to the same book, one at a time, so the limit holds even if many of them accept requests from one
-// author at the same time.
+// book adds a request to its author's book. If the book is full, the request waits, as in [Bot.userBusy]. All workers
+// update the same book, one at a time, so the limit holds even if several of them accept requests from one author at
+// the same time.
 func (b *Bot) book(ctx context.Context, e *Entry) (busy bool, err error) {
 	most := b.cfg.RequestsPerUser
 	if most <= 0 || e.Author == "" || e.Forced {
@@ -70,8 +70,8 @@ func (e *Entry) acceptedAt() time.Time {
 	return time.Time{}
 }
 
-// tooMany returns why no reply may be posted now, and the gate check that prevents it: the limits on replies in an hour
-// and a day, and the pause in a thread.
+// tooMany checks the hourly and daily limits on replies and the pause between replies in a thread. If no reply may be
+// posted now, it returns the reason and the name of the gate check.
 func (b *Bot) tooMany(ctx context.Context, p place, e *Entry) (why, check string, err error) {
 	recent, err := b.recent(ctx)
 	if err != nil {

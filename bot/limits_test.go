@@ -37,7 +37,7 @@ func TestRequestsPerUser(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted Dogs:posted")
 }
 
-// Workers that judge one user's requests at the same time do not accept more of them than are allowed.
+// Workers that judge one user's requests at the same time do not exceed the user's limit.
 func TestRequestsPerUserOfSeveralWorkers(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RequestsPerUser = 1
@@ -144,13 +144,13 @@ func TestRepliesPerDay(t *testing.T) {
 }
 
 // Once the day's replies are used up, a round does not read any pages for waiting requests, and checks only one of the
-// waiting replies. With a thousand replies, checking each of them would cause thousands of wiki requests every ten
-// minutes.
+// waiting replies. If a thousand replies were waiting, checking each of them would cause thousands of wiki requests
+// every ten minutes.
 func TestManyWait(t *testing.T) {
 	for _, drafted := range []bool{false, true} {
 		w := newWorld(t)
 		w.cfg.RepliesPerDay = 1
-		if drafted { // and then the limit is lowered
+		if drafted { // the limit is lowered after drafting
 			w.cfg.RepliesPerDay, w.cfg.Posting = 0, bot.Off
 		}
 		w.round()
@@ -181,7 +181,7 @@ func TestManyWait(t *testing.T) {
 	}
 }
 
-// Two replies in a thread are at least the pause apart.
+// Two replies in a thread are at least ThreadCooldown apart.
 func TestThreadCooldown(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerDelay, w.cfg.ThreadCooldown = 0, 10*time.Minute
@@ -196,8 +196,8 @@ func TestThreadCooldown(t *testing.T) {
 	w.want("Cats:posted Cats:posted Dogs:posted")
 }
 
-// Another program, whose name does not show that it is a program, answers every reply immediately: the bot stops
-// replying to it after a few rounds. A person who takes longer gets as many answers as the follow-up limit allows.
+// A bot with an inconspicuous name answers every reply immediately: our bot stops replying to it after a few rounds. A
+// person who takes longer gets as many answers as the follow-up limit allows.
 func TestLoop(t *testing.T) {
 	for pause, want := range map[time.Duration]int{0: 3, 2 * time.Minute: 9} {
 		w := started(t)
@@ -215,9 +215,9 @@ func TestLoop(t *testing.T) {
 	}
 }
 
-// A call to stop on the bot's talk page stops it before it asks the model, until the thread is resolved, removed or
+// A stop request on the bot's talk page stops it before it calls the model, until the thread is resolved, removed or
 // answered by the operator. A section about bus stops does not count, and neither do comments from before the first
-// start, comments by bots, or old calls.
+// start, comments by bots, or old stop requests.
 func TestTalkPage(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	thread := func(w *world, heading, text, user string) string {
@@ -274,9 +274,9 @@ func TestTalkPage(t *testing.T) {
 	}
 }
 
-// The same words by someone else, or repeated later, are a new call. A call may be above the first heading.
-// TestTalkPageTemplate checks that a stop template counts, signed or not, under a heading or above the first one, but
-// that a template that is only mentioned does not.
+// The same text by someone else, or repeated later, is a new stop request. A stop request may be above the first
+// heading. TestTalkPageTemplate checks that a stop template counts, signed or not, under a heading or above the first
+// one, but that a template that is only mentioned does not.
 func TestTalkPageTemplate(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	for call, stops := range map[string]bool{
@@ -317,7 +317,7 @@ func TestTalkPageCallsAreToldApart(t *testing.T) {
 		},
 		"no heading": func(w *world, before string) string { return "STOP! " + w.wiki.sign("Dora") + "\n" },
 	} {
-		for _, earlier := range []bool{false, true} { // the note as written by an earlier version
+		for _, earlier := range []bool{false, true} { // whether the note was written by an earlier version
 			w := newWorld(t)
 			before := old(w)
 			w.wiki.put(talk, before)
@@ -401,7 +401,7 @@ func TestUndo(t *testing.T) {
 		}
 	}
 	w, _ = posted(t)
-	w.wiki.edit("== Cats", "== Cats again") // other people may have changed the text around it
+	w.wiki.edit("== Cats", "== Cats again") // someone changed the text around the reply
 	if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil || w.replies("Cats again") != 0 {
 		t.Errorf("renamed thread: %v", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot/title"
 )
 
-// Link returns the URL of the reply if the wiki has reported one, or else of the entry's thread. api is the URL of the
-// wiki's api.php; see [title.Link].
+// Link returns the URL of the reply if the wiki has reported its anchor, and otherwise of the entry's thread. api is
+// the URL of the wiki's api.php; see [title.Link].
 func (e *Entry) Link(api string) string {
 	_, page := SplitPage(e.Page)
 	anchor := e.Heading

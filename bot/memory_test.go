@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// Both stores return the same results for the same random calls.
+// Both stores return the same results for the same random sequence of calls.
 func TestMemoryIsLikeTheStore(t *testing.T) {
 	ctx := t.Context()
 	real, err := store.Open(ctx, filepath.Join(t.TempDir(), "bot.db"))

@@ -62,15 +62,14 @@ var mutants = []struct {
 		`Text: strings.ReplaceAll(text.after, "cats", "Cats"),`, "changes what others wrote"},
 }
 
-// rare contains the bugs that only a few schedules find, each with a starting seed.
+// rare contains the bugs that only a few schedules find, each with a seed to start from.
 var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
 // masked contains bugs that are mostly masked by the history search before an entry's first save. They are planted in a
-// bot without that search, so that the rule is tested on its own.
+// bot without that search, so that the mutated rule is tested on its own.
 var masked = map[string]bool{"a save of unknown outcome counts as not saved": true,
 	"the save is not noted before it is sent": true}
 
-// plant returns the file with the bug planted in it.
 func plant(t *testing.T, file, old, new string) []byte {
 	t.Helper()
 	src, err := os.ReadFile(file)
@@ -88,7 +87,7 @@ func plant(t *testing.T, file, old, new string) []byte {
 	return []byte(text)
 }
 
-// Every planted bug is found. The test builds the bot once for each bug; `make simulate` runs it.
+// The simulation finds every planted bug. The test builds the bot once per bug; `make simulate` runs it.
 func TestMutants(t *testing.T) {
 	n := os.Getenv("SIMULATE_MUTANTS")
 	for _, m := range mutants {

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Without a model, the bot judges posts by their words and says so.
+// Without a model, the bot judges posts by keywords and says so.
 func TestNoModelToJudge(t *testing.T) {
 	for text, want := range map[string]string{
 		"Test": "Cats:skipped", "I made a tool, see [[User:X]]": "Cats:skipped", "{{support}} Nice": "Cats:skipped",

@@ -7,8 +7,8 @@ import (
 )
 
 // TestOpeningGoesOn checks that the agent continues from the call that judged the post, even after a failure and in a
-// different process, and that the ledger deletes the opening once there is a draft. An edited post, and an answer to
-// our question, start over.
+// different process, and that the opening is removed from the ledger once there is a draft. After an edit of the post,
+// or an answer to our question, the agent starts over.
 func TestOpeningGoesOn(t *testing.T) {
 	w := started(t)
 	w.solver.opens = true

@@ -82,7 +82,7 @@ func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) 
 }
 
 // ApproveShown is like [Approve] for the draft that the operator was shown, identified by its [Draft.Name]. If the
-// draft has changed since then, the error is [ErrOtherDraft].
+// draft has changed since then, it returns [ErrOtherDraft].
 func ApproveShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, by string) (*Entry, error) {
 	return change(ctx, ledger, key, ActApprove, func(e *Entry) error {
 		if err := e.shown(shown); err != nil {
@@ -98,9 +98,9 @@ func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) 
 	return change(ctx, ledger, key, ActReject, func(e *Entry) error { return e.move(now, Rejected, why) })
 }
 
-// Retry causes an entry to be judged and solved again. The entry may have been given up, skipped or rejected, may have
-// a draft that the operator does not like, or may be waiting its turn. A skipped entry is then answered even though
-// triage did not consider it a request. Retry fails for replies that have been posted or are about to be.
+// Retry makes the bot judge and solve an entry again. The entry may have been given up, skipped or rejected, may have a
+// draft that the operator does not like, or may be waiting its turn. A skipped entry is then answered even though
+// triage did not consider it a request. Retry fails if the reply has been posted or is about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
@@ -115,7 +115,7 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 	})
 }
 
-// orList formats a list of states in words: "a, b or c".
+// orList formats a list of states as "a, b or c".
 func orList(states []State) string {
 	var b strings.Builder
 	for i, s := range states {
@@ -130,8 +130,8 @@ func orList(states []State) string {
 	return b.String()
 }
 
-// change reads an entry, changes it if its state allows the action, and writes it. If someone else changes the entry,
-// it starts over.
+// change reads an entry, changes it if its state allows the action, and writes it. If someone else changes the entry in
+// the meantime, change starts over.
 func change(ctx context.Context, ledger Ledger, key string, what Act,
 	f func(*Entry) error) (*Entry, error) {
 	for {

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// checkOwn returns an error if the bot may not write to the page with the given title. Except for its replies, the bot
-// may write only subpages of its account's user page. such is an example for the error message.
+// checkOwn returns an error if the bot may not write to the page with the given title. Apart from its replies, the bot
+// may write only to subpages of its account's user page. such is an example for the error message.
 func (c *Config) checkOwn(what, title, such string) error {
 	namespace, rest, ok := strings.Cut(title, ":")
 	name, ok2 := strings.CutPrefix(rest, c.Account+"/")
@@ -24,13 +24,13 @@ func (c *Config) checkOwn(what, title, such string) error {
 // ErrDenied means that a page does not allow bots.
 var ErrDenied = errors.New("the page does not allow bots")
 
-// WriteOwn makes one edit to a subpage of the account's user page. It makes the gate checks for replies that concern
-// the page: posting mode, operator's stop, stop page, {{nobots}}.
+// WriteOwn makes one edit to a subpage of the account's user page. It applies only the gate checks that do not depend
+// on a reply: posting mode, operator's stop, stop page, {{nobots}}.
 //
 // edit returns the edit to the page's current revision, with section, text and summary set, and with Create for a new
-// page. It returns nil if there is nothing to do. sending is called when the edit is about to be sent, to record that
-// it may be on the wiki from now on. If either function returns an error, WriteOwn returns it. If the save fails,
-// WriteOwn returns the error from [Wiki].Save.
+// page. It returns nil if there is nothing to do. sending is called just before the edit is sent, to record that it may
+// be on the wiki from then on. If either function returns an error, WriteOwn returns it. If the save fails, WriteOwn
+// returns the error from [Wiki].Save.
 func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),
 	sending func() error) (rev int64, err error) {
 	if err := b.cfg.checkOwn("the bot", title, "digest"); err != nil {

@@ -26,7 +26,7 @@ func SplitPage(page string) (wiki, title string) {
 	return "", page
 }
 
-// visit contains what differs on a page where the bot was called.
+// visit describes what differs on a page where the bot was called.
 type visit struct {
 	own bool // the page is the account's talk page, on which every new thread is addressed to the bot
 }
@@ -73,7 +73,7 @@ func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
 	return out, nil
 }
 
-// recoverVisits determines the outcome of interrupted saves, and returns the visits.
+// recoverVisits determines the outcome of interrupted saves on visits, and returns the visits.
 func (b *Bot) recoverVisits(ctx context.Context) ([]*Bot, error) {
 	pages, err := b.visits(ctx)
 	if err != nil {

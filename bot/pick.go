@@ -22,8 +22,8 @@ type verdict struct {
 }
 
 // consider judges a comment by the page alone, without the model or the ledger. Comments that are not picked here are
-// not recorded in the ledger, and are reconsidered in the next round. Thus a thread is still answered once it is no
-// longer resolved, or after someone else's query was removed from it.
+// not recorded in the ledger, and are reconsidered in the next round. Thus a thread is still answered after its
+// resolved mark, or someone else's query, was removed.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, begins := p.comment, b.begins(p)
 	old, err := b.old(ctx, p)
@@ -83,15 +83,16 @@ func (b *Bot) picked(p place, begins bool) verdict {
 	case c.Time == nil:
 		out.wait = b.now().Add(max(b.cfg.UnsignedDelay, b.cfg.AnswerDelay))
 	case c.Time.After(v.now.Add(time.Hour)):
-		// The timestamp must be wrong, so the wait might never end.
+		// The timestamp must be wrong, so waiting for it might never end.
 	default:
 		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
 	}
 	return out
 }
 
-// begins reports whether a comment is a request because of its position: the first comment in a thread on the forum
-// page or our talk page, or the last comment in a block that is marked as a conversation with us and lacks our reply.
+// begins reports whether a comment is a request because of its position. On the forum page and our talk page, that is
+// the first comment in a thread; on other pages, the last comment in a block that is marked as a conversation with us
+// and has no reply from us.
 func (b *Bot) begins(p place) bool {
 	if b.visit == nil || b.visit.own {
 		return p.index == 0
@@ -120,17 +121,15 @@ func (p place) blocks() []forum.Block {
 	return found
 }
 
-// spokenIn reports whether we have commented in a block.
 func (b *Bot) spokenIn(p place, block forum.Block) bool {
 	return slices.ContainsFunc(block.Comments, func(i int) bool { return p.thread.Comments[i].By(b.cfg.Account) })
 }
 
-// spoken reports whether we have commented in the thread.
 func (b *Bot) spoken(p place) bool {
 	return slices.ContainsFunc(p.thread.Comments, func(c forum.Comment) bool { return c.By(b.cfg.Account) })
 }
 
-// saysNothing reports whether a comment contains no words other than our name and is not preceded by another comment.
+// saysNothing reports whether a comment is the first in its thread or block and contains nothing but our name.
 func (b *Bot) saysNothing(p place) bool {
 	before := p.index
 	if block, ok := p.block(); ok {
@@ -170,9 +169,9 @@ func (b *Bot) leaveAlone(p place) string {
 	return ""
 }
 
-// othersQuery reports whether someone other than the poster and us has posted a query, or a link to one, in the thread
-// since the comment. Timestamps have no seconds, so if two comments are in the same minute, the one further down the
-// page counts as later. An unsigned comment further down also counts.
+// othersQuery reports whether someone else (neither the poster nor us) has posted a query, or a link to one, in the
+// thread since the comment. Timestamps have no seconds, so if two comments are in the same minute, the one further down
+// the page counts as later. An unsigned comment further down also counts.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -229,7 +228,8 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 			}
 			continue
 		}
-		// A call is marked as read once it is in the ledger, so comments on other pages are added immediately and wait there.
+		// A call is marked as read once it is in the ledger, so comments on other pages are added to the ledger immediately
+		// and wait there.
 		if verdict.wait.After(b.now()) && p.comment.Time != nil && b.visit == nil {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
@@ -281,7 +281,8 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 }
 
 // reconsider examines a closed entry whose comment should be picked. If the comment has been edited since, it is judged
-// again. So is a comment whose entry was closed only because of the page's state, such as one that vandals had removed.
+// again. So is a comment whose entry was closed only because of the page's state, for example because a vandal had
+// removed the comment.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := identity.TextHash(p.comment) != e.Text
 	if !edited && e.Heading != p.thread.Heading && !p.unsure() {
@@ -309,7 +310,7 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	return nil
 }
 
-// note saves an entry with findings that do not change its state. It does nothing if the entry is open and a worker is
+// note saves changes to an entry that do not affect its state. It does nothing if the entry is open and a worker is
 // handling it, because the worker's result would be lost.
 func (b *Bot) note(ctx context.Context, e *Entry) error {
 	save := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)) }
@@ -319,7 +320,7 @@ func (b *Bot) note(ctx context.Context, e *Entry) error {
 	return save(ctx, e)
 }
 
-// reset updates an entry from its current comment and discards everything derived from the old words.
+// reset updates an entry from its comment's current text and discards everything derived from the old text.
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
@@ -327,8 +328,8 @@ func (b *Bot) reset(e *Entry, p place) {
 	e.Failures, e.Deadline = 0, b.now().Add(b.cfg.AnswerWithin)
 }
 
-// followupsUsedUp reports whether the thread has reached its limit on follow-ups in the given states, not counting the
-// entry with the key except. This limit does not apply to requests.
+// followupsUsedUp reports whether the thread has reached its limit on follow-ups, counting those in the given states
+// other than the entry with the key except. The limit does not apply to requests.
 func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil
@@ -337,7 +338,6 @@ func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except st
 	return n >= b.cfg.FollowupLimit, err
 }
 
-// followups returns the number of follow-ups in the thread.
 func (b *Bot) followups(ctx context.Context, p place, except string, states ...State) (n int, err error) {
 	entries, err := b.entriesOfThread(ctx, p, states...)
 	for _, e := range entries {
@@ -348,7 +348,7 @@ func (b *Bot) followups(ctx context.Context, p place, except string, states ...S
 	return n, err
 }
 
-// ifUnchanged drops the error for an entry that someone else has changed, because the next round rechecks it.
+// ifUnchanged returns err, or nil if someone else has changed the entry, because the next round rechecks it.
 func (b *Bot) ifUnchanged(err error) error {
 	if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 		return nil

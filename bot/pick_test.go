@@ -58,7 +58,6 @@ func TestRestoredThread(t *testing.T) {
 	w.wantReplies("Restored", 0)
 }
 
-// The test picks comments from a page that contains every kind of comment.
 func TestPicking(t *testing.T) {
 	at := "13:00, 20 November 2026 (UTC)"
 	other := ":{{SPARQL|query=SELECT ?x WHERE { ?x ?y ?z }}} [[User:Bob|Bob]] " + at
@@ -225,7 +224,7 @@ func TestUnsigned(t *testing.T) {
 	w.clock.pass(10 * time.Minute)
 	w.round()
 	w.wantReplies("Cats", 1)
-	// Neither adding a signature later nor changing the heading makes it a new request.
+	// Neither adding a signature later nor changing the heading makes the comment a new request.
 	w.wiki.edit("in all houses?", "in all houses? "+w.wiki.sign("Alice"))
 	w.clock.pass(time.Hour)
 	w.round()
@@ -237,7 +236,7 @@ func TestUnsigned(t *testing.T) {
 	}
 }
 
-// The test covers comments with the same author and minute.
+// Comments by the same author in the same minute are separate requests.
 func TestSameMinute(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -248,7 +247,7 @@ func TestSameMinute(t *testing.T) {
 	w.wiki.post("Fish", "Thanks in advance!", "Alice")
 	w.clock.pass(time.Hour)
 	w.round()
-	w.wantReplies("Cats", 2) // repeating the same words makes two requests
+	w.wantReplies("Cats", 2) // a repeated comment is a second request
 	for _, h := range []string{"Dogs", "Birds", "Fish"} {
 		w.wantReplies(h, 1)
 	}
@@ -279,8 +278,8 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// With a new ledger, or a ledger that is older than the reply, the bot does not repost a reply that the operator or
-// someone else removed, because it finds the reply in the page's history.
+// Even if the ledger is new, or older than a reply, the bot does not repost a reply that someone removed, because it
+// finds the reply in the page history.
 func TestLostLedgerAfterRemoval(t *testing.T) {
 	for name, older := range map[string]bool{"lost": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
@@ -312,8 +311,8 @@ func TestLostLedgerAfterRemoval(t *testing.T) {
 	}
 }
 
-// Comments that were on the page at the first start remain unanswered, even if they are from the same minute and are
-// edited later. Comments added later in that minute are new.
+// Comments that were on the page at the first start remain unanswered, even if they are edited later. Comments added
+// later are new, even if they are signed in the same minute.
 func TestMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Old", "Which cats are there?", "Alice")
@@ -325,7 +324,7 @@ func TestMinuteOfTheStart(t *testing.T) {
 	w.want("New:posted")
 }
 
-// An edit can turn a post into a request. A post whose author never stops editing is given up.
+// An edit can turn a post into a request. A post whose author keeps editing it is eventually given up.
 func TestEdits(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -369,7 +368,7 @@ func TestSignedLater(t *testing.T) {
 	w.round()
 	w.clock.pass(2 * time.Hour)
 	w.round()
-	w.want("Cats:proposed Dogs:proposed Birds:proposed") // a few words do not identify a request
+	w.want("Cats:proposed Dogs:proposed Birds:proposed") // texts this short do not identify a request
 	w.wiki.edit("in the house?", "in the house? "+w.wiki.sign("Alice"))
 	w.clock.pass(2 * time.Hour)
 	w.round()

@@ -27,7 +27,8 @@ func (b *Bot) publish(ctx context.Context, e *Entry) error {
 	return b.notSaved(ctx, e, fmt.Sprintf("no save succeeded in %d attempts", maxConflicts))
 }
 
-// notSaved postpones an approved entry that was certainly not saved, or gives it up after too many attempts.
+// notSaved postpones an approved entry whose reply was definitely not saved, or gives the entry up after too many
+// attempts.
 func (b *Bot) notSaved(ctx context.Context, e *Entry, why string) error {
 	if e.Saves++; e.Saves >= b.cfg.MaxSaves {
 		return b.set(ctx, e, GaveUp, fmt.Sprintf("%d saves failed; the last one: %s", e.Saves, why))
@@ -36,8 +37,8 @@ func (b *Bot) notSaved(ctx context.Context, e *Entry, why string) error {
 	return b.set(ctx, e, Approved, why)
 }
 
-// attempt rereads the page, rechecks the request, checks the gate, and saves once. again means that the page has
-// changed and another attempt may succeed.
+// attempt rereads the page, rechecks the request, checks the gate, and makes one attempt to save. again means that the
+// page has changed and another attempt may succeed.
 func (b *Bot) attempt(ctx context.Context, e *Entry) (again bool, err error) {
 	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
@@ -99,7 +100,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page must be read again")
 	}
-	// The gate checked this before it read the wiki's pages, which may take a long time.
+	// The gate checked the operator's stop before it read wiki pages, which may have taken a long time.
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		e.Save.NothingSaved = before.sure()
 		return false, errors.Join(err, b.set(ctx, e, Approved, why))
@@ -141,15 +142,14 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 	return false, ctx.Err()
 }
 
-// posted records that the reply is on the wiki.
 func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string) error {
 	e.Rev, e.NotBefore, e.Lapsed = rev, time.Time{}, false
 	// The reply is on the wiki, even if the context has been canceled.
 	return b.set(context.WithoutCancel(ctx), e, Posted, how)
 }
 
-// recover determines the outcome of saves that the program's end interrupted or that the wiki did not respond to. The
-// package comment explains why this does not post anything twice.
+// recover determines the outcome of saves that were interrupted because the program ended, or to which the wiki did not
+// respond. The package comment explains why this does not post anything twice.
 func (b *Bot) recover(ctx context.Context, v *view) error {
 	return b.each(ctx, Posting, func(ctx context.Context, e *Entry) error {
 		switch {
@@ -176,8 +176,8 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 }
 
 // mayArrive reports whether a save with an unknown outcome may still arrive. It checks our clock, which may have been
-// set forward since, the wiki's clock, and the time when this process took over. If our clock was set back and the save
-// therefore seems to start in the distant future, mayArrive ignores our clock.
+// set forward since, the wiki's clock, and the time when this process took over. If our clock was set back, so that the
+// save seems to start in the distant future, mayArrive ignores our clock.
 func (b *Bot) mayArrive(v *view, s *Save) bool {
 	grace := b.grace(s)
 	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }

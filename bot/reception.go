@@ -37,17 +37,17 @@ type Solution struct {
 	By     string    `json:"by"`
 	SPARQL string    `json:"sparql"`
 	Rows   int       `json:"rows"`             // number of rows in its result
-	Common int       `json:"common"`           // number of these rows that our query also returned
-	Ours   int       `json:"ours"`             // rows of our query, run at the same time; 0 if we had no query
+	Common int       `json:"common"`           // number of rows that our query also returned
+	Ours   int       `json:"ours"`             // number of rows of our query, run at the same time; 0 if we had no query
 	Same   bool      `json:"same"`             // the results are the same
 	Failed string    `json:"failed,omitempty"` // why the results could not be compared
 	Tries  int       `json:"tries,omitempty"`
 	At     time.Time `json:"at"`
-	Rev    int64     `json:"rev,omitempty"`   // of the page that the query was read from
+	Rev    int64     `json:"rev,omitempty"`   // page revision that the query was read from
 	Posted time.Time `json:"posted,omitzero"` // when it was signed
 }
 
-// Comparison compares the results of two queries.
+// Comparison is the result of comparing two queries' results.
 type Comparison struct {
 	Ours, Theirs, Common int
 	Same                 bool
@@ -59,10 +59,9 @@ type Comparer interface {
 	Compare(ctx context.Context, ours, theirs string) (Comparison, error)
 }
 
-// Limits on what is examined.
 const (
 	maxReceptions = 20 // maximum number of reactions kept per reply
-	maxCompared   = 2  // maximum number of other people's queries compared per reading of a page
+	maxCompared   = 2  // maximum number of other people's queries compared each time a page is read
 	maxCompares   = 3  // attempts to compare a query
 )
 
@@ -126,7 +125,7 @@ func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
 	return changed
 }
 
-// toggle records a verdict that is valid only while the page shows it.
+// toggle adds or removes a verdict that applies only as long as the page shows it.
 func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	i := slices.IndexFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 	switch {
@@ -139,7 +138,7 @@ func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	return false
 }
 
-// received records a verdict once.
+// received records a verdict unless it is already recorded.
 func (b *Bot) received(e *Entry, v Verdict, by, hash string) bool {
 	known := func(r Reception) bool { return r.Verdict == v && r.By == by && r.Text == hash }
 	if slices.ContainsFunc(e.Receptions, known) || len(e.Receptions) >= maxReceptions {
@@ -150,7 +149,8 @@ func (b *Bot) received(e *Entry, v Verdict, by, hash string) bool {
 	return true
 }
 
-// receiveQuery compares the newest query that someone else posted after our reply with ours, once.
+// receiveQuery compares our query with the newest query that someone else posted after our reply. Each query is
+// compared once.
 func (b *Bot) receiveQuery(ctx context.Context, e *Entry, p place, runs *int,
 	quiet func() (bool, error)) (changed bool, err error) {
 	theirs := b.othersSolution(e, p)

@@ -40,7 +40,7 @@ func TestTakesNo(t *testing.T) {
 		name    string
 		do      func(*world)
 		verdict string // of the first reply
-		replies int    // in total, after the reaction and another request under the first reply
+		replies int    // total, after the reaction and another request under the first reply
 	}{
 		{"thanks", func(w *world) { w.under("::", "Thank you!", "Ann") }, "thanked Ann", 2},
 		{"no", func(w *world) { w.under("::", "No, that's not what I meant.", "Ann") }, "refused Ann", 2},
@@ -126,11 +126,10 @@ func TestManyCallsInAThread(t *testing.T) {
 	}
 }
 
-// comparer records its requests.
 type comparer struct {
 	asked  []string
 	errs   []error
-	result bot.Comparison // if it is not zero
+	result bot.Comparison // default if zero
 	err    error
 }
 
@@ -173,7 +172,7 @@ func TestKeepsAnothersQuery(t *testing.T) {
 }
 
 // A bot that is stopped or may not post leaves no traces: it does not mark notifications as read, subscribe to topics
-// or run other people's queries. It records the notifications and does these things later.
+// or run other people's queries. It records the notifications and catches up later.
 func TestQuietWhileStopped(t *testing.T) {
 	stop := func(w *world) {
 		if err := bot.Stop(t.Context(), w.store, w.clock.now(), "Olga", ""); err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/spinachbot/spinachbot/bot/phrase"
 )
 
-// If the same user reposts a request word for word within repeatWithin, it is not answered twice. People do this if
-// nothing has happened for a while. A later post asks for current data. A post in the same minute is not a repetition,
-// so both are answered. If the heading differs, the text must be longer than a polite phrase.
+// A request that the same user reposts word for word within repeatWithin is not answered twice. People repost if
+// nothing has happened for a while. After repeatWithin, a repost asks for current data. Two posts in the same minute
+// are both answered. If the headings differ, the text must have at least repeatRunes characters, which excludes polite
+// phrases.
 const (
 	repeatWithin = 7 * 24 * time.Hour
 	repeatRunes  = 150
@@ -48,7 +49,7 @@ func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	return "", nil
 }
 
-// gone reports whether the comment of an open entry is no longer on the page of p. It will then not be answered.
+// gone reports whether an open entry will not be answered because its comment is no longer on the page of p.
 func (b *Bot) gone(ctx context.Context, p place, o *Entry) bool {
 	_, _, present, err := b.find(ctx, p.view, o)
 	return err == nil && !present

@@ -7,7 +7,7 @@ import (
 
 // ReplyConfig contains the operator's settings for the format of replies.
 type ReplyConfig struct {
-	Templates bool   // the wiki has {{Q}} and {{P}}
+	Templates bool   // whether the wiki has {{Q}} and {{P}}
 	Trace     string // prefix of the URL of an entry's steps, to which its key is appended; no link if empty
 	// title of the page whose subpages list all steps of each reply; none if empty; see bot/tracepage
 	TracePage string
@@ -15,7 +15,6 @@ type ReplyConfig struct {
 	Model     string // name of the language model, disclosed in replies; omitted if empty
 }
 
-// apply applies the settings to the reply to an entry.
 func (c ReplyConfig) apply(r *forum.Reply, e *Entry) {
 	r.Templates, r.Model, r.Ping = c.Templates, c.Model, c.Ping
 	r.Numbers = reply.AsksForNumbers(e.Question)

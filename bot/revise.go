@@ -14,10 +14,11 @@ import (
 // editedBy is the prefix of the reason in an entry whose draft the operator has edited.
 const editedBy = "edited by "
 
-// Revise replaces the text of a draft: the sentences before the query. It records by as the operator's name.
+// Revise replaces the text of a draft, that is, the sentences before the query. by is the operator's name, for the
+// record.
 //
-// The reply is composed again from its parts, like any draft, so nothing in the text becomes markup. The query and its
-// rows do not change. An approved reply must be approved again.
+// The reply is recomposed from its parts, like any draft, so nothing in the text is interpreted as markup. The query
+// and its rows do not change. An approved reply must be approved again.
 //
 // Revise rejects text that is empty or longer than [forum.MaxShort] characters.
 func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by string) (*Entry, error) {
@@ -40,7 +41,6 @@ func ReviseShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, 
 	})
 }
 
-// revise replaces the draft's text.
 func (d *Draft) revise(text string) error {
 	text = strings.Join(strings.Fields(text), " ")
 	switch n := utf8.RuneCountInString(text); {
@@ -65,7 +65,7 @@ func (d *Draft) revise(text string) error {
 	return nil
 }
 
-// rediff returns a diff that adds the reply before, changed to add the reply after instead.
+// rediff returns diff with the added reply before replaced with after.
 func rediff(diff, before, after string) string {
 	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
 	var start, removed, to, lines int

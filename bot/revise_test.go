@@ -60,8 +60,8 @@ func TestRevise(t *testing.T) {
 	}
 }
 
-// An edited draft requires approval even if replies are otherwise posted without it, because an operator's words are
-// not checked.
+// An edited draft requires approval even if replies are otherwise posted without it, because the operator's text is not
+// checked.
 func TestRevisedWaits(t *testing.T) {
 	w, e := proposed(t)
 	if _, err := bot.Revise(t.Context(), w.store, w.clock.now(), e.Key, "There are 9000 kinds of cats.", "Olga"); err != nil {

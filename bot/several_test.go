@@ -35,12 +35,12 @@ func TestSeveralWikis(t *testing.T) {
 	}
 	round()
 	w.clock.pass(time.Minute)
-	for _, wiki := range []*fakeWiki{w.wiki, other} { // the same request on both
+	for _, wiki := range []*fakeWiki{w.wiki, other} { // the same request on both wikis
 		wiki.post("Cats", "How many cats are there?", "Ann")
 	}
 	round()
 	w.want("Cats:posted Cats:posted")
-	es := w.entries() // either wiki may be first
+	es := w.entries() // in either order
 	slices.SortFunc(es, func(a, b *bot.Entry) int { return cmp.Compare(len(a.Page), len(b.Page)) })
 	if es[0].Key == es[1].Key || es[0].Page != page || es[1].Page != "other|"+page {
 		t.Errorf("the ledger has %q on %q and %q on %q", es[0].Key, es[0].Page, es[1].Key, es[1].Page)
@@ -59,7 +59,7 @@ func TestSeveralWikis(t *testing.T) {
 	if got := w.states(); !strings.Contains(got, "Dogs:posted") || !strings.Contains(got, "Dogs:noticed") {
 		t.Error(got)
 	}
-	delete(other.pages, page) // an error there does not delay the main wiki
+	delete(other.pages, page) // an error on the other wiki does not delay the main wiki
 	w.wiki.post("Birds", "How many birds are there?", "Ann")
 	w.clock.pass(time.Minute)
 	round()

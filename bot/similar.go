@@ -15,7 +15,7 @@ type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
 
-// Recognizer judges whether an earlier request was the same as an entry's request. internal/ask implements it.
+// Recognizer judges whether two requests ask for the same thing. internal/ask implements it.
 type Recognizer interface {
 	Asked(ctx context.Context, key string, a agent.Asked) (*agent.Same, error)
 }
@@ -26,16 +26,17 @@ type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
 
-// besides is what a reply contains in addition to the answer.
+// besides is the content of a reply besides the answer.
 type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
 	yours   forum.Fault
-	// an answer in the thread was accepted; this is our last reply there; it is our last if it has no answer
+	// settled: an answer in the thread was accepted; last: this is our last reply there; lastFailed: it is our last if it
+	// has no answer
 	settled, last, lastFailed bool
 }
 
-// besides collects what a reply contains in addition to the answer. All of it is optional: parts that fail are omitted.
+// besides collects the content of a reply besides the answer. All of it is optional: if a part fails, it is omitted.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
@@ -55,8 +56,8 @@ func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome
 	return x
 }
 
-// yours determines what is wrong with the query that was posted with a request, by comparing its text with the answer's
-// query or else by running it.
+// yours returns the fault in a query that was posted with a request. It examines the query, compares it with the
+// answer's query and, if neither reveals a fault, runs it.
 func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 	f := reply.Yours(query)
 	if f == (forum.Fault{}) {
@@ -71,7 +72,7 @@ func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 	return reply.Ran(f, c.Theirs, c.Slow, err)
 }
 
-// maxSimilar is the maximum number of earlier discussions that a reply points to.
+// maxSimilar is the maximum number of earlier discussions that a reply links to.
 const maxSimilar = 2
 
 // similar searches for earlier discussions to mention in the reply to a request. Replies to follow-ups mention none. If
@@ -99,10 +100,10 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 	return out
 }
 
-// answersToo reports whether the query of an earlier discussion answers an entry's request: run now, it returns the
-// same rows as our own answer, which was found without it, and the model confirms that the requests are the same. A
-// single row, such as a count, may match by chance, so in that case both queries must also mention the same items.
-// Wrongly claiming that a question was asked before helps no one, so answersToo returns false if in doubt.
+// answersToo reports whether the query of an earlier discussion answers an entry's request. This is the case if the
+// query, run now, returns the same rows as our independently found answer, and the model confirms that the requests are
+// the same. A single row, such as a count, may match by chance, so in that case both queries must also mention the same
+// items. If in doubt, answersToo returns false, because wrongly claiming that a question was asked before helps no one.
 func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, x agent.Example) bool {
 	if b.cfg.Compare == nil || b.cfg.Recognize == nil || answer == nil || x.SPARQL == "" {
 		return false

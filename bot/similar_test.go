@@ -12,7 +12,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// finder is a bot.Similar.
 type finder struct {
 	found  []agent.Example
 	err    error
@@ -57,7 +56,7 @@ func TestReplyPointsToEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// Without a model, the bot can only point to an earlier discussion.
+// Without a model, the bot only links to an earlier discussion.
 func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
 	w := started(t)
 	w.cfg.Similar = &finder{found: []agent.Example{earlierDiscussion("Kittens")}}
@@ -107,7 +106,6 @@ func TestInterruptedSearchForEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// recognizer is a bot.Recognizer.
 type recognizer struct {
 	same   *agent.Same
 	err    error
@@ -173,13 +171,14 @@ func TestAskedBefore(t *testing.T) {
 	}
 }
 
-// A request that its author reposts verbatim is answered once. The same request by someone else, or much later, is new.
+// A request that its author reposts verbatim is answered once. The same request by someone else, or much later, is a
+// new request.
 func TestRepeatedRequest(t *testing.T) {
 	w := started(t)
 	w.clock.pass(time.Minute)
 	w.wiki.post("Cats", "Which cats are there?", "Alice")
 	w.wiki.post("Cats", "Which cats are there?", "Bob")
-	w.wiki.post("Dogs", "Which cats are there?", "Alice") // too short to count as the same request under another heading
+	w.wiki.post("Dogs", "Which cats are there?", "Alice") // too short to count as a repost under a different heading
 	w.clock.pass(20 * time.Minute)
 	w.round()
 	w.clock.pass(time.Hour)

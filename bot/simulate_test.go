@@ -24,11 +24,11 @@ import (
 )
 
 // simulation is one random schedule of users, one or two bot processes, their clocks, and all faults. It is generated
-// from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours the faults end. Then
-// every post must have a reply or a reason why it has none.
+// from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours, the faults end. By
+// then, every post must have a reply or a reason for having none.
 //
 // The crowd's goroutine and each process have their own random number generators, and every wait has a different
-// length, so two goroutines hardly ever run at the same time, and a seed always plays the same schedule.
+// length, so two goroutines hardly ever run at the same time, and a seed always produces the same schedule.
 type simulation struct {
 	*world
 	lg     *slog.Logger
@@ -37,15 +37,14 @@ type simulation struct {
 	leases leaseTable
 	calm   atomic.Bool // nothing goes wrong anymore
 	rounds atomic.Int64
-	since  time.Time   // a round that starts after this sees all posts; zero if not yet known
-	seen   atomic.Bool // such a round has ended
+	since  time.Time   // rounds that start after this time see all posts; zero if not yet known
+	seen   atomic.Bool // a round that started after since has ended
 	far    bool        // saves may arrive long after the grace period
 	lease  time.Duration
 	harm   float64 // the probability of each kind of fault per call
 }
 
-// leaseTable contains the ledger's leases and uses the database's clock. TestLead in package leader uses the same kind
-// of table.
+// leaseTable contains the ledger's leases and uses the database's clock, as in TestLead in package leader.
 type leaseTable struct {
 	l    leader.Lease
 	ends time.Time
@@ -71,7 +70,7 @@ type process struct {
 	s      *simulation
 	rng    *rand.Rand
 	beat   *rand.Rand   // for lease renewals
-	skew   atomic.Int64 // of the process's clock, in nanoseconds
+	skew   atomic.Int64 // offset of the process's clock, in nanoseconds
 	frozen atomic.Int64 // time until which it is suspended, as by SIGSTOP, in nanoseconds
 	dead   atomic.Bool
 	fenced bool // writes need the lease
@@ -111,7 +110,7 @@ func (p *process) call(max time.Duration, f func()) {
 	}
 }
 
-// write makes a call that changes the ledger, under the lease if there is one.
+// write makes a call that changes the ledger, while holding the lease if there is one.
 func (p *process) write(f func() error) (err error) {
 	p.call(100*time.Millisecond, func() {
 		switch {
@@ -197,7 +196,7 @@ func (p *process) Texts(ctx context.Context, title string, from, to time.Time) (
 	return out, err
 }
 
-// Save sends an edit that is saved now, later or never. The response may be lost.
+// Save sends an edit that is applied now, later or never. The response may be lost.
 func (p *process) Save(ctx context.Context, e bot.Edit) (rev int64, err error) {
 	p.call(time.Second, func() {
 		if ctx.Err() != nil {
@@ -232,8 +231,7 @@ func (p *process) Save(ctx context.Context, e bot.Edit) (rev int64, err error) {
 	return rev, err
 }
 
-// late saves an edit within the maximum time that a wiki takes. If nobody else writes in the thread, that may be an
-// hour.
+// late applies an edit after a delay of up to two minutes or, if no one else writes in the thread, up to an hour.
 func (p *process) late(e bot.Edit) {
 	d := time.Duration(p.rng.Int64N(int64(110 * time.Second)))
 	if p.s.far && p.rng.IntN(2) == 0 {
@@ -280,14 +278,13 @@ func (p *process) Release(_ context.Context, l leader.Lease) error {
 	return nil
 }
 
-// rounds runs the bot's rounds until the process ends.
 func (p *process) rounds(ctx context.Context, cfg bot.Config) error {
 	b, err := bot.New(p.s.lg, p, p, p, p.now, cfg)
 	if err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
-		// An error that stops a round is logged, and the next round continues.
+		// If an error stops a round, the bot logs it, and the next round continues.
 		began := time.Now()
 		p.s.rounds.Add(1)
 		switch _, err := b.Round(ctx); {
@@ -344,7 +341,7 @@ func (s *simulation) keep(ctx context.Context, n int, seed uint64) {
 	}
 }
 
-// watched may make an administrator who watches the page remove the newest reply within a minute.
+// watched simulates an administrator who watches the page and sometimes removes the newest reply within a minute.
 func (s *simulation) watched(rng *rand.Rand) {
 	if !s.crowd.hides || s.calm.Load() || rng.IntN(4) > 0 {
 		return
@@ -358,7 +355,6 @@ func (s *simulation) watched(rng *rand.Rand) {
 	}()
 }
 
-// operator approves proposed drafts.
 func (s *simulation) operator(ctx context.Context, rng *rand.Rand) {
 	for ctx.Err() == nil {
 		time.Sleep(time.Duration(rng.IntN(1200)+1) * time.Second)
@@ -371,8 +367,8 @@ func (s *simulation) operator(ctx context.Context, rng *rand.Rand) {
 	}
 }
 
-// people makes users write on the page for up to a few hours. Most schedules are short, because most faults need only a
-// few posts.
+// people simulates users who write on the page for up to a few hours. Most schedules are short, because most faults
+// need only a few posts.
 func (s *simulation) people(rng *rand.Rand) {
 	for range 1 + rng.IntN(1+rng.IntN(5)) {
 		for range 1 + rng.IntN(3) {
@@ -411,7 +407,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	w.store.(*bottest.Memory).Strict = seed%128 == 0
 	w.cfg.FollowupLimit, w.cfg.RepliesPerHour, w.cfg.MaxStarts, w.cfg.MaxFailures = 1000, 10000, 1000, 1000
 	w.cfg.MaxSaves = 1000
-	if seed%4 == 1 { // low limit, so some requests have to wait
+	if seed%4 == 1 { // set a low limit, so that some requests have to wait
 		w.cfg.RepliesPerHour = 1 + int(seed%3)
 	}
 	w.cfg.AnswerDelay = []time.Duration{0, 15 * time.Minute}[rng.IntN(2)]
@@ -469,7 +465,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	return len(s.crowd.posts), s.rounds.Load(), broken
 }
 
-// number returns the value of an environment variable as a number, or otherwise if it is not set.
+// number returns the numeric value of an environment variable, or otherwise if it is not set.
 func number(t *testing.T, name string, otherwise uint64) uint64 {
 	text := os.Getenv(name)
 	if text == "" {
@@ -482,10 +478,10 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 	return n
 }
 
-// Users write posts, often twice a minute, and edit, move, archive, and hide them. Meanwhile, bot processes crash, are
+// Users write posts, up to twice a minute, and edit, move, archive, and hide them. Meanwhile, bot processes crash, are
 // suspended, and lose their leases; clocks jump; services fail; and saves are lost or late. Each post must get at most
 // one reply, no reply may be lost, and no one else's text may change. `make simulate N=1000000` runs more schedules;
-// SIMULATE_FROM=seed SIMULATE=1 repeats one and prints its log.
+// SIMULATE_FROM=seed SIMULATE=1 repeats one schedule and prints its log.
 func TestSimulation(t *testing.T) {
 	n, from := number(t, "SIMULATE", 100), number(t, "SIMULATE_FROM", 0)
 	if testing.Short() {

@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// look reads the page again and checks an open entry against it. If ok is true, the entry may continue to its next
-// stage, and p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless the
-// outcome is unknown.
+// look rereads the page and checks an open entry against it. If ok is true, the entry may continue to its next stage,
+// and p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless the outcome
+// is unknown.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil && b.visit != nil && ctx.Err() == nil {
@@ -76,9 +76,8 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
-// offPage searches for information that the page itself does not show about an entry whose reply is not on it: a save
-// in the history, an earlier answer in its thread, or a new page title. If done is true, there is nothing left to do
-// for now.
+// offPage handles what the page itself does not show about an entry whose reply is not there: a save in the history, an
+// earlier answer in its thread, or a new page title. If done is true, there is nothing left to do for now.
 func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
 	if e.Save != nil {
 		if done, err := b.savedBefore(ctx, e); done || err != nil {
@@ -105,8 +104,8 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	return err
 }
 
-// unreadable postpones an entry on a page, other than the forum page, that cannot be read. It eventually gives up on
-// the entry, because one such page must not delay the others.
+// unreadable postpones an entry on a page, other than the forum page, that cannot be read. It eventually gives the
+// entry up, because one unreadable page must not delay the others.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
@@ -116,8 +115,8 @@ func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	return b.set(ctx, e, e.State, "the page cannot be read, retried later: "+short(err))
 }
 
-// begin counts a solver start in advance, so that a request that always crashes the program is eventually abandoned. ok
-// is false if the request was abandoned.
+// begin counts a solver start in advance, so that a request that always crashes the program is eventually given up. ok
+// is false if it has been given up.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
 		return false, b.set(ctx, e, GaveUp, fmt.Sprintf("the program ended %d times while working on this request",
@@ -128,9 +127,9 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end reverses the count made by begin. ok is false if the entry must wait. There are three such cases, none of them a
-// failure: the program was told to stop while the solver was running; today's budget is spent, so the entry waits until
-// the next UTC day; or a service requested a pause longer than the retry delay.
+// end reverts the count made by begin. ok is false if the entry must wait, which does not count as a failure. It must
+// wait if the program was told to stop while the solver was running, if today's budget is spent (until the next UTC
+// day), or if a service requested a pause longer than the retry delay.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	wait := ending.Pause()
@@ -149,7 +148,7 @@ func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, 
 	return true, nil
 }
 
-// guard calls the solver or other code that processes posts and turns a panic into an error, because no post may stop
+// guard calls the solver or other code that processes posts, and turns a panic into an error, because no post may stop
 // the bot.
 func guard[T any](what string, call func() (T, error)) (out T, err error) {
 	defer func() {
@@ -201,7 +200,7 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 	switch {
 	case end.Reason == agent.NoModel:
 		t = b.judgeAlone(p, e.Kind)
-	case end.Reason.Budget(): // the result would be the same on any day
+	case end.Reason.Budget(): // retrying on another day would not help
 		return b.set(ctx, e, GaveUp, "it could not be judged: "+short(err))
 	case err != nil:
 		if e.Failures++; e.Failures >= b.cfg.MaxFailures {
@@ -219,14 +218,14 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 		return b.set(ctx, e, Skipped, why)
 	}
 	b.take(e, p, t)
-	// Other workers may accept requests of the same user at the same time.
+	// Other workers may accept requests by the same user at the same time.
 	if busy, err := b.book(ctx, e); err != nil || busy {
 		return err
 	}
 	return b.set(ctx, e, Accepted, why)
 }
 
-// take copies the details of the request from the judgment of a post to the entry.
+// take copies the details of a request from the judgment t to the entry.
 func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	e.Question, e.Opening = cmp.Or(t.Question, phrase.Question(p.opens(), p.comment)), t.Opening
 	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
@@ -234,7 +233,7 @@ func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	}
 }
 
-// declined returns the reason that earlier posts keep a comment from being judged, or "" if they do not.
+// declined returns why earlier posts in the thread keep a comment from being judged, or "" if they do not.
 func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	switch {
@@ -246,7 +245,7 @@ func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	return b.repeats(ctx, e, p)
 }
 
-// judgeAlone judges a comment by its wording, without a model.
+// judgeAlone judges a comment by keywords, without a model.
 func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 	text := p.opens() + "\n" + text.Clip(p.comment.Text, maxPostRunes)
 	t := &agent.Triage{Question: phrase.Question(p.opens(), p.comment), Why: phrase.NotJudged}

@@ -39,7 +39,7 @@ func TestSolverFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(*world)
 		solves  int
-		reply   bool // whether there is a reply with ReplyOnFailure
+		reply   bool // whether a reply is posted if ReplyOnFailure is set
 	}{
 		"errors":    {func(w *world) { w.solver.errs = []error{fail, fail, fail, fail} }, 3, true},
 		"outcomes":  {func(w *world) { w.solver.reason = agent.GraphFailed }, 3, true},
@@ -109,7 +109,7 @@ func TestBudget(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// A post that cannot be judged within the budget for one request is abandoned, since it would cost the same tomorrow.
+// A post that cannot be judged within the budget for one request is given up, since it would cost the same tomorrow.
 func TestJudgingOverTheRequestsLimit(t *testing.T) {
 	w := started(t)
 	w.solver.terrs = []error{fmt.Errorf("triage: %w", &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.USD})}

@@ -29,7 +29,7 @@ func callName(c *forum.Comment) string {
 	return identity.TextHash(c) + " " + o.Time.Format(time.RFC3339) + " " + o.Author
 }
 
-// adopt converts a note written by an earlier version. It assigns each old hash to the first call that has it.
+// adopt converts a note written by an earlier version. Each old hash is assigned to the first call with that hash.
 func (n *talkNote) adopt(calls []*forum.Comment) {
 	for _, c := range calls {
 		if i := slices.Index(n.Old, identity.TextHash(c)); i >= 0 {
@@ -90,8 +90,8 @@ func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	return "", nil
 }
 
-// lead parses the text above the first heading as a thread, and returns that text, too. Unsigned text is the page's
-// header, which may explain how to stop the bot. It is not a call unless it uses a template that says stop.
+// lead parses the text above the first heading as a thread, and also returns that text. Unsigned text there is the
+// page's header, which may explain how to stop the bot, so it is not a call unless it uses a stop template.
 func lead(title, text string, threads []forum.Thread) ([]forum.Thread, string) {
 	if len(threads) > 0 {
 		text = text[:threads[0].Start]
@@ -104,7 +104,6 @@ func lead(title, text string, threads []forum.Thread) ([]forum.Thread, string) {
 	return out, text
 }
 
-// stopTemplates are templates that say stop.
 var stopTemplates = []string{"stop", "stopp", "bot stop", "stop bot", "emergency stop"}
 
 func author(c *forum.Comment) string {

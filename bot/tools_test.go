@@ -16,7 +16,7 @@ import (
 type fakeTools struct {
 	w       *fakeWiki
 	answers []bot.Answer
-	err     error // returned instead of writing
+	err     error // error returned instead of writing
 	lost    bool  // the reply is written, but the response is lost
 	tokens  map[string]bool
 }
@@ -76,7 +76,7 @@ func TestTools(t *testing.T) {
 			!strings.Contains(d.answers[0].Summary, w.entries()[0].Key)) {
 			t.Errorf("answer %+v", d.answers[0])
 		}
-		// a reply posted with the tools can be removed like any other
+		// a reply posted with the tools can be undone like any other
 		if _, err := w.bot().Undo(t.Context(), w.entries()[0].Key, "Olga"); err != nil {
 			t.Errorf("query %v: %v", query, err)
 		}
@@ -84,8 +84,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// If the tools cannot post, the bot makes a section edit in the same round. It does not try to get around a refusal by
-// the wiki.
+// If the tools cannot post, the bot makes a section edit in the same round. If the wiki refuses the reply, the bot does
+// not try to get around that.
 func TestToolsFail(t *testing.T) {
 	for err, want := range map[error]string{bot.ErrNoTools: "Cats:posted", bot.ErrRefused: "Cats:gave_up",
 		bot.ErrNotSaved: "Cats:approved"} {
@@ -124,7 +124,7 @@ func TestToolsLost(t *testing.T) {
 	}
 }
 
-// If the tools might confuse the comment with another or place the reply elsewhere, the bot makes a section edit.
+// If the tools might confuse the comment with another one or place the reply elsewhere, the bot makes a section edit.
 func TestNotByTools(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"two comments of a minute": func(w *world) {
@@ -168,7 +168,8 @@ func (d crashingTools) Answer(ctx context.Context, a bot.Answer) (rev int64, err
 	return rev, err
 }
 
-// crashAll ends the program before and after each call in a round in turn, and then runs rounds until nothing is open.
+// crashAll ends the program before and after each call in a round in turn, each time running rounds until no entry is
+// open.
 func crashAll(t *testing.T, least int, world func() *world, check func(w *world, note string)) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {

@@ -8,11 +8,11 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Topics is a wiki's own discussion parser. internal/mediawiki implements it through an adapter.
+// Topics is a wiki's own discussion parser. An adapter around internal/mediawiki implements it.
 type Topics interface {
-	// Follow finds a comment on a page, as parsed by the wiki, by the comment's name and, if parent is not empty, its
+	// Follow finds a comment in the wiki's parse of a page, by the comment's name and, if parent is not empty, its
 	// parent's name. It subscribes to the comment's topic and returns the wiki's ID for the comment, for use in links, or
-	// "" if the wiki does not recognize it. The error is [ErrNoTopics] if the wiki does not parse discussions.
+	// "" if the wiki does not recognize it. It returns [ErrNoTopics] if the wiki does not parse discussions.
 	Follow(ctx context.Context, title, heading, name, parent string) (id string, err error)
 }
 
@@ -23,7 +23,8 @@ var ErrNoTopics = errors.New("the wiki has no discussion tools")
 const maxFollows = 3
 
 // follow records the wiki's own ID for one of our replies and subscribes to its topic, so that the bot is notified of
-// new comments there. Nothing depends on this. A failure is retried a few times when the page is read again.
+// new comments there. Nothing depends on its success. After a failure, it is retried a few times when the page is read
+// again.
 func (b *Bot) follow(ctx context.Context, e *Entry, p place, quiet func() (bool, error)) (changed bool, err error) {
 	if b.cfg.Topics == nil || e.Anchor != "" || e.Follows >= maxFollows {
 		return false, nil

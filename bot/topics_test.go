@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// topics records its requests and returns its answers in turn.
+// topics records its requests and returns the given answers in order.
 type topics struct {
 	asked []string
 	ids   []string
@@ -30,7 +30,7 @@ func TestFollowsItsTopics(t *testing.T) {
 	w.cfg.Topics = p
 	inbox.call(chat, "Cats", ping, "Ann")
 	w.round()
-	w.round() // reads the page that has the reply
+	w.round() // reads the page, which now has the reply
 	if got := w.entries()[0].Anchor; got != "" {
 		t.Errorf("after a failure the link is %q", got)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// waits postpones a new request as long as all replies that may be posted soon, on all wikis, are reserved for drafts
+// waits postpones a new request as long as all replies that may soon be posted, on all wikis, are reserved for drafts
 // and for requests ahead of it; see [limit.Replies.Wait]. This check runs before the model is called. Follow-ups,
 // requests that the operator forced, and requests that were accepted earlier do not wait.
 func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
@@ -46,7 +46,7 @@ func (e *Entry) turn() limit.Turn {
 	return t
 }
 
-// work describes an open entry that may be ahead of others. For any other entry, Since is zero.
+// work describes an open entry for [limit.Replies.Wait]. Since is zero if the entry cannot be ahead of others.
 func (b *Bot) work(e *Entry) limit.Work {
 	w := limit.Work{Stage: limit.Begun, Turn: e.turn()}
 	switch {

@@ -32,9 +32,8 @@ func (w *world) tally() (n map[bot.State]int, wait int) {
 	return n, wait
 }
 
-// If there are more requests than may be answered, the model drafts at most an hour's worth of replies plus two at a
-// time. The other requests wait, with a reason. As many replies are posted as the limit allows, and the newest requests
-// come first.
+// If there are more requests than may be answered, at most an hour's replies plus two are drafted at a time. The other
+// requests wait, with a reason. As many replies are posted as the limit allows, newest requests first.
 func TestDraftsDoNotPileUp(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerHour = 6
@@ -91,8 +90,8 @@ func TestDraftsOfTheNextDay(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted Cats 3:posted")
 }
 
-// Follow-ups and requests that the operator forces do not wait. Neither does a request that is reworded after its draft
-// was written.
+// Follow-ups and requests that the operator forces do not wait. Nor does a request that is reworded after its draft was
+// written.
 func TestDoNotWait(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay, w.cfg.AnswerDelay = 1, 0
@@ -194,7 +193,7 @@ func TestWaitingRequestsEnd(t *testing.T) {
 }
 
 // Workers in several processes that examine requests at the same time do not start more requests than the limit allows,
-// with either store. The count comes from the ledger, so it survives a restart.
+// with either store. The count is derived from the ledger, so it survives a restart.
 func TestWorkersShareTheRoom(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "ledger.db")} {
 		w := worldOn(t, path)
@@ -255,7 +254,7 @@ func TestBlockedWikiDoesNotHoldUpOthers(t *testing.T) {
 	}
 	all := &several.Bots{Log: lg, Bots: []*bot.Bot{b, w.bot()}}
 	round := func() {
-		_, _ = all.Round(t.Context()) // error from the first wiki
+		_, _ = all.Round(t.Context()) // error that the first wiki returns
 	}
 	round()
 	other.refuse = fmt.Errorf("%w: read-only", bot.ErrNotSaved)

@@ -31,7 +31,7 @@ func (w *world) answerFollowUp(heading, text, user string) {
 
 const pageTitle = page
 
-// Someone asks, is answered, and then writes again in the same minute, higher on the page.
+// Someone posts a request, is answered, and posts again in the same minute, higher on the page.
 func TestSecondPostHigherOnThePage(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -124,7 +124,7 @@ func TestBothEdited(t *testing.T) {
 	}
 }
 
-// The same words posted twice in a minute are two requests. Each gets one reply, wherever the posts are moved later.
+// The same text posted twice in a minute is two requests. Each gets one reply, wherever the posts are moved later.
 func TestSameWordsTwice(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -150,7 +150,7 @@ func TestSameWordsTwice(t *testing.T) {
 }
 
 // Someone repeats an answered question elsewhere within the same minute, and then rewords the first post. Our reply
-// shows which is which. The simulation found this.
+// shows which post is which. The simulation found this.
 func TestSameWordsTwiceAndEdited(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -219,7 +219,7 @@ func TestSameWordsTwiceAndArchived(t *testing.T) {
 	}
 }
 
-// A request whose reply was removed is not answered again if its heading changes or it is moved to another thread,
+// A request whose reply was removed is not answered again if its heading changes or it is moved to a different thread,
 // because it was posted only once. This holds even if the history of that minute is hidden.
 func TestMovedWithoutItsReply(t *testing.T) {
 	for name, change := range map[string]func(w *world){
@@ -263,7 +263,7 @@ func TestMovedWithoutItsReply(t *testing.T) {
 	}
 }
 
-// Names of temporary accounts start with "~", which also separates the parts of a comment's ID.
+// Names of temporary accounts start with "~", which is also the separator in a comment's ID.
 func TestTemporaryAccounts(t *testing.T) {
 	w := newWorld(t)
 	w.round()

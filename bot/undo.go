@@ -20,11 +20,11 @@ type Undone struct {
 
 // Undo removes a posted reply from its page, on behalf of the operator whose name is by. It removes the reply only if
 // it is still exactly as the bot wrote it and no one has answered it. Otherwise, the error explains why it was not
-// removed. The entry remains in the Posted state, so nothing is posted instead. A reply that someone restored after an
-// earlier Undo is removed again. If the reply is not on the page, the entry keeps the time of the earlier Undo.
+// removed. The entry remains in the Posted state, so nothing is posted instead. If someone restored the reply after an
+// earlier Undo, Undo removes it again. If the reply is not on the page, the entry keeps the time of the earlier Undo.
 //
-// Undo is subject to the gate's checks that concern the page: posting mode, stop page, {{nobots}}. The operator's
-// [Stop] does not prevent it, so an operator can first stop the bot and then undo a reply.
+// Undo applies only some of the gate checks: posting mode, stop page, {{nobots}}. The operator's [Stop] does not
+// prevent it, so an operator can first stop the bot and then undo a reply.
 func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	e, err := Find(ctx, b.store, key)
 	if err != nil {
@@ -120,7 +120,7 @@ func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, en
 	if rest != "" {
 		end++
 	}
-	// The wiki has replaced the four tildes with a signature and timestamp.
+	// The wiki replaced the four tildes with a signature and timestamp.
 	signed := strings.TrimSuffix(signature, strings.TrimRight(after, "\n"))
 	if !forum.OnlySignature(signed, b.cfg.Account, b.cfg.Forum) || end < c.End {
 		return 0, 0, 0, changed

@@ -8,7 +8,6 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// undo removes the first reply in the ledger.
 func (w *world) undo() (*bot.Entry, error) {
 	w.t.Helper()
 	return w.bot().Undo(w.t.Context(), w.entries()[0].Key, "Olga")
@@ -94,7 +93,7 @@ func TestUndoKeepsWordsBesideTheSignature(t *testing.T) {
 	}
 }
 
-// A wiki's bot does not touch replies on other wikis.
+// A bot does not touch replies on wikis other than its own.
 func TestUndoOnAnotherWiki(t *testing.T) {
 	w := started(t)
 	w.round() // the main wiki

@@ -23,13 +23,13 @@ type view struct {
 	start start
 
 	origins map[Origin][]place // the comments by signature, each list in page order
-	texts   map[string][]place // by text hash, each list in page order
+	texts   map[string][]place // all comments by text hash, each list in page order
 	owners  map[Origin]*owners // results of [Bot.ownersOf]
 	blocks  map[*forum.Thread][]forum.Block
-	adopted map[string]place // by key, for entries whose comments have since been signed or lost their signatures
+	adopted map[string]place // places by key, for entries whose comments have since been signed or lost their signatures
 }
 
-// place is a comment's position.
+// place is a comment's position on the page.
 type place struct {
 	view    *view
 	thread  *forum.Thread
@@ -45,8 +45,8 @@ func (p place) opens() string {
 	return p.thread.Heading
 }
 
-// seen returns the authors and texts on the page. An entry that matches none of them does not belong to a comment on
-// the page.
+// seen returns the authors and text hashes on the page. An entry that matches none of them does not belong to a comment
+// on the page.
 func (v *view) seen() *Seen {
 	authors := map[string]bool{}
 	for o := range v.origins {
@@ -59,8 +59,8 @@ func (v *view) seen() *Seen {
 func (p place) root() string { return p.thread.Comments[0].ID }
 
 // read reads the page and the note about the first start. A missing or empty forum page is an error. Such a page is
-// more likely to be a mistake or vandalism than a forum without posts, and it proves nothing about open requests. If
-// any other page is empty or missing, its comments are considered removed.
+// more likely a mistake or vandalism than a forum without posts, so open requests are not considered removed. If any
+// other page is empty or missing, its comments are considered removed.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.title)
@@ -138,7 +138,7 @@ type start struct {
 	Revision int64             `json:"revision"`
 	Time     time.Time         `json:"time"`           // the wiki's clock
 	Comments map[string]string `json:"comments"`       // comment ID to text hash
-	Seen     []seen            `json:"seen,omitempty"` // comments whose timestamps do not show that they are old
+	Seen     []seen            `json:"seen,omitempty"` // comments whose timestamps alone do not show that they are old
 }
 
 // seen is a comment that was on the page at the first start.
@@ -150,11 +150,10 @@ type seen struct {
 	Place   string     `json:"place"`
 }
 
-// startKey returns the name of the note that stores a start.
 func (b *Bot) startKey() string { return "bot/start/" + b.page }
 
-// remember handles the first start. It marks every comment on the page as seen in a single write, so that a crash
-// leaves either all or none of them marked.
+// remember handles the first start. It marks all comments on the page as seen in a single write, so that a crash leaves
+// either all or none of them marked.
 func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
@@ -201,8 +200,8 @@ func (b *Bot) onPage(v *view, key string) bool {
 	return c != nil
 }
 
-// pageDenied reports whether the page bans bots. The template must come before the first heading. A {{nobots}} in a
-// thread applies only to that thread.
+// pageDenied reports whether the page bans bots with a template before the first heading. A {{nobots}} in a thread
+// applies only to that thread.
 func (b *Bot) pageDenied(v *view) bool { return forum.Denied(b.head(v), b.cfg.Account) }
 
 // head returns the part of the page before its first thread.
@@ -213,7 +212,6 @@ func (b *Bot) head(v *view) string {
 	return v.rev.Text
 }
 
-// threadDenied reports whether the thread bans bots.
 func (b *Bot) threadDenied(p place) bool {
 	return forum.Denied(p.view.rev.Text[p.thread.Start:p.thread.End], b.cfg.Account)
 }

@@ -6,34 +6,34 @@ import (
 	"time"
 )
 
-// Wiki is the bot's interface to the wiki. internal/mediawiki implements it through an adapter in cmd; tests use
-// internal/sandbox/wiki as a fake behind the same adapter. All errors other than the sentinels below are transient.
+// Wiki is the bot's interface to the wiki. An adapter in cmd around internal/mediawiki implements it; tests use the
+// same adapter with the fake wiki in internal/sandbox/wiki. All errors other than the sentinels below are transient.
 type Wiki interface {
 	// Page reads a page's current wikitext together with its revision in one request. A missing page is not an error.
 	Page(ctx context.Context, title string) (*Revision, error)
-	// Save replaces one section of a page. It makes at most one attempt that can have an effect.
+	// Save replaces one section of a page. It makes at most one attempt that may change the page.
 	Save(ctx context.Context, e Edit) (newRev int64, err error)
-	// OwnEdits returns the bot account's edits to a page since the given time, newest first, with their summaries. It also
-	// returns edits whose author is hidden by the wiki.
+	// OwnEdits returns the bot account's edits to a page since the given time, newest first, with their summaries. It
+	// includes edits whose author is hidden.
 	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
 	// Texts returns the text of each revision of a page in a period, oldest first, excluding hidden revisions.
 	Texts(ctx context.Context, title string, from, to time.Time) ([]string, error)
 }
 
-// Tools posts replies with the wiki's own discussion tools. internal/mediawiki implements it through an adapter.
+// Tools posts replies with the wiki's own discussion tools. An adapter around internal/mediawiki implements it.
 type Tools interface {
-	// Answer writes a reply to a comment. It makes at most one attempt that can have an effect. It returns the same errors
-	// as [Wiki].Save, or [ErrNoTools].
+	// Answer writes a reply to a comment. It makes at most one attempt that may change the page. It returns the same
+	// errors as [Wiki].Save, or [ErrNoTools].
 	Answer(ctx context.Context, a Answer) (newRev int64, err error)
 }
 
 // Answer is a reply for the wiki's discussion tools.
 type Answer struct {
 	Title      string
-	Name       string // the wiki's name for the comment being answered: c-Author-20261122193700
+	Name       string // the wiki's name for the comment being answered, such as c-Author-20261122193700
 	Text       string // wikitext with a signature, not indented
 	Summary    string
-	Token      string    // accepted by the wiki once per session
+	Token      string    // ID that the wiki accepts once per session
 	SendBefore time.Time // as in [Edit]
 }
 
@@ -58,7 +58,7 @@ type Edit struct {
 	Summary string
 	BaseRev int64     // revision from which the section was read
 	Start   time.Time // time on the wiki's clock when it was read (starttimestamp)
-	// Create means that Text is the text of a new page. If it exists or was deleted since Start, the error is
+	// Create means that Text is the text of a new page. If the page exists, or was deleted since Start, the error is
 	// [ErrConflict].
 	Create bool
 
@@ -74,21 +74,22 @@ type OwnEdit struct {
 	Summary string // "" if hidden
 	Time    time.Time
 
-	// the wiki hides the author or the summary of the edit, so it may be ours and may contain any of our replies
+	// the author or summary of the edit is hidden, so the edit may be ours and may contain any of our replies
 	Hidden     bool
 	Text       string // page text at this revision, for a hidden edit
-	TextHidden bool   // the text is also hidden
+	TextHidden bool   // whether the text is hidden, too
 }
 
 // Outcomes of a save other than success or a transient failure.
 var (
-	// ErrConflict means that someone has edited, moved or removed the section. Read the page and decide again.
+	// ErrConflict means that someone has edited, moved or removed the section. The caller must reread the page and decide
+	// again.
 	ErrConflict = errors.New("edit conflict")
 	// ErrRefused means that the wiki permanently refuses this edit (abuse filter, spam blacklist, captcha). Never evade
 	// it.
 	ErrRefused = errors.New("the wiki refuses this edit")
-	// ErrBlocked means that the account may not edit at all (blocked, page protected, permission missing). Stop and tell
-	// the operator.
+	// ErrBlocked means that the account may not edit at all (blocked, page protected, permission missing). The caller must
+	// stop and tell the operator.
 	ErrBlocked = errors.New("the account may not edit")
 	// ErrProtected accompanies an [ErrBlocked] that applies only to this page, which is protected.
 	ErrProtected = errors.New("the page is protected")

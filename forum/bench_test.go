@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// archivePage returns 1 MB of wikitext, about a month on a busy forum, generated with seeded random choices of text,
-// signatures, indentation, and ways to post queries.
+// archivePage returns 1 MB of wikitext, about a month on a busy forum. Text, signatures, indentation, and the ways to
+// post queries are chosen by a seeded random generator.
 func archivePage() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("the of and to in query item items property value label list with all that have no is are for this please how can I want would like results time out service map date country human")
@@ -73,7 +73,7 @@ func archivePage() string {
 	return b.String()
 }
 
-// report adds pages per second to a benchmark's bytes per second. A page of wikitext counts as one megabyte.
+// report adds pages per second to a benchmark's bytes per second. A page of wikitext counts as 1 MB.
 func report(b *testing.B, p *Page, bytes int) {
 	comments, queries := 0, 0
 	for _, t := range p.Threads {
@@ -99,8 +99,8 @@ func BenchmarkParse(b *testing.B) {
 	report(b, p, len(text))
 }
 
-// BenchmarkParseHTML reads Parsoid's HTML for the page testdata/pages/queries.txtar, repeated thirty times, about 500
-// kB.
+// BenchmarkParseHTML parses Parsoid's HTML for the page in testdata/pages/queries.txtar, repeated thirty times (about
+// 500 kB).
 func BenchmarkParseHTML(b *testing.B) {
 	page := rendered(b)["queries"]
 	head, body, _ := strings.Cut(page[1], "<section")
@@ -119,7 +119,7 @@ func BenchmarkParseHTML(b *testing.B) {
 	}
 }
 
-// BenchmarkParseFile reads the wikitext file specified by FORUM_BENCH_PAGE.
+// BenchmarkParseFile parses the wikitext file specified by FORUM_BENCH_PAGE.
 func BenchmarkParseFile(b *testing.B) {
 	file := os.Getenv("FORUM_BENCH_PAGE")
 	if file == "" {

@@ -8,15 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Block is a part of a thread that users have marked as a conversation with the bot: the text between {{spinachbot
-// top}} and {{spinachbot bottom}}.
+// Block is a part of a thread that users have marked as a conversation with the bot. It is the text between
+// {{spinachbot top}} and {{spinachbot bottom}}.
 type Block struct {
 	Start, End int   // byte offsets of the text between the markers, in the page's wikitext
 	Comments   []int // indexes into Thread.Comments of the comments that start in the block but not in a nested block
 }
 
-// Blocks finds the marked parts of a thread, innermost first. Markers are paired like brackets within the thread.
-// Unpaired markers, and markers in HTML comments or nowiki tags, are ignored.
+// Blocks returns the blocks of a thread, innermost first. Markers are paired like brackets within the thread. Unpaired
+// markers, and markers in HTML comments or nowiki tags, are ignored.
 func Blocks(pageText string, t *Thread) []Block {
 	if t.End > len(pageText) || t.Start > t.End ||
 		!strings.Contains(strings.ToLower(pageText[t.Start:t.End]), "spinachbot") {
@@ -50,7 +50,7 @@ func Blocks(pageText string, t *Thread) []Block {
 	return out
 }
 
-// holds reports whether a comment is in the block. A marker on the comment's first line is part of the comment.
+// holds reports whether a comment is in the block. A marker may be on the comment's first line.
 func (b Block) holds(c *Comment) bool {
 	return c.End > b.Start && c.Start < b.End
 }
@@ -90,7 +90,6 @@ func PlaceInBlock(pageText string, t *Thread, target, reply string) (sectionText
 	return before + reply + "\n" + pageText[b.End:sec.End], nil
 }
 
-// comment returns the comment with the ID, or nil if there is none.
 func (t *Thread) comment(id string) *Comment {
 	for i := range t.Comments {
 		if c := &t.Comments[i]; id != "" && c.ID == id {

@@ -22,8 +22,8 @@ type line struct {
 	sigs       []sig
 }
 
-// depth returns the number of list items around the line's text. The term of a definition list does not count
-// (DiscussionTools counts li and dd elements).
+// depth returns the number of list items around the line's text. Terms of definition lists do not count, as in
+// DiscussionTools, which counts li and dd elements.
 func (l *line) depth() int {
 	return len(l.prefix) - strings.Count(l.prefix, ";")
 }
@@ -35,7 +35,7 @@ type sig struct {
 	start, end int
 }
 
-// body reads the comments between two headings.
+// body parses the comments between two headings.
 func (p *parser) body(t *Thread, under string, start, end int) {
 	pending := p.pending[:0]
 	first := len(t.Comments)
@@ -43,7 +43,7 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 		l := p.line(pos, end)
 		pos = l.end + 1
 		if p.empty(&l) {
-			if len(pending) > 0 && p.borders(&l) { // unsigned lines before a marker do not belong to the next signer
+			if len(pending) > 0 && p.borders(&l) { // unsigned lines before a block marker do not belong to the next signer
 				p.add(t, under, pending, nil, pending[len(pending)-1].end)
 				pending = pending[:0]
 			}
@@ -72,10 +72,10 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 	link(t.Comments[first:])
 }
 
-// line reads the line that starts at pos.
+// line parses the line that starts at pos.
 func (p *parser) line(pos, end int) line {
 	l := line{start: pos, end: p.lineEnd(pos, end), text: pos}
-	for _, n := range p.nodesIn(pos, l.end) { // HTML comments before the list characters are removed by MediaWiki
+	for _, n := range p.nodesIn(pos, l.end) { // MediaWiki removes HTML comments before the list characters
 		if n.Kind != wikitext.Comment || n.Start != l.text {
 			break
 		}
@@ -178,9 +178,9 @@ func (p *parser) borders(l *line) bool {
 	return false
 }
 
-// unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
-// DiscussionTools assigns all of them to the signer. However, if the first lines are one level shallower than the rest,
-// and the rest is indented with colons like a reply, the lines are an unsigned question and its answer.
+// unsignedBefore returns how many of the pending lines were written by someone other than the signer of the line that
+// follows them. DiscussionTools assigns all of them to the signer. However, if the first lines are one level shallower
+// than the rest, and the rest is indented with colons like a reply, the lines are an unsigned question and its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0
@@ -203,7 +203,7 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 			return 0
 		}
 		if strings.HasSuffix(strings.TrimSpace(p.text[last.text:last.end]), ":") {
-			return 0 // it introduces the lines that follow
+			return 0 // the first lines introduce the lines that follow
 		}
 		return k
 	}
@@ -284,7 +284,7 @@ func (p *parser) separator(start, end int) (int, bool) {
 	return 0, false
 }
 
-// add adds a comment that consists of lines and ends at end.
+// add adds a comment that consists of the given lines and ends at end.
 func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int) {
 	first, last := lines[0], lines[len(lines)-1]
 	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start,
@@ -358,7 +358,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	id := ""
 	if c.Author != nil && c.Time != nil {
 		name := strings.ReplaceAll(*c.Author, " ", "_")
-		if len(name) > 80 { // as in DiscussionTools, cut between characters
+		if len(name) > 80 { // as in DiscussionTools, do not cut within a character
 			cut := 80
 			for !utf8.RuneStart(name[cut]) {
 				cut--
@@ -376,7 +376,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	if len(p.ids) > known {
 		return id
 	}
-	p.ids[id]-- // this one gets a different ID
+	p.ids[id]-- // this comment gets a different ID
 	unique := id + "~" + digest(c.Text)[:6]
 	for base := unique; p.ids[unique] > 0; {
 		p.ids[base]++ // for repeated text, include the ordinal in the hash

@@ -16,15 +16,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Limits on a reply. Talk pages are read by people, so longer content is truncated; the query shows the rest. MaxShort
-// is the maximum number of characters shown from [Reply].Short.
+// MaxShort is the maximum number of characters of [Reply].Short that a reply shows. All parts of a reply are limited,
+// because people read talk pages and the query returns the full result.
 const MaxShort = 1200
 
 // MaxRows is the maximum number of rows of a result that a reply shows.
 const MaxRows = 22
 
-// Shown returns how many rows of a result a reply shows: all of them, or 20 if there are more than [MaxRows]. It is not
-// worth leaving out one row or two.
+// Shown returns how many rows of a result a reply shows: all of them, or 20 if there are more than [MaxRows]. The
+// difference ensures that at least three rows are left out, because leaving out one or two is not worth it.
 func Shown(total int) int {
 	if total <= MaxRows {
 		return total
@@ -52,21 +52,21 @@ func parserTag(name string) bool {
 	return wikitext.IsExtensionTag(name)
 }
 
-// Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
+// Compose returns a reply as wikitext in which every block has the given list prefix (":", "::" and so on; see
 // [ReplyIndent]). The result does not end in a newline.
 //
-// The answer comes first, followed by what was wrong with the poster's own query, the query, its result, the
-// assumptions and open questions, and the collapsed steps.
+// The answer comes first, followed by the fault in the poster's own query, the query, its result, the assumptions and
+// open questions, and the collapsed steps.
 //
 // MediaWiki's old parser and Parsoid both render this form as one list item per block, and DiscussionTools treats it as
 // one comment. Each block starts on a new line with the prefix; the query's template and the tables continue over
 // several lines without the prefix; the signature ends the last line. No text from the model, the graph or the poster
-// becomes markup (see encode). No one is pinged unless [Reply].Ping is set, which pings the user being answered;
-// otherwise that user's name is plain text. The link to the operator goes to the talk page, which does not notify
-// anyone.
+// is interpreted as markup (see encode). If [Reply].Ping is set, the user being answered is pinged; otherwise, that
+// user's name is plain text. No one else is pinged. The link to the operator leads to the talk page, so it does not
+// notify the operator.
 //
-// The error describes what is wrong with the reply, such as a query that is not in posting form, an invalid entity ID,
-// or a marker or signature that could break out of its context.
+// Compose returns an error if the reply is invalid, for example if the query is not in posting form, an entity ID is
+// invalid, or a marker or signature could break out of its context.
 func Compose(r Reply, indent string) (string, error) {
 	if _, err := catalog(); err != nil {
 		return "", fmt.Errorf("compose reply: %w", err)
@@ -145,8 +145,8 @@ type composer struct {
 	blocks []string
 }
 
-// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables). Therefore, starting with
-// the first table, the prefix consists only of colons, at the same depth. Returning to bullets would show a new bullet.
+// block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables). Therefore, from the first
+// table on, the prefix consists only of colons, at the same depth; a later bullet would start a new list item.
 func (c *composer) block(s string) {
 	if strings.HasPrefix(s, "{|") {
 		c.indent = strings.Repeat(":", len(c.indent))
@@ -170,8 +170,8 @@ func (c *composer) space() string {
 	return " "
 }
 
-// answer adds the first line: the addressee, the short answer, and the marker with which the bot recognizes its own
-// reply later.
+// answer adds the first line: the addressee, the short answer, and the marker by which the bot later recognizes its
+// reply.
 func (c *composer) answer() {
 	var parts []string
 	if to := encode(c.r.To, 100); to != "" {
@@ -182,7 +182,7 @@ func (c *composer) answer() {
 	}
 	parts = append(parts, c.amended()...)
 	short := c.prose(c.r.Short)
-	// The model's text already states this more precisely, since it names what was not found.
+	// If the model wrote a text, it names what was not found and thus is more precise than the message.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
@@ -234,17 +234,15 @@ func wordIn(s, word string) bool {
 	return slices.Contains(bareID.FindAllString(s, -1), word)
 }
 
-// markerLetters contains the characters allowed in a marker.
 const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
 
-// query adds the query, in its template.
 func (c *composer) query() {
 	c.block(c.t.Text("query") + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.Query, "|", "{{!}}") + "\n}}")
 }
 
-// notes adds the assumptions, the readings that would change the answer, and what is missing, one per line.
+// notes adds the assumptions, what is missing, and the interpretations that would change the answer, one per line.
 func (c *composer) notes() {
 	for _, n := range []struct{ key, text string }{{"assumed", c.r.Assumed}, {"missing", c.r.LeftOpen}} {
 		if said := c.prose(n.text); said != "" {
@@ -254,7 +252,7 @@ func (c *composer) notes() {
 	c.open()
 }
 
-// yours adds what was wrong with the poster's own query, unless the answer mentions it.
+// yours adds the fault in the poster's own query, unless the answer mentions it.
 func (c *composer) yours() {
 	switch f := c.r.Yours; {
 	case yourQuery.MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
@@ -284,7 +282,7 @@ var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigene
 	`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
 	`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
 
-// explains matches an answer that quotes parts of a query. Only answers that explain what is wrong with a query do so.
+// explains matches an answer that quotes parts of a query, as only answers that explain a fault in a query do.
 var explains = regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
 
 // brackets matches an answer that names the missing or wrong punctuation, in the languages of the messages.
@@ -344,7 +342,7 @@ func once(steps []string, limit int) (lines []string, more int) {
 }
 
 // folded returns a collapsed list with a title. In a reply without a query, each block is a single line and the list is
-// HTML, so that the reply can be posted with DiscussionTools, which indents every line.
+// HTML, because DiscussionTools, which may post such a reply, indents every line.
 func (c *composer) folded(title string, items []string) string {
 	trace := ""
 	if c.r.Trace != "" {
@@ -455,7 +453,7 @@ func (c *composer) close() error {
 		invite = c.t.Text("invite_asks")
 	case c.r.Last || c.r.NoAnswer == "no_model":
 		invite = ""
-	case c.r.NoAnswer == "not_found" && c.r.Short != "": // the answer explains why, so more details would not help
+	case c.r.NoAnswer == "not_found" && c.r.Short != "": // the answer explains why, so asking for details would not help
 		invite = c.t.Text("invite_unclear")
 	case c.r.NoAnswer != "":
 		invite = c.t.Text("invite_failed")

@@ -176,7 +176,7 @@ func TestComposeLimits(t *testing.T) {
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	r.Total = 7 // fewer than the available rows
+	r.Total = 7 // fewer than len(r.Rows)
 	r.Steps = nil
 	for i := range 100 {
 		r.Steps = append(r.Steps, Step{Kind: StepSearch, Text: strconv.Itoa(i) + long})
@@ -188,7 +188,7 @@ func TestComposeLimits(t *testing.T) {
 	if n := strings.Count(w, "\n|-\n"); n != 21 {
 		t.Errorf("%d rows, want 20 and one in the list of steps", n)
 	}
-	for _, cut := range []string{"18 more columns", "and 90 more steps"} { // a phone has room for at most two of these
+	for _, cut := range []string{"18 more columns", "and 90 more steps"} { // at most two of these fit on a phone
 		if !strings.Contains(w, cut) {
 			t.Errorf("%q is not told in\n%s", cut, text.Clip(w, 3000))
 		}
@@ -252,7 +252,7 @@ func TestComposeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzEncode checks that any text, after encoding and parsing by our own parser, has the same characters and no markup.
+// FuzzEncode checks that any text, encoded and then parsed by our own parser, has the same characters and no markup.
 func FuzzEncode(f *testing.F) {
 	for _, s := range payloads {
 		f.Add(s)
@@ -292,7 +292,7 @@ var (
 	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i::/|(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):\S)|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
 )
 
-// TestEncodeReadsAsText tests strings with characters that have a special meaning in wikitext.
+// TestEncodeReadsAsText covers characters that have a special meaning in wikitext.
 func TestEncodeReadsAsText(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pieces := []rune("&;#:!*=-_'\"~{}[]|<>()/\\^@ \u00a0\n\u0338\u0301éaZ09UTC…")

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Conversation is a thread viewed as a request and the responses to it. It has the data that a benchmark needs for its
+// Conversation is a thread viewed as a request and its responses. It contains the data that a benchmark needs for its
 // statistics and for choosing a query (SPINACH, section 3 and appendix C).
 type Conversation struct {
 	Requester string     // author of the first comment; empty if it is unsigned
@@ -17,9 +17,9 @@ type Conversation struct {
 	Queries   []Posted // all queries in page order
 	// index into Queries of the last-mentioned query that was not posted by one of our bots; -1 if there is none
 	Last     int
-	Thanked  bool // the requester thanked; see [Comment.Thanks]
+	Thanked  bool // the requester thanked someone; see [Comment.Thanks]
 	Resolved bool // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by anyone
-	Closed   bool // the requester marked it as resolved and signed the template (it is unknown who changed a heading)
+	Closed   bool // the requester marked the thread as resolved with a signed template (who changed a heading is unknown)
 }
 
 // Posted is a query with its poster.
@@ -34,7 +34,7 @@ type Posted struct {
 // listed, but none of them counts as the last-mentioned query.
 //
 // A query behind a short link (see [Options.ShortLinks]) counts as mentioned even though its text is not known yet. If
-// a caller finds that it is not a query, the caller must use the previous query.
+// the link turns out not to lead to a query, the caller must use the previous query.
 func (t *Thread) Conversation(bots ...string) Conversation {
 	c := Conversation{Last: -1}
 	c.Resolved = t.Resolved || solvedHeading(t.Heading)
@@ -81,14 +81,14 @@ func solvedHeading(heading string) bool {
 }
 
 // thanksWords contains words of thanks in the languages most used on the forum; thanksScripts contains those in scripts
-// that do not separate words. "Great" or "it works" alone does not count as thanks.
+// that do not separate words. "Great" and "it works" do not count as thanks.
 var (
 	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
 mercès gràcies eskerrik dankon شكرا תודה`)
 	thanksScripts = []string{"ありがと", "感謝", "谢谢", "謝謝", "多谢", "多謝", "感谢", "감사", "고마", "धन्यवाद", "ধন্যবাদ"}
-	// Words before a word of thanks that turn it into a refusal, and phrases that thank someone for something that has
-	// not been done yet.
+	// Words that turn a following word of thanks into a refusal, and phrases that thank someone for something not done
+	// yet.
 	beforeThanks = wordSet("no nein non nee")
 	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano",
 		"por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
@@ -103,9 +103,9 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// Thanks reports whether the comment thanks anyone: one of its sentences has a word of thanks ("thanks", "thx",
-// "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in some thirty languages). A word of thanks does
-// not count after "no", or if it is for something that has not been done yet ("thanks in advance"). Praise and
+// Thanks reports whether the comment thanks anyone, that is, whether one of its sentences has a word of thanks
+// ("thanks", "thx", "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in about thirty languages). A
+// word of thanks does not count after "no", or if it is for something not done yet ("thanks in advance"). Praise and
 // agreement without a word of thanks ("perfect!", "it works") do not count either.
 func (c *Comment) Thanks() bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text),

@@ -8,10 +8,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Denied reports whether {{bots}} or {{nobots}} on a page (or in a section) asks the account to stay away. The rules
-// are the same as for Template:Bots and Pywikibot's botMayEdit: {{nobots}} denies all accounts, {{nobots|A,B}} the
-// listed ones; {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (no one else), {{bots|deny=all}},
-// {{bots|deny=none}}, {{bots|deny=A,B}}. Malformed templates and templates inside nowiki and comments are ignored.
+// Denied reports whether {{bots}} or {{nobots}} on a page (or in a section) bans the account. The rules are the same as
+// for Template:Bots and Pywikibot's botMayEdit: {{nobots}} denies all accounts, {{nobots|A,B}} the listed ones;
+// {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (no one else), {{bots|deny=all}}, {{bots|deny=none}},
+// {{bots|deny=A,B}}. Malformed templates and templates in nowiki or HTML comments are ignored.
 func Denied(text, account string) bool {
 	low := strings.ToLower(text)
 	if !strings.Contains(low, "bots") {
@@ -28,7 +28,7 @@ func Denied(text, account string) bool {
 	return false
 }
 
-// Welcomed reports whether {{bots|allow=…}} in text names the account, which means that the page invites it.
+// Welcomed reports whether {{bots|allow=…}} in text names the account, which means that the page invites the account.
 func Welcomed(text, account string) bool {
 	if account == "" || !strings.Contains(strings.ToLower(text), "bots") {
 		return false
@@ -46,8 +46,8 @@ func Welcomed(text, account string) bool {
 	return false
 }
 
-// Uses reports whether text uses any of the templates, whose names must be in lowercase. Templates in comments and
-// nowiki are ignored.
+// Uses reports whether text uses any of the templates, whose names must be in lowercase. Templates in nowiki or HTML
+// comments are ignored.
 func Uses(text string, names ...string) bool {
 	if !strings.Contains(text, "{{") {
 		return false
@@ -58,8 +58,8 @@ func Uses(text string, names ...string) bool {
 	})
 }
 
-// Lists reports whether a page, such as a list of users, links to a user's user page or talk page. Links in comments
-// and nowiki are ignored.
+// Lists reports whether a page, such as a list of users, links to a user's user page or talk page. Links in nowiki or
+// HTML comments are ignored.
 func Lists(text, user string) bool {
 	if user = UserName(user); user == "" {
 		return false
@@ -96,7 +96,7 @@ func Lists(text, user string) bool {
 	return links(len(text))
 }
 
-// redirect matches the text of a redirect to another page. Each language uses a different keyword.
+// redirect matches the text of a redirect. Its keyword depends on the wiki's language.
 var redirect = regexp.MustCompile(`^\s*#\pL+\s*:?\s*\[\[([^\]|#]+)`)
 
 // RenamedTo returns the new name of a renamed account, given the text of its user page or talk page. After an account
@@ -138,7 +138,7 @@ func denies(n *wikitext.Node, text, account string) bool {
 	return false
 }
 
-// listed reports whether an account is in a comma-separated list. For an empty account, it returns anybody.
+// listed reports whether an account is in a comma-separated list. If account is empty, it returns anybody.
 func listed(list, account string, anybody bool) bool {
 	if account == "" {
 		return anybody

@@ -8,13 +8,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// maxDiffs is the maximum number of differences that [Diff] describes.
 const maxDiffs = 50
 
 // Diff compares two readings of a page and describes their differences in the data that must agree: threads (heading,
 // level, whether resolved), comments (id, author, time, level, parent, subheading, text) and queries (kind, name, text,
-// whether salvaged; for short links, the URL). Only the first fifty differences are described. Diff returns nil for
-// equal readings.
+// whether salvaged; for short links, the URL). At most fifty differences are described. Diff returns nil for equal
+// readings.
 func Diff(a, b *Page) []string {
 	d := differ{}
 	if len(a.Threads) != len(b.Threads) {

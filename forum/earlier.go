@@ -7,15 +7,15 @@ import (
 	"github.com/spinachbot/spinachbot/forum/escape"
 )
 
-// Earlier is an earlier discussion to link in a reply.
+// Earlier is an earlier discussion to which a reply links.
 type Earlier struct {
 	Page    string    // title of the archive page
 	Heading string    // heading of the discussion, without markup
 	Month   time.Time // month of the discussion
-	Same    bool      // its query now returns the same rows as the reply's query
+	Same    bool      // the discussion's query now returns the same rows as the reply's query
 }
 
-// maxEarlier is the maximum number of earlier discussions linked in a reply.
+// maxEarlier is the maximum number of earlier discussions to which a reply links.
 const maxEarlier = 2
 
 // earlier adds the line that links to earlier discussions: "A similar request was answered in June 2021 and in March

@@ -16,8 +16,8 @@ func Plain(s string, limit int) string { return encode(s, limit) }
 
 func encode(s string, limit int) string { return escape.Text(s, limit) }
 
-// entityLink returns a link to an item, a property or a lexeme. It checks the ID, so that a link never contains
-// untrusted text.
+// entityLink returns a link to an item, a property or a lexeme. It validates the ID, so that a link target never
+// contains untrusted text.
 func entityLink(id, label string) (string, error) {
 	if !entityID(id) {
 		return "", fmt.Errorf("compose reply: %q is not an entity id (Q, P or L and a number)", text.Clip(id, 40))

@@ -66,8 +66,8 @@ func monthTable() map[string]int {
 	return m
 }
 
-// foreignBefore reads a date in a format of another language. The date must end right before the parenthesis that opens
-// its time zone.
+// foreignBefore parses a date in the format of a language other than English. The date must end right before the
+// opening parenthesis of its time zone.
 func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok bool) {
 	offset, known := zones[zone]
 	if !known {
@@ -95,8 +95,8 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	return 0, t, false
 }
 
-// anyDate reads the first date with a time in a string, in any of the supported formats. The parameters of unsigned
-// templates contain dates of this kind.
+// anyDate parses the first date with a time in a string, in any of the supported formats. The parameters of unsigned
+// templates contain such dates.
 func anyDate(s string) (time.Time, bool) {
 	if st, ok := nextStamp(s, 0); ok {
 		return st.time, true
@@ -122,7 +122,6 @@ type dateWord struct {
 	after      byte // the byte after it
 }
 
-// dateWords returns the numbers and month names in a string.
 func dateWords(s string) []dateWord {
 	var out []dateWord
 	for i := 0; i < len(s); {
@@ -169,7 +168,7 @@ func adjacent(words []dateWord, s string) bool {
 	return true
 }
 
-// dateOf reads a day, month and year with a time of day before or after them. The words must be exactly these parts.
+// dateOf parses a day, month and year with a time of day before or after them. There must be no other words.
 func dateOf(words []dateWord) (time.Time, bool) {
 	if len(words) > 6 {
 		return time.Time{}, false
@@ -199,8 +198,8 @@ func dateOf(words []dateWord) (time.Time, bool) {
 	return date(year.number, month.number, day.number, hour, minute, 0)
 }
 
-// clockIn returns the index of the last hour that is followed by its minute, as in 10:00, 10.00 and 10h00. It returns
-// -1 if there is none.
+// clockIn returns the index of the last hour that is followed by a minute, as in 10:00, 10.00 and 10h00. It returns -1
+// if there is none.
 func clockIn(words []dateWord) int {
 	clock := -1
 	for i := 0; i+1 < len(words); i++ {

@@ -1,9 +1,9 @@
-// Package forum reads a wiki's talk page, from wikitext or from Parsoid's HTML, into threads of comments and
+// Package forum parses a wiki's talk page, from wikitext or from Parsoid's HTML, into threads of comments and
 // conversations, and writes replies as wikitext.
 //
-// [Parse] reads wikitext by the same rules as MediaWiki's DiscussionTools and the Convenient Discussions gadget. These
+// [Parse] parses wikitext by the same rules as MediaWiki's DiscussionTools and the Convenient Discussions gadget. These
 // rules determine what counts as a signature, where a comment starts and ends, and which comment it answers. [Compose]
-// turns a [Reply] into wikitext in which no external text can become markup. [Place] inserts the reply into its
+// turns a [Reply] into wikitext in which no external text is interpreted as markup. [Place] inserts the reply into its
 // section. The package never connects to a wiki.
 //
 // Reading a page involves these packages and files:
@@ -44,13 +44,14 @@ type Thread struct {
 	Comments []Comment `json:"comments"`
 
 	ResolvedBy string `json:"-"` // user who signed the first template that closes the thread; empty if it is unsigned
-	// MediaWiki's section number, for action=edit; 0 if MediaWiki cannot edit the thread separately (broken braces)
+	// MediaWiki's section number, for action=edit; 0 if MediaWiki cannot edit the thread separately because of broken
+	// braces
 	Section    int    `json:"-"`
 	RawHeading string `json:"-"` // wikitext between the equals signs
 	Anchor     string `json:"-"` // fragment of a link to the section
 	Start      int    `json:"-"` // byte offsets of the section in the page's wikitext, including the heading
 	End        int    `json:"-"`
-	NoBots     bool   `json:"-"` // {{nobots}} or {{bots|…}} inside the section; use [Denied] for the whole page
+	NoBots     bool   `json:"-"` // {{nobots}} or {{bots|…}} in the section bans accounts; use [Denied] for the whole page
 }
 
 // Comment is a signed comment, or unsigned text that does not belong to a signed comment.
@@ -66,7 +67,7 @@ type Comment struct {
 	Text    string     `json:"text"`  // as displayed, with queries replaced by [query]
 	Queries []Query    `json:"queries"`
 
-	// ID of the comment that it answers for a reader: Parent or, after {{outdent}}, the previous comment
+	// ID of the comment that it answers from a reader's perspective: Parent or, after {{outdent}}, the previous comment
 	Answers string `json:"-"`
 	// user names linked or pinged in the comment, except in its own signature and in quotations; see [Comment.Mentioned]
 	Mentions []string `json:"-"`
@@ -88,7 +89,7 @@ type Query struct {
 	Kind   string `json:"kind"`   // template, link, code
 	Name   string `json:"name"`   // the template's or tag's name
 	SPARQL string `json:"sparql"` // empty for a short link, of which only the URL is known
-	// recovered from the wikitext because raw pipes or adjacent braces truncated the parameter
+	// whether the query was recovered from the wikitext because raw pipes or adjacent braces truncated the parameter
 	Salvaged bool   `json:"salvaged"`
 	URL      string `json:"url,omitempty"` // for a link, the URL as written
 }
@@ -98,7 +99,7 @@ type Query struct {
 type Reply struct {
 	Language string // language of the fixed sentences, see [Texts]; English if it is not supported
 	To       string // user name of the person being answered
-	Ping     bool   // link To, which notifies that person; otherwise no one is notified
+	Ping     bool   // whether to link To, which notifies that person; otherwise no one is notified
 	Short    string // the short answer
 	// why there is no answer: a key of a fixed sentence (no_model, not_found, actions, time, money, failed); empty if
 	// there is an answer
@@ -107,9 +108,9 @@ type Reply struct {
 	Asks        string
 	Query       string     // the posted query, in posting form
 	Vars        []string   // result header
-	Headers     []string   // the same in words, with units; for a missing or empty header, the variable is shown
+	Headers     []string   // header in words, with units; if one is missing or empty, the variable is shown
 	Rows        [][]Cell   // first rows of the result
-	NoValues    []string   // names of query columns that are not in Vars because no row has a value there
+	NoValues    []string   // names of query columns that are not in Vars because they have no values
 	NoValueVars []string   `json:",omitempty"` // their variables
 	Total       int        // total number of rows
 	Tree        []TreeItem // the result as a tree, shown instead of the table
@@ -120,21 +121,21 @@ type Reply struct {
 	Boolean     *bool      // result of an ASK
 	RanAt       time.Time  // when the query was run
 	Endpoint    string     // name of the endpoint that ran the query, such as "query.wikidata.org"
-	Assumed     string     // the reading that the model chose
+	Assumed     string     // the interpretation that the model chose
 	LeftOpen    string     // what the model says it left open
-	Yours       Fault      // what was wrong with the asker's own query
-	Open        []Open     // readings that would change the result
-	Steps       []Step     // the steps that led to the answer
+	Yours       Fault      // fault in the asker's own query
+	Open        []Open     // interpretations that would change the result
+	Steps       []Step     // steps that led to the answer
 	Similar     []Earlier  // earlier discussions whose queries still return rows; the first two are linked
 	Operator    string     // user name of the operator
 	Model       string     // name of the language model
-	// Templates means that the wiki has {{Q}} and {{P}}, which show the label and ID of an item or a property.
+	// Templates reports whether the wiki has {{Q}} and {{P}}, which show the label and ID of an item or a property.
 	Templates bool
 	QueryPage string // URL prefix for opening a query; the encoded query is appended: "https://query.wikidata.org/#"
 	Trace     string // URL of the page with all steps
 	TracePage string // title of the page on this wiki with all steps; Trace is then empty
-	Settled   bool   // an earlier answer in the thread was accepted, so the reply suggests marking the section as resolved
-	Last      bool   // no more posts in the thread will be answered, so the reply does not invite any
+	Settled   bool   // an earlier answer in the thread was accepted: suggest marking the section as resolved
+	Last      bool   // no more posts in the thread will be answered: do not invite any
 	Before    *Reply // the reply before it was corrected, which is shown struck out
 	// the ledger key, written as an HTML comment so that our own reply can be recognized later; only [a-z0-9-]
 	Marker    string
@@ -146,7 +147,7 @@ type Reply struct {
 type Cell struct {
 	ID    string
 	Label string // of an entity
-	Alike bool   `json:",omitempty"` // another entity in the column has the same label, so that the ID is shown, too
+	Alike bool   `json:",omitempty"` // another entity in the column has the same label, so the ID is shown, too
 	Text  string // of any other value
 	// how Text is shown: number, day, year, place (latitude and longitude, separated by a space), file (on Commons),
 	// article (in a Wikipedia, de:Titel), address (which may be broken), rank (normal, preferred or deprecated),
@@ -159,9 +160,9 @@ type Cell struct {
 // The kinds of faults in a user's query.
 const (
 	FaultSyntax    = "syntax"    // Line has a syntax error
-	FaultStatement = "statement" // it uses the statements for property ID as if they were values
-	FaultEntity    = "entity"    // it has the property ID itself as a predicate: wd:P31 instead of wdt:P31
-	FaultQualifier = "qualifier" // it requests property ID from items, but ID is a qualifier on their statements
+	FaultStatement = "statement" // it uses the statements of property ID as if they were values
+	FaultEntity    = "entity"    // it uses the entity of property ID as a predicate: wd:P31 instead of wdt:P31
+	FaultQualifier = "qualifier" // it uses property ID on items, but ID is a qualifier on their statements
 	FaultText      = "text"      // it uses Text as a value of property ID, whose values are items; the answer uses Item
 	FaultEmpty     = "empty"     // it returns no rows
 	FaultSlow      = "slow"      // it does not finish in time
@@ -188,14 +189,14 @@ const (
 	StepSearch = "search" // a search for Text
 	StepLook   = "look"   // Things were examined
 	StepQuery  = "query"  // a query that returned a number of Rows, or failed
-	StepOther  = "other"  // the tool Text was used
+	StepOther  = "other"  // the tool named Text was used
 )
 
 // Step is one of the agent's steps, for the collapsed list.
 type Step struct {
 	Kind   string
 	Text   string
-	Things []Cell // entities that it found or examined
+	Things []Cell // entities that the step found or examined
 	Rows   int
 	Failed bool
 	Ask    bool   // the query was an ASK, which has no rows

@@ -18,7 +18,7 @@ var seeds = []string{
 	"== A ==\n{{Section resolved|1=[[User:A]] 00:01, 1 January 2020 (UTC)}}\n{{nobots}}\n-{ x }- {{{1|{{x}}}}} [[a|[[b]]]] {{small|[[User:A]] 00:01, 1 January 2020 (UTC)}}",
 }
 
-// checkPage checks the invariants that hold for every page, no matter how broken.
+// checkPage checks invariants that must hold for every page, no matter how broken.
 func checkPage(t *testing.T, text string) {
 	t.Helper()
 	p := Parse("T", text, Options{})

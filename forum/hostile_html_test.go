@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkHTML checks the invariants that hold for every page read from HTML, no matter how broken.
+// checkHTML checks invariants that must hold for every page parsed from HTML, no matter how broken.
 func checkHTML(t *testing.T, html, wikitext string) {
 	t.Helper()
 	p, err := ParseHTML("T", strings.NewReader(html), Options{Wikitext: wikitext, ShortLinks: []string{"w.wiki"}})

@@ -106,7 +106,7 @@ func TestHostileTextChangesNoMarkup(t *testing.T) {
 			put(&r, "x "+s+" x")
 			checkHostile(t, name, s, r, want)
 			if name == "thought" || name == "to" {
-				continue // strings that consist of spaces or control characters may be omitted there
+				continue // there, strings of spaces or control characters may be omitted
 			}
 			r = posted()
 			put(&r, s)

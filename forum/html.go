@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Maximum sizes of a page in bytes: the HTML that [ParseHTML] reads, and the wikitext that it produces. MediaWiki
-// accepts two megabytes of wikitext.
+// Maximum sizes in bytes of the HTML that [ParseHTML] reads and of the wikitext that it produces. MediaWiki accepts two
+// megabytes of wikitext.
 const (
 	MaxHTML     = parsoid.MaxBytes
 	MaxWikitext = parsoid.MaxWikitext
@@ -19,9 +19,9 @@ const (
 // ErrHTML is wrapped by errors for pages that [ParseHTML] rejects. Callers should read the page's wikitext instead.
 var ErrHTML = parsoid.ErrUnreadable
 
-// ParseHTML reads a talk page from Parsoid's HTML, as returned by rest.php/v1/page/TITLE/html. It converts the HTML
+// ParseHTML parses a talk page from Parsoid's HTML, as returned by rest.php/v1/page/TITLE/html. It converts the HTML
 // back to wikitext ([parsoid.Wikitext]) and parses that with [Parse], so both readers share one implementation. [Diff]
-// reports where Parsoid still reads a page differently from Parse.
+// reports where the result still differs from that of Parse.
 //
 // title affects only the IDs of unsigned comments. [Options.Wikitext] is the wikitext of the same revision; templates
 // that were truncated by raw pipes are taken from it. All byte offsets (Start, End) are -1: [Place] requires a page

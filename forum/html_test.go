@@ -48,7 +48,7 @@ func parseHTML(t testing.TB, html string, opts Options) *Page {
 	return p
 }
 
-// TestReadersAgree checks that the two readers agree; internal/integration checks it against a running wiki.
+// TestReadersAgree checks that Parse and ParseHTML agree; internal/integration does the same with a running wiki.
 func TestReadersAgree(t *testing.T) {
 	for name, page := range rendered(t) {
 		plain := Parse("T", page[0], Options{})
@@ -92,8 +92,8 @@ func unspaced(p *Page) *Page {
 	return p
 }
 
-// TestHTMLByHand reads HTML that was written by hand according to mediawiki.org's Specs/HTML, in the form produced by
-// other versions of Parsoid, and broken HTML.
+// TestHTMLByHand parses broken HTML, and HTML written by hand according to mediawiki.org's Specs/HTML, in the form that
+// other versions of Parsoid produce.
 func TestHTMLByHand(t *testing.T) {
 	const ann = ` <a rel="mw:WikiLink" href="./User:Ann" title="User:Ann">Ann</a> 10:00, 1 May 2024 (UTC)`
 	for name, c := range map[string]struct{ html, want string }{

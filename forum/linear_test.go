@@ -7,7 +7,7 @@ import (
 )
 
 // TestLinearTime checks that pages designed to be slow are parsed in time proportional to their length. The bound is
-// generous: at this size, a parser that scans back and forth would take minutes.
+// generous, because at this size, a quadratic parser would take minutes.
 func TestLinearTime(t *testing.T) {
 	const size = 60_000
 	const sign = " [[User:A|A]] 00:01, 1 January 2020 (UTC)"

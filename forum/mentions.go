@@ -110,7 +110,7 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 	return out
 }
 
-// positional reports whether an argument is positional, even if it is written with its number: {{ping|X}},
+// positional reports whether an argument is positional, even if it is written with its number: {{ping|X}} or
 // {{ping|1=X}}.
 func (p *parser) positional(a wikitext.Arg) bool {
 	if !a.Named {
@@ -125,14 +125,15 @@ func inSignature(sigs []sig, i int) bool {
 	return k < len(sigs) && sigs[k].start <= i
 }
 
-// Limits on the "@Name" mentions that are kept. MediaWiki's user names are shorter, and no one addresses more people.
+// Limits on the "@Name" mentions that are kept. MediaWiki's user names are shorter, and no one addresses that many
+// people.
 const (
 	maxCalls = 20
 	maxCall  = 256 // bytes
 )
 
-// A quotation is the text between two marks: within a line or, for elements, within a comment. Struck-out text has been
-// withdrawn, and code shows what to type.
+// A quotation is the text between two marks: within a line or, for elements, within a comment. Struck-out text and code
+// also count as quotations, because the former has been withdrawn and the latter shows what to type.
 type quotation struct {
 	open, close string
 	lines       bool // may span several lines
@@ -146,10 +147,9 @@ var quotations = []quotation{
 	{"<tt>", "</tt>", true},
 }
 
-// caller searches a part of the page for plain-text "@Name" mentions.
 type caller struct {
 	text string // the page's text up to the end of the part
-	none []int  // for each kind of quotation, the offset before which there are no closing marks
+	none []int  // for each kind of quotation, the offset before which there is no closing mark
 	eol  int
 }
 
@@ -197,7 +197,7 @@ func (c *caller) skip(i int) int {
 		for n < len(c.text) && c.text[n] == '\'' {
 			n++
 		}
-		if n-i != 2 && n-i < 5 { // an apostrophe or bold markup, which is not a quotation
+		if n-i != 2 && n-i < 5 { // an apostrophe or bold markup, not a quotation
 			return n
 		}
 	case b != '"' && b != '<' && b < utf8.RuneSelf:
@@ -219,7 +219,7 @@ func (c *caller) skip(i int) int {
 	return i
 }
 
-// addresses reports whether the "@" at i can start a mention. Inside an email address or URL, it cannot.
+// addresses reports whether the "@" at i can start a mention, as opposed to being part of an email address or URL.
 func (c *caller) addresses(start, i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[start:i])
 	after, m := utf8.DecodeRuneInString(c.text[i+1:])

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// comment parses one signed post.
 func comment(t *testing.T, text string) *Comment {
 	t.Helper()
 	p := Parse("P", "== H ==\n"+text+" [[User:Ann|Ann]] 10:20, 5 June 2024 (UTC)\n", Options{})

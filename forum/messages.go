@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// messageFiles contains the fixed sentences for replies, one file per language. Values for placeholders are encoded
-// before they are inserted.
+// messageFiles contains the fixed sentences for replies, one file per language. Placeholder values are encoded before
+// they are inserted.
 //
 //go:embed messages/*.json
 var messageFiles embed.FS
@@ -27,8 +27,8 @@ var catalog = sync.OnceValues(func() (*message.Catalog, error) {
 })
 
 // Texts returns the fixed sentences, numbers and dates for the first supported language in the list. For "de-CH", it
-// returns German. If no language in the list is supported, it returns English. It returns nil if the program's own
-// files are broken.
+// returns German. If no language in the list is supported, it returns English. It returns nil if the embedded files are
+// invalid.
 func Texts(languages ...string) *message.Texts {
 	c, err := catalog()
 	if err != nil {

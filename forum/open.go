@@ -8,14 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// Open is a question that an answer leaves open: a different reading of the request would change the result.
+// Open is a question that an answer leaves open, because a different interpretation of the request would change the
+// result.
 type Open struct {
 	Kind string // one of the kinds in agent/probe: limit, subclasses, ranks …; others are not shown
 	Name string // label of the entity concerned, if the kind has one
-	ID   string `json:",omitempty"` // its ID, shown as a link if it has no label
-	Come int    // number of rows that the other reading adds; not shown if 0
-	Gone int    // number of rows that it removes; not shown if 0
-	More bool   // it adds more than Come rows
+	ID   string `json:",omitempty"` // the entity's ID, shown as a link if the entity has no label
+	Come int    // number of rows that the other interpretation adds; not shown if 0
+	Gone int    // number of rows that the other interpretation removes; not shown if 0
+	More bool   // whether it adds more than Come rows
 
 	Other   string `json:",omitempty"` // label of the class that replaces Name
 	OtherID string `json:",omitempty"`
@@ -24,7 +25,7 @@ type Open struct {
 // maxOpen is the maximum number of open questions in a reply.
 const maxOpen = 3
 
-// openKinds are the kinds that have a sentence. The sentences for the kinds in named contain the name of an entity.
+// openKinds are the kinds that have a sentence. Sentences for the kinds in named contain the name of an entity.
 var (
 	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
 		"subclasses_none": true, "places": true, "places_one": true, "class": true, "country": true, "ranks": true,
@@ -53,14 +54,14 @@ func (c *composer) linked(id string) string {
 	return link
 }
 
-// open adds one line with the other readings that would change the answer.
+// open adds one line with the other interpretations that would change the answer.
 func (c *composer) open() {
 	var points []string
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {
 		if o.Kind == "class" && o.Other+o.OtherID == "" && slices.ContainsFunc(c.r.Open, func(x Open) bool {
 			return x.Kind == o.Kind && x.Name == o.Name && x.ID == o.ID && x.Other+x.OtherID != ""
 		}) {
-			continue // a reading with a specific class is listed
+			continue // an interpretation with a specific class is listed
 		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)

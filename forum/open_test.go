@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOpen checks that the line is in the reply's language, that external text cannot become markup, and that kinds
-// without a sentence are omitted.
+// TestOpen checks that the line is in the reply's language, that external text is not interpreted as markup, and that
+// kinds without a sentence are omitted.
 func TestOpen(t *testing.T) {
 	all := []Open{{Kind: "subclasses", Name: "city [[x]]", Come: 3}, {Kind: "nothing"}, {Kind: "limit", Come: 500, More: true},
 		{Kind: "ranks"}}
@@ -28,7 +28,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// If a class has a reading with a name, the reply does not mention its readings without a name.
+// If one interpretation replaces a class with a named one, the reply omits the class's other interpretations.
 func TestOneReadingOfAClass(t *testing.T) {
 	got, err := Compose(Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Open: []Open{{Kind: "class", Name: "country", Other: "state", Gone: 3},
 		{Kind: "class", Name: "country", Come: 6}, {Kind: "class", Name: "city", Come: 6}}}, ":")

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Options describe the differences between wikis. An empty list means the default, which is Wikidata's.
+// Options describes how a wiki differs from others. An empty list means Wikidata's list.
 type Options struct {
 	// QueryTemplates are the templates that contain a SPARQL query in the query or sparql parameter or in the first
 	// unnamed parameter.
@@ -57,13 +57,13 @@ var (
 	foldStart    = []string{"Cot", "Collapse top", "Hidden begin", "Hidden top", "Collapse begin"}
 	foldEnd      = []string{"Cob", "Collapse bottom", "Hidden end", "Hidden bottom", "Collapse end"}
 	botTemplates = []string{"Bots", "Nobots"}
-	// blockStart and blockEnd enclose a conversation with the bot; blockReply ended the replies from the previous bot.
+	// blockStart and blockEnd enclose a conversation with the bot; blockReply is the template at the end of each of the
+	// previous bot's replies.
 	blockStart = []string{"Spinachbot top"}
 	blockEnd   = []string{"Spinachbot bottom"}
 	blockReply = []string{"Spinachbot response end"}
 )
 
-// role is the role of a template, namespace or parameter name.
 type role uint32
 
 const (
@@ -84,13 +84,13 @@ const (
 	blockStartTemplate
 	blockEndTemplate
 	blockReplyTemplate
-	stamped // not determined by the name: a template that contains a timestamp
+	stamped // not determined by the name: the template contains a timestamp
 	// Structural templates occur between comments rather than in a comment.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate |
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
 
-// names is Options prepared for lookups on one page; it caches the results.
+// names contains Options in a form for lookups on one page, and caches the results.
 type names struct {
 	roles      map[string]role // by canonical name
 	shortLinks map[string]bool // hosts, in lowercase
@@ -106,7 +106,6 @@ type name struct {
 	role      role
 }
 
-// userLink is the interpretation of a link's target.
 type userLink struct {
 	user string
 	page bool
@@ -123,10 +122,9 @@ func (n *names) of(written string) name {
 	return k
 }
 
-// roleOf returns the role of a template's name.
 func (n *names) roleOf(t *wikitext.Node) role { return n.of(t.Name).role }
 
-// is reports whether a name, as written, has one of the roles.
+// is reports whether a name, as written, has any of the roles in r.
 func (n *names) is(written string, r role) bool { return n.of(written).role&r != 0 }
 
 var wikidataRoles = rolesOf(Options{})

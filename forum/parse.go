@@ -8,35 +8,34 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// parser reads one page.
 type parser struct {
 	text    string
 	n       *names
-	doc     *wikitext.Doc    // with careless query templates read as their authors intended
+	doc     *wikitext.Doc    // the page's wikitext, with careless query templates parsed as their authors intended
 	q       *queryReader     //
-	top     []*wikitext.Node // nodes that are opaque to signatures: tags, comments, templates; outermost only, in order
+	top     []*wikitext.Node // outermost nodes in which signatures are ignored (tags, comments, templates), in order
 	utc     []int            // offsets of "(UTC)"
 	ends    []int            // offsets of the ends of their lines
 	quot    []wikitext.Span  // quoted parts, in which signatures are ignored
 	page    *Page
-	ids     map[string]int // number of times that an ID was requested
-	anchors map[string]int // number of times that a heading has occurred, by lowercase heading
+	ids     map[string]int // number of times that each ID was requested
+	anchors map[string]int // number of times that each heading, in lower case, has occurred
 	node    int            // index into doc.Nodes of the first node after the last comment that was read
-	buf     []byte         // scratch, like the next three
+	buf     []byte         // scratch space, like the next three fields
 	rest    []wikitext.Span
 	patches []patch
 	found   []found
 	urls    []wikitext.Span
 	strip   stripper
-	sigs    []sig // signatures on the last line that was read
+	sigs    []sig // signatures on the last line read
 	pending []line
-	// number of bytes that may still be scanned ahead for the ends of tables and of queries in body text; the limit
-	// keeps the running time linear
+	// how many more bytes may be scanned ahead for the ends of tables and of queries in body text; the limits keep the
+	// running time linear
 	tables, bare int
 }
 
-// Parse reads a talk page. It never fails: for a broken page, it returns the readable parts. title affects only the IDs
-// of unsigned comments.
+// Parse parses a talk page. It never fails; for a broken page, it returns the parts that can be parsed. title affects
+// only the IDs of unsigned comments.
 //
 // Everything before the first heading is ignored. A thread is a section at level 2 (or at level 1, or deeper if no such
 // section is open yet). The running time is linear in the length of the text.
@@ -67,9 +66,9 @@ func Parse(title, text string, opts Options) *Page {
 	return p.page
 }
 
-// layers divides the nodes into headings and opaque parts. The content of a template is read as part of the page if it
-// is not really a template because its name is invalid, if it is accidental (stray braces around whole threads), or if
-// it only wraps a signature or a discussion.
+// layers divides the nodes into headings and opaque parts. The content of a template is parsed as part of the page if
+// the template has an invalid name and thus is not a template, if it is accidental (stray braces around whole threads),
+// or if it only wraps a signature or a discussion.
 func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
 	hidden := make([]bool, len(nodes)) // nodes inside an opaque node
@@ -124,10 +123,10 @@ func within(offsets []int, n *wikitext.Node) bool {
 // roleOf returns the role of a template's name, as recorded by [parser.layers].
 func roleOf(n *wikitext.Node) role { return role(n.Note) }
 
-// is reports whether a template has one of the roles.
+// is reports whether a template has any of the roles in r.
 func (p *parser) is(n *wikitext.Node, r role) bool { return roleOf(n)&r != 0 }
 
-// query reports whether a query was read from a template.
+// query reports whether a query was found in a template.
 func (p *parser) query(n *wikitext.Node) bool {
 	if !p.is(n, queryTemplate) {
 		return false
@@ -156,7 +155,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 	return p.top[i:j:j]
 }
 
-// threads creates a thread for each heading that opens one, and reads the text under the heading and its subheadings.
+// threads creates a thread for each heading that starts one, and parses the text under the heading and its subheadings.
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	p.page.Threads = make([]Thread, 0, len(heads))
@@ -209,14 +208,14 @@ func (p *parser) closed() {
 				t.Resolved = true
 			}
 			if !r.closed {
-				break // a part that is never closed ends with its thread
+				break // an unclosed part ends with its thread
 			}
 			reach = r.End
 		}
 	}
 }
 
-// marks records the templates that apply to a thread as a whole.
+// marks records templates that apply to the thread as a whole.
 func (p *parser) marks(t *Thread, start, end int) {
 	for _, n := range p.nodesIn(start, end) {
 		if n.Kind != wikitext.Template {
@@ -261,8 +260,8 @@ func (p *parser) anchor(heading string) string {
 	return a
 }
 
-// quotes finds the parts of a page that contain quotations: blockquote, q and cite elements, and elements with the
-// mw-notalk class (DiscussionTools, CommentParser.php). An element that is never closed is not a quotation.
+// quotes returns the parts of a page that are quotations: blockquote, q and cite elements, and elements with the
+// mw-notalk class (DiscussionTools, CommentParser.php). Unclosed elements are not quotations.
 func quotes(text string) []wikitext.Span {
 	var out []wikitext.Span
 	var stack []opening
@@ -335,7 +334,6 @@ func merge(spans []wikitext.Span) []wikitext.Span {
 	return merged
 }
 
-// quoted reports whether an offset is in a quotation.
 func (p *parser) quoted(i int) bool {
 	k := sort.Search(len(p.quot), func(k int) bool { return p.quot[k].End > i })
 	return k < len(p.quot) && p.quot[k].Start <= i

@@ -11,12 +11,12 @@ import (
 
 // Reasons why a reply cannot be placed.
 var (
-	// ErrNoComment means that the thread does not contain the comment to be answered, or no longer contains it.
+	// ErrNoComment means that the thread does not contain (or no longer contains) the comment to be answered.
 	ErrNoComment = errors.New("the comment is not in the thread")
 	// ErrClosed means that the discussion was closed or archived.
 	ErrClosed = errors.New("the discussion is closed")
-	// ErrUnplaceable means that MediaWiki does not treat the position as body text in a section (broken braces around
-	// it), so an edit would do harm.
+	// ErrUnplaceable means that MediaWiki does not treat the position as body text in a section, for example because of
+	// broken braces around it, so an edit would do harm.
 	ErrUnplaceable = errors.New("no safe place for a reply")
 )
 
@@ -118,7 +118,7 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 		if last+1 >= len(t.Comments) || t.Comments[last+1].body != c.body || !t.Comments[last+1].outdent {
 			break
 		}
-		last++ // the discussion continues outdented, so the reply goes after that, one level deeper
+		last++ // the discussion continues outdented, so place the reply after the outdented part, one level deeper
 		c = &t.Comments[last]
 	}
 	return spot{t.Comments[last].End, prefixFor(c, &t.Comments[last])}, t.Comments[k].Start, nil
@@ -139,8 +139,8 @@ func prefixFor(c, neighbor *Comment) string {
 	return from[:depth] + ":"
 }
 
-// settle moves an offset to the end of its line, and out of collapsed parts that do not contain the target. It rejects
-// positions that MediaWiki does not treat as body text.
+// settle moves an offset to the end of its line, and out of collapsed parts that do not contain the target. It returns
+// an error for positions that MediaWiki does not treat as body text.
 func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	n := newNames(Options{})
 	for range 20 {
@@ -183,13 +183,14 @@ func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	return false
 }
 
-// between is the part of a page between two templates, including both. closed is false if the second one is missing.
+// between is the part of a page between two templates, including both templates. closed is false if the second template
+// is missing.
 type between struct {
 	Start, End int
 	closed     bool
 }
 
-// ranges pairs opening and closing templates. An opening template that is never closed extends to end.
+// ranges pairs opening and closing templates. The range of an unclosed opening template extends to end.
 func ranges(doc *wikitext.Doc, of func(*wikitext.Node) role, start, stop role, end int) []between {
 	var out []between
 	var open []int

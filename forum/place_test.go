@@ -56,8 +56,8 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// in two cases, the thread continues outdented or has bullets; in all others, the reply is one level below
-			// its target
+			// the reply is one level below its target, except in two cases in which the thread continues outdented or has
+			// bullets
 			if got != indent && name != "neighbor's prefix" && name != "sibling stays behind" {
 				t.Errorf("indent %q, want %q", got, indent)
 			}

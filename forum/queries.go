@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// mark returns the placeholder for a query in a comment's text. It is shielded from [strip].
+// mark returns the placeholder for a query in a comment's text. The placeholder is shielded from [strip].
 func (f found) mark() string { return queryMark + f.label }
 
 var queryMark = shield("[query]")
@@ -17,14 +17,14 @@ var queryMark = shield("[query]")
 // maxLinks is the maximum number of external links that are kept for a comment.
 const maxLinks = 100
 
-// queriesIn finds the queries in a part of the page, in order: templates, highlighted and preformatted code, links to
+// queriesIn returns the queries in a part of the page, in order: templates, highlighted and preformatted code, links to
 // query services, and bare SPARQL. urls are the URLs of all external links outside of code and HTML comments. Both
 // results are valid until the next call.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	out, urls = p.found[:0], p.urls[:0]
 	rest := p.rest[:0] // parts that are not covered by a node
 	pos, skip := start, -1
-	i := p.node // comments are usually read in order
+	i := p.node // comments are usually parsed in order
 	if i > 0 && p.doc.Nodes[i-1].Start >= start {
 		i = sort.Search(i, func(i int) bool { return p.doc.Nodes[i].Start >= start })
 	}
@@ -88,7 +88,7 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	return out, urls
 }
 
-// codeTag reads a query from <syntaxhighlight lang="sparql">, <source>, <pre> or <nowiki>.
+// codeTag returns the query in a <syntaxhighlight lang="sparql">, <source>, <pre> or <nowiki> tag.
 func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
 	q := n.Inner.In(p.text)
 	switch n.Name {
@@ -219,7 +219,7 @@ func urlEnd(s string, i int) int {
 	return j
 }
 
-// short reports whether a URL is a short link: a path on a shortener's host.
+// short reports whether a URL is a short link, that is, a path on a shortener's host.
 func (n *names) short(raw, host string) bool {
 	if !n.shortLinks[host] {
 		return false
@@ -228,8 +228,8 @@ func (n *names) short(raw, host string) bool {
 	return path != "" && path[0] != '#' && path[0] != '?'
 }
 
-// QueryFromURL decodes the query in a link: after "#" in links to the Wikidata Query Service and similar services, or
-// in a "query" parameter. ok is false if the link does not contain a query, as in the case of a short link.
+// QueryFromURL decodes the query in a URL: after "#" in links to the Wikidata Query Service and similar services, or in
+// a "query" parameter. ok is false if the URL does not contain a query, as in the case of a short link.
 func QueryFromURL(u string) (sparql string, ok bool) {
 	if !strings.Contains(u, "//") {
 		return "", false
@@ -238,8 +238,8 @@ func QueryFromURL(u string) (sparql string, ok bool) {
 	return sparql, ok
 }
 
-// queryOfURL decodes the query in a link: the fragment in links to the Wikidata Query Service (query.wikidata.org/#…,
-// /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) do not contain a query.
+// queryOfURL decodes the query in a URL, which is the fragment in links to the Wikidata Query Service
+// (query.wikidata.org/#…, /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) do not contain a query.
 func queryOfURL(raw string) (query, host string, ok bool) {
 	rest := raw[strings.Index(raw, "//")+2:]
 	host, path, _ := strings.Cut(rest, "/")
@@ -272,8 +272,8 @@ func queryOfURL(raw string) (query, host string, ok bool) {
 	return "", host, false
 }
 
-// unescape decodes percent-encoding and leaves anything else unchanged. Entities that MediaWiki writes in URLs are
-// decoded first.
+// unescape decodes HTML entities, which MediaWiki writes in URLs, and then percent-encoding. Anything else, such as a
+// malformed escape, is left unchanged.
 func unescape(s string, plus bool) string {
 	if strings.Contains(s, "&") {
 		s = queryEntities.Replace(s)
@@ -298,7 +298,7 @@ func unescape(s string, plus bool) string {
 	return b.String()
 }
 
-// bareQueries finds SPARQL in body text with no markup, or in a block of lines that start with a space.
+// bareQueries returns the queries in body text without markup, or in a block of lines that start with a space.
 func (p *parser) bareQueries(start, end int, taken []found) []found {
 	var out []found
 	for i := start; i < end; {
@@ -330,7 +330,7 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 // leading comments before the keyword.
 func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
-	stop := strings.IndexByte(t[i:], '{') // a query contains a group, in braces
+	stop := strings.IndexByte(t[i:], '{') // a query contains a group in braces
 	if stop >= 0 {
 		stop = i + strings.LastIndexByte(t[i:], '{')
 	}
@@ -354,7 +354,8 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 			continue
 		}
 		prologue = i
-		for floor := min(i, max(low, p.floor(i), i-4000)); ; { // preceding whole lines that belong to the query
+		// Extend the prologue by preceding lines that belong to the query.
+		for floor := min(i, max(low, p.floor(i), i-4000)); ; {
 			bol := strings.LastIndexByte(t[max(floor, prologue-400):prologue], '\n') + 1 + max(floor, prologue-400)
 			if bol <= floor+1 || t[bol-1] != '\n' || strings.TrimLeft(t[bol:prologue], ":* \t") != "" {
 				break
@@ -371,7 +372,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	return -1, -1
 }
 
-// floor returns the end of the last node before an offset. A prologue cannot start before that.
+// floor returns the end of the last node before an offset. A prologue cannot start before floor.
 func (p *parser) floor(i int) int {
 	k := sort.Search(len(p.top), func(k int) bool { return p.top[k].Start >= i })
 	if k == 0 {

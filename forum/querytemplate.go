@@ -11,28 +11,28 @@ import (
 // 26,021 characters.
 const maxQuery = 100_000
 
-// found is a query with the part of the page that contains it.
+// found is a query and its bounds on the page.
 type found struct {
 	Query
 	label      string // label of a link, without markup
 	start, end int
 }
 
-// queryReader reads query templates twice: by MediaWiki's rules, and by the rules of SPARQL, as their authors intended.
-// The first reading may truncate the query. For example, a raw pipe starts a new parameter, or the last brace of the
-// query, directly before the template's closing braces, is interpreted as one of them. In that case, the second reading
-// is used, and the query is marked as salvaged.
+// queryReader parses query templates twice: by MediaWiki's rules, and by the rules of SPARQL, as their authors
+// intended. The first parse may truncate the query. For example, a raw pipe starts a new parameter, or the last brace
+// of the query, directly before the template's closing braces, is interpreted as one of them. In that case, the second
+// parse is used, and the query is marked as salvaged.
 type queryReader struct {
 	text    string
 	n       *names
 	asked   []reading     // query templates in page order
 	taken   map[int]found // queries by start offset
-	budget  int           // number of bytes that the second reading may still scan; keeps the running time linear
+	budget  int           // number of bytes that the second parse may still scan; keeps the running time linear
 	nowiki  int           // offset of the next closing nowiki tag at or after the last requested position
-	anyMore bool          // whether there is such a tag
+	anyMore bool          // whether there is a closing nowiki tag after that position
 }
 
-// reading is MediaWiki's reading of a query template.
+// reading is the result of parsing a query template by MediaWiki's rules.
 type reading struct {
 	start int
 	name  string
@@ -66,11 +66,11 @@ func (r *queryReader) doc() *wikitext.Doc {
 	}
 	meant := mw.Again(wikitext.Options{Template: r.read}, r.careless,
 		func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
-	r.asked = nil // discard the first reading
+	r.asked = nil // discard the first parse
 	return meant
 }
 
-// note is the hook for the first reading. It changes nothing.
+// note is the hook for the first parse. It changes nothing.
 func (r *queryReader) note(_ string, i int) (wikitext.Node, bool) {
 	if name, next := r.nameAt(i); name != "" {
 		r.asked = append(r.asked, reading{start: i, name: name, next: next})
@@ -78,7 +78,7 @@ func (r *queryReader) note(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// at returns the query template that opens at i in MediaWiki's reading, or nil if there is none.
+// at returns the query template that opens at i in the first parse, or nil if there is none.
 func (r *queryReader) at(i int) *reading {
 	k, ok := slices.BinarySearchFunc(r.asked, i, func(a reading, i int) int { return a.start - i })
 	if !ok {
@@ -87,8 +87,8 @@ func (r *queryReader) at(i int) *reading {
 	return &r.asked[k]
 }
 
-// careless finds the first query template after an offset for which MediaWiki's reading must not be used. It collects
-// the queries in the templates before it.
+// careless returns the first query template after an offset for which the first parse must not be used. It collects the
+// queries in the templates before that one.
 func (r *queryReader) careless(from int) int {
 	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
 	for ; k < len(r.asked); k++ {
@@ -105,7 +105,7 @@ func (r *queryReader) careless(from int) int {
 	return -1
 }
 
-// clean reports whether MediaWiki's reading of a template is the intended one.
+// clean reports whether the first parse of a template is what its author intended.
 func (r *queryReader) clean(m *reading) bool {
 	if !m.cut && m.node != nil {
 		m.cut = true
@@ -134,7 +134,7 @@ func (r *queryReader) nameAt(i int) (name string, next int) {
 	return strings.TrimSpace(t[i+2 : j]), j
 }
 
-// read is the hook for the second reading.
+// read is the hook for the second parse.
 func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	m := r.at(i)
 	if m == nil {
@@ -165,8 +165,8 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// cut returns the query in MediaWiki's reading, and whether that reading is certain: the query's braces are balanced
-// and all other parameters have plain names.
+// cut returns the query in the first parse, and whether that parse is certain to be right, because the query's braces
+// are balanced and all other parameters have plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	arg, ok := t.Arg(r.text, queryParams...)
 	clean = true
@@ -200,7 +200,7 @@ func paramName(s string) bool {
 	return true
 }
 
-// meant reads a template by the rules of SPARQL, starting at its first pipe, which is at i.
+// meant parses a template by the rules of SPARQL, starting at its first pipe, which is at i.
 func (r *queryReader) meant(i int) (q string, end int, ok bool) {
 	for pos := 0; r.text[i] == '|'; {
 		i++
@@ -224,7 +224,7 @@ func (r *queryReader) meant(i int) (q string, end int, ok bool) {
 	return q, i + 2, q != ""
 }
 
-// paramAt reads "name =" at i.
+// paramAt parses "name =" at i.
 func (r *queryReader) paramAt(i int) (name string, value int) {
 	j := i
 	for j < len(r.text) && j-i < 60 && (isWord(r.text[j]) || isBlank(r.text[j]) || r.text[j] == '-') {
@@ -254,7 +254,7 @@ func escapeAt(s string, i int) (template, text string) {
 	return "", ""
 }
 
-// argEnd finds the end of a template's argument that contains SPARQL: a pipe or "}}" outside the query's own braces and
+// argEnd returns the end of a template argument that contains SPARQL: a pipe or "}}" outside the query's own braces and
 // parentheses. It stops at anything that cannot be part of a query: another query template, a heading or a signature.
 func (r *queryReader) argEnd(i int) (int, bool) {
 	t := r.text
@@ -354,7 +354,8 @@ func (r *queryReader) skipTag(i int) int {
 	return r.nowiki + len("</nowiki>")
 }
 
-// untilLine is the last resort: it reads the text up to a line that consists of the template's closing braces.
+// untilLine is the last resort. It treats the text up to a line that consists of the template's closing braces as the
+// query.
 func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	t := r.text[i:min(len(r.text), i+maxQuery)]
 	if r.budget <= 0 {
@@ -384,9 +385,9 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	return decodeQuery(r.text[value : i+k+1]), i + k + 3, true
 }
 
-// decodeQuery converts a template's argument to the query that its author wrote. It replaces {{!}} with a pipe, removes
-// nowiki tags and comments, and decodes entities for characters that an argument cannot contain, unless they are
-// SPARQL.
+// decodeQuery converts a template argument to the query that its author wrote. It replaces {{!}} with a pipe, removes
+// nowiki tags and HTML comments, and decodes entities for characters that an argument cannot contain, unless the
+// entities are SPARQL.
 func decodeQuery(s string) string {
 	s = wikitext.StripComments(s)
 	if strings.Contains(s, "{{") {

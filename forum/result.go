@@ -15,7 +15,7 @@ import (
 // maxNamed is the maximum number of omitted columns that are listed below a table.
 const maxNamed = 4
 
-// found returns a sentence that describes the query's result, for use if no other part of the reply does so.
+// found returns a sentence that describes the query's result, for use if no other part of the reply describes it.
 func (c *composer) found() string {
 	switch total := max(c.r.Total, len(c.r.Rows)); {
 	case c.r.Boolean != nil && *c.r.Boolean:
@@ -76,7 +76,7 @@ func (c *composer) result() error {
 	return nil
 }
 
-// list returns the first column names as a list.
+// list returns the first few column names as a list.
 func (c *composer) list(columns []string) string {
 	var names []string
 	for _, name := range columns[:min(len(columns), maxNamed)] {
@@ -88,8 +88,8 @@ func (c *composer) list(columns []string) string {
 	return strings.Join(names, c.t.Text("comma"))
 }
 
-// below returns the sentences below a result of which the given number of rows is shown: how many rows are not shown,
-// the given sentences about columns, what else is notable about the result, and when and where the query ran.
+// below returns the sentences below a result with the given number of rows shown: how many rows are not shown, the
+// given sentences about columns, what else is notable about the result, and when and where the query ran.
 func (c *composer) below(columns []string, rows int) []string {
 	var said []string
 	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
@@ -183,15 +183,15 @@ const (
 	// PhoneWidth is the maximum width of a reply's table.
 	PhoneWidth = 390
 
-	margin    = 24 // of the page, and of each level of indentation
+	margin    = 24 // margin of the page, and indentation of each level
 	maxLevels = 4  // deeper tables are narrow anyway
 	padding   = 16 // of a cell
 	character = 8
 	bold      = 9 // of a header
 )
 
-// brokenWidth is the maximum width of a table whose words may be broken on a phone. Rather than leave out a column that
-// is slightly too wide, long words are broken.
+// brokenWidth is the maximum width of a table whose words may be broken on a phone. Breaking long words is better than
+// leaving out a column that is slightly too wide.
 const brokenWidth = PhoneWidth * 5 / 4
 
 // columns returns the number of columns shown: as many as fit on a phone, but at least two and at most eight.
@@ -243,7 +243,6 @@ func (c *composer) measure(n int, letters func(string) int) int {
 	return px
 }
 
-// longestWord returns the number of characters in the longest word.
 func longestWord(s string) int {
 	n := 0
 	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -（\u200b", r) }) {
@@ -267,7 +266,7 @@ func (c *composer) table(rows, columns int) (written int, err error) {
 	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
 	if c.width(columns) > PhoneWidth {
 		b.WriteString(" " + BreakWords)
-	} else if c.measure(columns, utf8.RuneCountInString) > PhoneWidth*3/4 { // icons of links and borders need room, too
+	} else if c.measure(columns, utf8.RuneCountInString) > PhoneWidth*3/4 { // leave room for link icons and borders
 		b.WriteString(" " + keepWords)
 	}
 	b.WriteString("\n!")
@@ -309,9 +308,8 @@ func (c *composer) table(rows, columns int) (written int, err error) {
 	return written, nil
 }
 
-// tree adds the result as a nested list.
 func (c *composer) tree() error {
-	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be read as part of the bullets
+	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be parsed as part of the bullets
 	for i, item := range c.r.Tree {
 		before := -1
 		if i > 0 {
@@ -345,7 +343,7 @@ func (c *composer) cell(v Cell) (string, error) {
 			return breakable(text), nil
 		}
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
-			text = strings.ReplaceAll(text, " ", "\u00a0") // 12 345 stays on one line
+			text = strings.ReplaceAll(text, " ", "\u00a0") // keeps 12 345 on one line
 		}
 		return text, nil
 	}
@@ -361,14 +359,14 @@ func (c *composer) cell(v Cell) (string, error) {
 	return link, nil
 }
 
-// article matches the title of an article with the code of its Wikipedia. Titles with a namespace, such as those of
-// users, do not become links.
+// article matches an article title prefixed with its Wikipedia's language code. Titles with a namespace, such as those
+// of users, do not become links.
 var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
 
-// breaks marks where a web address may be broken, since browsers break none on their own.
+// breaks marks where a web address may be broken, since browsers do not break web addresses on their own.
 var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
 
-// longRun matches letters and digits of an address that are broken after twelve.
+// longRun matches a run of letters and digits in a web address, which is broken after twelve characters.
 var longRun = regexp.MustCompile(`([A-Za-z0-9]{12})([A-Za-z0-9]{3})`)
 
 func breakable(address string) string {

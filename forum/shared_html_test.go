@@ -36,8 +36,8 @@ func TestDiscussionToolsHTML(t *testing.T) {
 }
 
 // TestDiscussionToolsFrench checks that every comment that DiscussionTools finds on a page of the French Wikipedia is
-// found, with its author and time. We find a few more comments, because we also read dates that were typed by hand
-// before MediaWiki inserted them ("1 sep 2004").
+// found, with its author and time. We find a few more comments, because we also recognize dates typed by hand ("1 sep
+// 2004"), from before MediaWiki inserted them.
 func TestDiscussionToolsFrench(t *testing.T) {
 	got, want := discussionTools(t, "fr-unsigned-parsoid")
 	key := func(s string) string {

@@ -42,7 +42,7 @@ type item struct {
 	Replies                 []item
 }
 
-// flat returns a tree's comments with their parents' times.
+// flat returns a tree's comments, each with its parent's time.
 func flat(items []item, parent string, out *[]string) {
 	for _, it := range items {
 		key := ""
@@ -85,8 +85,8 @@ func TestDiscussionToolsTree(t *testing.T) {
 	}
 }
 
-// TestDiscussionToolsRevisions reads the revisions of DiscussionTools' own test pages: every line with a signature like
-// "--[[User:X]] time" ends one comment.
+// TestDiscussionToolsRevisions checks, for revisions of DiscussionTools' own test pages, that every line with a
+// signature like "--[[User:X]] time" ends one comment.
 func TestDiscussionToolsRevisions(t *testing.T) {
 	var texts []string
 	files, _ := filepath.Glob(filepath.Join(shared(t, "dt"), "EventDispatcher", "*", "*.txt"))
@@ -150,8 +150,8 @@ func TestTimestampExpression(t *testing.T) {
 	}
 }
 
-// TestRealTalkPages reads real pages from the English Wikipedia: every "(UTC)" in a plain signature ends a comment or
-// is part of one.
+// TestRealTalkPages checks, for real pages from the English Wikipedia, that every "(UTC)" in a plain signature ends a
+// comment or is part of one.
 func TestRealTalkPages(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(shared(t, "wikichatter_enwiki"), "*.txt"))
 	signature := regexp.MustCompile(`\[\[[Uu]ser( talk)?:[^\]|/]+\|[^\]<]+\]\]\)? \d\d:\d\d, \d{1,2} [A-Z][a-z]+ \d{4} \(UTC\)\n`)
@@ -188,7 +188,7 @@ func TestRealTalkPages(t *testing.T) {
 	}
 }
 
-// TestSyntheticPage reads a synthetic page that contains every form of discussion found on the forum.
+// TestSyntheticPage parses a synthetic page that contains every form of discussion found on the forum.
 func TestSyntheticPage(t *testing.T) {
 	p := Parse("Wikidata:Request a query", read(t, shared(t, "SYNTHETIC_raq_page.wikitext")), Options{})
 	want := []string{".Alice Example 201906051420 < ", "..Bob 201906051501 < Alice Example 201906051420",
@@ -208,8 +208,8 @@ func TestSyntheticPage(t *testing.T) {
 	}
 }
 
-// TestRealQueries writes every real query from the forum in the template, escaped as the template requires, and reads
-// it back.
+// TestRealQueries checks that every real query from the forum, escaped in the template as required, is parsed back
+// unchanged.
 func TestRealQueries(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(read(t, shared(t, "raq_queries.jsonl"))), "\n")
 	esc := strings.NewReplacer("{{", "{ {", "}}", "} }")

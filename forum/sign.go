@@ -93,7 +93,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	}
 }
 
-// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and similar templates. An argument that can be parsed
+// unsigned parses {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and similar templates. An argument that can be parsed
 // as a date is the time, and the first remaining argument is the user.
 func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	for _, a := range n.Args {
@@ -143,7 +143,7 @@ func looksLikeDate(s string) bool {
 	return digits >= 4 && colons > 0 && digits+colons == len(s) && strings.Count(s, ".") != 3
 }
 
-// substituted finds the signature left by a substituted unsigned template: <small>… unsigned comment added by
+// substituted returns the signature left by a substituted unsigned template: <small>… unsigned comment added by
 // [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
 func (p *parser) substituted(l *line) {
 	for _, n := range p.nodesIn(l.text, l.end) {
@@ -167,7 +167,7 @@ func (p *parser) substituted(l *line) {
 	}
 }
 
-// OnlySignature reports whether a string consists only of a user's signature: links to the user's own pages,
+// OnlySignature reports whether a string consists only of a user's signature, that is, links to the user's own pages,
 // parentheses around them, and a timestamp.
 func OnlySignature(s, user string, opt Options) bool {
 	s = strings.TrimSpace(s)

@@ -48,8 +48,8 @@ func nextStamp(s string, i int) (stamp, bool) {
 	return stamp{}, false
 }
 
-// quoted reports whether a timestamp is a quotation or a parameter's value. As in Convenient Discussions, this is the
-// case if it follows an equals sign or precedes a quotation mark.
+// quoted reports whether a timestamp is quoted or is a parameter value. As in Convenient Discussions, this is the case
+// if it follows an equals sign or precedes a quotation mark.
 func quoted(s string, start, end int) bool {
 	if start > 0 && s[start-1] == '=' {
 		return true
@@ -62,7 +62,6 @@ func quoted(s string, start, end int) bool {
 	return false
 }
 
-// back reads a string backward from its end.
 type back struct {
 	s string
 	i int
@@ -114,7 +113,7 @@ func (b *back) word() string {
 	return w
 }
 
-// stampBefore reads the date that ends right before the zone's parenthesis.
+// stampBefore parses the date that ends right before the time zone's opening parenthesis.
 func stampBefore(s string, open int, zone string) (start int, t time.Time, ok bool) {
 	if zone == "UTC" {
 		if start, t, ok := englishBefore(s, open); ok {
@@ -124,7 +123,7 @@ func stampBefore(s string, open int, zone string) (start int, t time.Time, ok bo
 	return foreignBefore(s, open, zone)
 }
 
-// englishBefore reads "H:i, j F Y " backward, from the end of the string.
+// englishBefore parses "H:i, j F Y " backward from the end of the string.
 func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
 	b := &back{s, open}
 	if !b.byte(' ') {
@@ -170,9 +169,9 @@ type token struct {
 	kind       byte // '[', '{' or 't'
 }
 
-// signer finds the author of a timestamp that starts at the end of s: the user in the nearest link to a user, user talk
-// or contributions page within the maximum distance. sig is the offset of the signature: the farthest link to the same
-// user within that distance.
+// signer returns the author of a timestamp that starts at the end of s, which is the user in the nearest link to a
+// user, user talk or contributions page within the maximum distance. sig is the offset of the signature, which starts
+// with the farthest link to the same user within that distance.
 func (n *names) signer(s string) (user string, sig int, ok bool) {
 	if len(s) > 1500 {
 		cut := len(s) - 1500
@@ -228,7 +227,7 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 		case strings.HasPrefix(s[i:], "[["): // never closed
 			shown += 2
 			i += 2
-		case strings.HasPrefix(s[i:], "{{"): // neither
+		case strings.HasPrefix(s[i:], "{{"): // never closed, either
 			i += 2
 		default:
 			for shown, i = shown+1, i+1; i < len(s) && !opens[s[i]]; i++ {
@@ -351,7 +350,7 @@ func shownLength(s string) int {
 	return n
 }
 
-// userOf returns the user that a link's target refers to: User:X, User talk:X, Special:Contributions/X, with or without
+// userOf returns the user that a link target refers to: User:X, User talk:X, Special:Contributions/X, with or without
 // an interwiki prefix. A subpage does not refer to a user. page reports whether the target is the user page itself or
 // its talk page.
 func (n *names) userOf(target string) (user string, page bool) {
@@ -398,7 +397,7 @@ func (n *names) readUser(target string) (user string, page bool) {
 	return "", false
 }
 
-// userName is like [UserName], for a name in a template's argument, but caches its results.
+// userName is like [UserName], for a name in a template argument, but caches its results.
 func (n *names) userName(s string) string {
 	u, ok := n.shown[s]
 	if !ok {
@@ -408,8 +407,8 @@ func (n *names) userName(s string) string {
 	return u
 }
 
-// UserName normalizes a user's name as MediaWiki does: underscores become spaces, and the first letter and IPv6
-// addresses become uppercase.
+// UserName normalizes a user name as MediaWiki does: underscores become spaces, and the first letter and IPv6 addresses
+// become uppercase.
 func UserName(s string) string {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 	s = strings.Map(func(r rune) rune {

@@ -42,7 +42,6 @@ func skipToken(s string, i int) int {
 	return i + 1
 }
 
-// balanced reports whether the braces in a query are balanced.
 func balanced(q string) bool {
 	depth := 0
 	for i := 0; i < len(q); {
@@ -79,8 +78,8 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
 }
 
-// formAt returns the offset after the first query form keyword at or after i, outside comments, strings and IRIs, or -1
-// if there is none.
+// formAt returns the offset after the first query form keyword at or after i that is outside comments, strings and
+// IRIs, or -1 if there is none.
 func formAt(s string, i int) int {
 	for i < len(s) {
 		if n := formLength(s, i); n > 0 && (i == 0 || !strings.ContainsRune("?:$", rune(s[i-1]))) {
@@ -101,8 +100,8 @@ func formLength(s string, i int) int {
 	return 0
 }
 
-// looksLikeQuery reports whether a string seems to be a SPARQL query: a query form followed by a pattern in braces,
-// with a variable or a prefixed name.
+// looksLikeQuery reports whether a string looks like a SPARQL query, that is, has a query form followed by a pattern in
+// braces that contains a variable or a prefixed name.
 func looksLikeQuery(s string) bool {
 	i := formAt(s, 0)
 	if i < 0 {
@@ -112,7 +111,7 @@ func looksLikeQuery(s string) bool {
 	return k >= 0 && strings.ContainsAny(s, "?$:")
 }
 
-// startsQuery reports whether a string starts like a query: with a comment, a prologue or a query form.
+// startsQuery reports whether a string starts with a comment, a prologue or a query form, like a query.
 func startsQuery(s string) bool {
 	return strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") || formLength(s, 0) > 0
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// While wikitext is converted to text, characters that are already text rather than markup are mapped to Unicode's
-// private use area. They are restored at the end.
+// While wikitext is converted to text, ASCII characters that are known to be text rather than markup are mapped to
+// Unicode's private use area. They are restored at the end.
 const shieldBase = 0xE100
 
 const shielded = "[]'<>&{}|=*:#;"
@@ -56,13 +56,13 @@ func decodeEntities(s string) string {
 	return strings.ReplaceAll(html.UnescapeString(s), "\u00a0", " ")
 }
 
-// patch replaces a part of the page when the page is converted to text.
+// patch is a replacement for a part of the page that is made when the page is converted to text.
 type patch struct {
 	start, end int
 	with       string // already shielded
 }
 
-// plain converts a part of the page to displayed text. Patches replace queries and signatures; they must not overlap
+// plain returns the displayed text of a part of the page. Patches replace queries and signatures; they must not overlap
 // partially.
 func (p *parser) plain(start, end int, patches []patch) string {
 	nodes := p.nodesIn(start, end)
@@ -91,7 +91,7 @@ func (p *parser) plain(start, end int, patches []patch) string {
 	return string(p.strip.text(b))
 }
 
-// shown returns the text that a tag or template displays, as far as it follows from its arguments, shielded.
+// shown returns the text that a tag or template displays, as far as its arguments determine it, shielded.
 func (p *parser) shown(n *wikitext.Node) string {
 	switch n.Kind {
 	case wikitext.Tag:
@@ -186,7 +186,7 @@ func strip(s string) string {
 	return string(t.text([]byte(s)))
 }
 
-// stripper converts wikitext to displayed text. Its buffers are reused, so that few allocations are needed for a page.
+// stripper converts wikitext to displayed text. It reuses its buffers, so that few allocations are needed per page.
 type stripper struct {
 	out   []byte // without markup
 	lines []byte // tidied
@@ -265,7 +265,7 @@ func lineStarts(s []byte, i int) bool {
 	return i == 0 || s[i-1] == '\n'
 }
 
-// stripCell writes a table's rows and cells as text: one row per line, with a vertical bar between cells.
+// stripCell writes a table's rows and cells as text, one row per line, with a vertical bar between cells.
 func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	start := i == 0 || s[i-1] == '\n'
 	switch {
@@ -366,7 +366,7 @@ func tidyLine(l string) string {
 	return rest
 }
 
-// appendLine is [tidyLine] for bytes. tight means that none of the lines in the text is crowded.
+// appendLine is [tidyLine] for bytes. tight means that no line in the text is crowded.
 func appendLine(b, l []byte, tight bool) []byte {
 	n := 0
 	for n < len(l) && (l[n] == ':' || l[n] == '*' || l[n] == '#' || l[n] == ';') {

@@ -53,8 +53,8 @@ func TestListComma(t *testing.T) {
 	}
 }
 
-// Below the table, the reply mentions what an editor would mention: that the query shows a map, that an item may have
-// several rows, and where to find the other rows.
+// Below the table, the reply mentions what an editor would: that the query shows a map, that an item may have several
+// rows, and where to find the other rows.
 func TestBelowTheTable(t *testing.T) {
 	r := Reply{To: "A", Short: "x", Vars: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x"}, {Text: "48.8569 -2.3514", Kind: "place"}}},
 		Query: "#defaultView:Map\nSELECT ?a ?b WHERE { }", Total: 3, Several: true, Signature: "~~~~"}
@@ -79,7 +79,7 @@ func TestBelowTheTable(t *testing.T) {
 	}
 }
 
-// IDs in the model's text are linked, unless they are part of something else or may stand for a quarter of a year.
+// IDs in the model's text are linked, unless they are part of a longer string or could mean a quarter of a year.
 func TestLinkedIDs(t *testing.T) {
 	for said, want := range map[string]string{
 		"It is Q3768.":                 "It is [[Q3768]].",

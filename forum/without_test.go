@@ -49,7 +49,7 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// A reply that was written without a model does not mention a model.
+// A reply written without a model does not mention a model.
 func TestNoticeWithoutModel(t *testing.T) {
 	for reason, want := range map[string]bool{"no_model": false, "not_found": true} {
 		w, err := Compose(Reply{To: "Ann", NoAnswer: reason, Operator: "Olga", Signature: "~~~~"}, ":")
@@ -59,7 +59,7 @@ func TestNoticeWithoutModel(t *testing.T) {
 	}
 }
 
-// A reply that explains why there is no answer does not ask for more details.
+// A reply that explains why there is no answer does not ask for details.
 func TestInviteAfterExplanation(t *testing.T) {
 	for short, want := range map[string]string{"Wikidata has no page views.": "If I have misunderstood you, just reply here.", "": "I will try again"} {
 		w, err := Compose(Reply{Language: "en", Short: short, NoAnswer: "not_found", Signature: "~~~~"}, ":")

@@ -42,8 +42,8 @@ func TestYours(t *testing.T) {
 	}
 }
 
-// Like an editor, the reply first addresses the question: it explains what was wrong with the poster's query before it
-// shows the new one.
+// Like an editor, the reply addresses the question first: it explains the fault in the poster's query before it shows
+// the new query.
 func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
 	w, err := Compose(r, ":")
@@ -52,7 +52,7 @@ func TestYoursComesBeforeTheQuery(t *testing.T) {
 	}
 }
 
-// The bot recognizes references to the poster's query in each language, so that it does not mention a mistake twice.
+// The bot recognizes references to the poster's query in each language, so that it does not mention a fault twice.
 func TestYoursIsSaidOnce(t *testing.T) {
 	for language, short := range map[string]string{"en": "Your own query is empty.", "de": "In deiner Abfrage fehlt ein Punkt.",
 		"fr": "Votre requête est vide.", "es": "A tu consulta le falta algo.", "it": "La tua query è vuota.", "pt": "A sua consulta está vazia.",
@@ -78,7 +78,7 @@ func TestColumnsLeftOut(t *testing.T) {
 		!strings.Contains(w, "2 more columns are left out here: term, party &#91;&#91;y&#93;&#93;.") {
 		t.Errorf("%v\n%s", err, w)
 	}
-	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // with all columns, the rows are the same as in the query's result
+	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // if all columns are shown, so are all rows of the query's result
 	for i := range r.Rows {
 		r.Rows[i] = r.Rows[i][:2]
 	}
@@ -87,7 +87,7 @@ func TestColumnsLeftOut(t *testing.T) {
 	}
 }
 
-// A single value with no accompanying text is the answer and is shown once.
+// A single value without accompanying text is the answer and is shown once.
 func TestSingleValue(t *testing.T) {
 	for _, tt := range []struct{ short, first, last string }{
 		{"", ":@A: Result: npr.org", ""},

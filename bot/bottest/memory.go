@@ -23,13 +23,12 @@ type Memory struct {
 	jobs    map[string]*row
 	// Clock is the clock used for leases.
 	Clock func() time.Time
-	// Strict means that entries are encoded as JSON, so that in-place changes to a draft are lost, as they would be on
-	// disk.
+	// Strict makes Memory encode entries as JSON, so that in-place changes to a draft are lost, as they would be on disk.
 	Strict bool
 }
 
-// clone copies an entry. Drafts, times and lists are shared: the bot replaces them or adds to them, but never changes
-// their elements.
+// clone copies an entry. Unless Strict is set, drafts, times and slices are shared, which is safe because the bot
+// replaces or appends to them but never changes their elements.
 func (m *Memory) clone(e *bot.Entry) *bot.Entry {
 	c := *e
 	if m.Strict {
@@ -51,7 +50,6 @@ func (m *Memory) clone(e *bot.Entry) *bot.Entry {
 	return &c
 }
 
-// row is a job and its claim.
 type row struct {
 	job.Job
 	fence int64
@@ -68,7 +66,6 @@ func NewMemory() *Memory {
 	return &Memory{entries: map[string]*bot.Entry{}, notes: map[string][]byte{}, jobs: map[string]*row{}, Clock: time.Now}
 }
 
-// holds reports whether a claim is still valid.
 func (m *Memory) holds(c *job.Claim) bool {
 	r := m.jobs[c.Key]
 	return r != nil && r.State == job.Running && r.fence == c.Fence && m.Clock().Before(r.ends)
@@ -132,7 +129,6 @@ func (m *Memory) GiveBack(_ context.Context, c *job.Claim, due time.Time) error 
 	return nil
 }
 
-// note updates the entry's job.
 func (m *Memory) note(e *bot.Entry) {
 	j, old := e.Job(), m.jobs[e.Key]
 	if old == nil {

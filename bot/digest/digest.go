@@ -25,12 +25,12 @@ type Digest struct {
 	Rejected  []*bot.Entry // by the operator
 	GaveUp    []*bot.Entry
 	Skipped   int          // comments that were judged not to be requests
-	Waiting   []*bot.Entry // replies waiting for the operator at the end of the period
+	Waiting   []*bot.Entry // replies that were waiting for the operator at the end of the period
 	Queued    int          // requests not started because the day's replies are already reserved
 	Open      int          // other requests in progress
 }
 
-// New returns a digest of the changes between two times. Waiting contains the replies that are waiting now.
+// New returns a digest of the changes between two times. Waiting lists the replies that are waiting now.
 func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	d := &Digest{From: from, To: to}
 	within := func(t time.Time) bool { return !t.Before(from) && t.Before(to) || t.Equal(to) }
@@ -75,7 +75,7 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	return d
 }
 
-// received adds an entry to the lists for the reactions to its reply. A missing reply does not count as a reaction if
+// received adds an entry to the list for each reaction to its reply. A missing reply does not count as a reaction if
 // the operator removed it.
 func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
@@ -96,7 +96,6 @@ func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	}
 }
 
-// counts returns the digest's counts as one line.
 func (d *Digest) counts() string {
 	text := fmt.Sprintf("%d posted, %d thanked, %d corrected, %d refused, %d undone, %d came back, %d rejected, "+
 		"%d given up, %d skipped, %d waiting", len(d.Posted), len(d.Thanked), len(d.Corrected), len(d.Refused),
@@ -107,7 +106,6 @@ func (d *Digest) counts() string {
 	return text
 }
 
-// groups returns the digest's lists with their titles.
 func (d *Digest) groups() []struct {
 	Title string
 	List  []*bot.Entry
@@ -126,7 +124,6 @@ func (d *Digest) groups() []struct {
 		{"Given up", d.GaveUp, true, " (spinachbot ledger retry ID)"}}
 }
 
-// dayFormat is the time format used in a digest.
 const dayFormat = "2006-01-02 15:04"
 
 // Text returns the digest as plain text. link returns the address of an entry's thread; spent is the cost of the
@@ -150,9 +147,9 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	return b.String()
 }
 
-// Wikitext returns the digest as a section for a page. It does not ping anyone, and text by others cannot become
-// markup. It reports which check held a reply, but omits all other reasons, because operators and services wrote them.
-// It also omits the headings of removed posts.
+// Wikitext returns the digest as a section for a page. It pings no one, and text by others is escaped. It reports which
+// check held a reply, but omits all other reasons, because operators and services wrote them. It also omits the
+// headings of removed posts.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))

@@ -34,7 +34,7 @@ func TestDigest(t *testing.T) {
 	entries[0].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(2)}, {Verdict: bot.Struck, At: hour(1)}}
 	entries[1].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(40)}} // before the time
 	entries[1].Solution = &bot.Solution{By: "Ben", SPARQL: "SELECT", At: hour(2)}
-	entries[1].Undone = &bot.Undone{By: "Op", At: hour(2)} // so its absence is not a refusal
+	entries[1].Undone = &bot.Undone{By: "Op", At: hour(2)} // so a missing reply is not counted as a rejection
 	entries[1].Receptions = append(entries[1].Receptions, bot.Reception{Verdict: bot.Removed, At: hour(1)})
 	entries[2].Draft = &bot.Draft{Faults: []string{"the figure \"63 [[y]]\" is neither in the result nor in the query", "it is long"}}
 	d := digest.New(append(entries, back), hour(24), now)
@@ -62,8 +62,7 @@ func TestDigest(t *testing.T) {
 			t.Errorf("the text lacks %q:\n%s", want, text)
 		}
 	}
-	// On a wiki, other people's text is not interpreted as markup, and words from other pages or removed posts are not
-	// repeated.
+	// The wikitext escapes other people's text and does not quote other pages or removed posts.
 	entries[4].Lapsed = true
 	wiki := d.Wikitext("$1.25")
 	for _, bad := range []string{"[[", "{{", "~~~", "<b>", "wrong", "(removed)", "About gone"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Comparer compares the results of queries over a graph.
+// Comparer compares the results of two queries on a graph.
 type Comparer struct{ Graph harvest.Graph }
 
 var _ bot.Comparer = Comparer{}
@@ -28,8 +28,8 @@ const compareWithin = 90 * time.Second
 // maxQuery is the maximum length in bytes of someone else's query.
 const maxQuery = 64 << 10
 
-// reaches matches words that a query that cannot be parsed might use to access another service, and escapes that might
-// hide these words.
+// reaches matches keywords with which an unparsable query might access another service, and escapes that might hide
+// such keywords.
 var reaches = regexp.MustCompile(`(?i)service|from|load|\\u`)
 
 // safe rejects someone else's query that must not be sent to our graph: a query that is too long, is an update, or

@@ -12,7 +12,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// tables answers queries by name.
 type tables map[string]*kg.Table
 
 func (t tables) Query(_ context.Context, query string) (*kg.Table, error) {
@@ -52,7 +51,6 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// asked counts the queries sent to a graph.
 type asked struct {
 	tables
 	n int

@@ -35,7 +35,7 @@ type Finder struct {
 
 	mu      sync.Mutex
 	own     *harvest.Similar // the ledger's requests
-	listed  time.Time        // when the ledger was read
+	listed  time.Time        // when the ledger was last read
 	read    time.Time        // the file's modification time when it was last read
 	index   *harvest.Similar
 	checked map[string]check // by ID
@@ -71,7 +71,7 @@ func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Ti
 		index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
-// FindExamples implements [agent.Examples]. It only ranks by similarity, so a query without text finds nothing.
+// FindExamples implements [agent.Examples]. It ranks only by text similarity, so a query without text finds nothing.
 func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.
 	return out, nil
 }
 
-// Similar implements [bot.Similar]: it reruns each query unless the query was run recently.
+// Similar implements [bot.Similar]. It reruns each query that was not run recently.
 func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +176,7 @@ func (s *Finder) load() error {
 }
 
 func example(e *harvest.Earlier) agent.Example {
-	month, _ := time.Parse("2006-01", e.Month) // the zero time if there is no month
+	month, _ := time.Parse("2006-01", e.Month) // zero if there is no month
 	return agent.Example{ID: e.ID, Question: e.Question, SPARQL: e.SPARQL, Page: e.Page, Heading: e.Heading,
 		Month: month}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 )
 
-// list reads the ledger's solved requests, unless it has done so recently.
+// list reads the ledger's solved requests, unless they were read recently.
 func (s *Finder) list(ctx context.Context) error {
 	now := s.now()
 	if s.own != nil && now.Sub(s.listed) < listAgain {
@@ -30,7 +30,7 @@ func (s *Finder) list(ctx context.Context) error {
 	return nil
 }
 
-// solved returns the ledger's requests that were answered with rows on a wiki, as harvest candidates. If people
+// solved returns the ledger's requests from one wiki that were answered with rows, as harvest candidates. If people
 // corrected a reply, the candidate contains their query. A reply that was rejected, struck out or removed is omitted.
 func solved(entries []*bot.Entry, wiki string) []dataset.Candidate {
 	corrected := map[string]string{}

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Our own replies are found like the discussions in the archive, with the query that people accepted. Rejected replies
-// are not found.
+// Our own replies are found just like archived discussions, with the query that people accepted. Rejected replies are
+// not found.
 func TestOwnReplies(t *testing.T) {
 	at := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
 	entry := func(key, question, query string) *bot.Entry {

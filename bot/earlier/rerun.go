@@ -34,7 +34,7 @@ func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Ans
 		a.Graph = &g
 	}
 	var err error
-	// Wikidata's service caches results by query text for five minutes. The comment makes the text different.
+	// Wikidata's service caches results by query text for five minutes. The comment makes each query text unique.
 	asked := a.Ran + "\n# again at " + a.RanAt.UTC().Format(time.RFC3339Nano)
 	if a.Table, err = r.Source.Graph.Query(ctx, asked); err != nil {
 		return nil, err

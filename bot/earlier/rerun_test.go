@@ -33,7 +33,6 @@ func TestRerun(t *testing.T) {
 	}
 }
 
-// queries records the queries sent to a graph.
 type queries struct {
 	agent.Graph
 	asked []string
@@ -44,7 +43,7 @@ func (q *queries) Query(_ context.Context, text string) (*kg.Table, error) {
 	return &kg.Table{Source: "https://query.wikidata.org/sparql"}, nil
 }
 
-// A service that caches results by query text is sent a different text each time.
+// A service that caches results by query text receives a different text each time.
 func TestRerunPastCaches(t *testing.T) {
 	q, now := &queries{}, time.Unix(7, 0)
 	r := earlier.Rerunner{Source: agent.Source{Graph: q}, Now: func() time.Time { now = now.Add(time.Millisecond); return now }}

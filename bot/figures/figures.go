@@ -1,5 +1,5 @@
-// Package figures finds the units and dates of the numbers in a result. A query over Wikidata's direct values returns
-// neither, because both belong to the statements.
+// Package figures finds the units and dates of the numbers in a result. A query that uses Wikidata's direct values
+// returns neither, because both belong to the statements.
 package figures
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Graph answers queries over Wikidata.
+// Graph answers queries on Wikidata.
 type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Finder finds units and dates. It runs one query for each column of numbers, for at most [maxColumns] columns. Numbers
-// that are not the values of a shown item, such as sums, get a unit if all their statements have the same unit.
+// Finder finds units and dates. It runs one query per column of numbers, for at most [maxColumns] columns. Numbers that
+// are not the values of a shown item, such as sums, get a unit if all their statements have the same unit.
 type Finder struct{ Graph Graph }
 
 var _ bot.Figures = Finder{}
@@ -39,7 +39,7 @@ const (
 	yearly     = 9                // the precision of a date that names a year
 )
 
-// column is a column that contains the numeric values of a property of subjects.
+// column is a result column with the numeric values of a property.
 type column struct {
 	index    int
 	property string
@@ -95,7 +95,7 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 	return out, nil
 }
 
-// columns returns the columns of numbers whose units can be found.
+// columns returns the columns of numbers that are direct values of a property.
 func columns(query string, t *kg.Table) []column {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -172,8 +172,8 @@ func statements(property string, subjects []string, language string) string {
 }`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
 }
 
-// match finds the statement about a subject that has a value. If several match but have different units or dates, none
-// is returned, because it is unclear which one was meant.
+// match finds the statement about a subject that has a value. If several match and their units or dates differ, none is
+// returned, because it is unclear which one was meant.
 func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok bool) {
 	at := func(row []rdf.Term, name string) rdf.Term {
 		if i := slices.Index(t.Vars, name); i >= 0 && i < len(row) {
@@ -189,7 +189,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		units[rdf.EntityID(at(row, "unit").Value)] = true
 		when := at(row, "when").Value
 		if p, err := strconv.Atoi(at(row, "precision").Value); err == nil && p < yearly {
-			when = "" // its precision is a decade or century that starts or ends in that year
+			when = "" // the date's precision is a decade or century that starts or ends in that year
 		}
 		dates[when] = true
 		if s := at(row, "symbol"); s.Value != "" {

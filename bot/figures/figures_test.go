@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// graph answers each query with the same table and records the queries.
+// graph returns the same table for every query and records the queries.
 type graph struct {
 	t     *kg.Table
 	asked []string
@@ -116,7 +116,7 @@ func TestSharedUnit(t *testing.T) {
 	}
 }
 
-// A unit's symbol is preferred to its name, which may be known only in English. Years have words.
+// A unit's symbol is preferred to its name, which may exist only in English. Years have words.
 func TestUnitNames(t *testing.T) {
 	for _, tt := range []struct {
 		id       string

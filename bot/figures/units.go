@@ -16,7 +16,7 @@ var symbols = map[string]string{
 }
 
 // calendar contains the names of units whose symbols are not used in tables: years, months and days. The names are in
-// the form used after a large number.
+// the form used after a large number, such as the Russian genitive plural.
 var calendar = map[string]map[string]string{
 	"Q577": perLanguage("ar سنة de Jahre en years es años fr ans it anni ja 年 nl jaar pl lat pt anos ru лет zh 年"),
 	"Q5151": perLanguage("ar شهر de Monate en months es meses fr mois it mesi ja か月 nl maanden pl miesięcy pt meses " +

@@ -1,6 +1,6 @@
 // Package identity implements the rules that determine which comment on a page belongs to an entry in the bot's ledger.
-// The signature must be the same; words, thread, position and our reply decide between comments with the same
-// signature. The package uses neither the ledger nor the wiki.
+// The signature must be the same; text, thread, position and our reply decide between comments with the same signature.
+// The package uses neither the ledger nor the wiki.
 package identity
 
 import (
@@ -23,8 +23,8 @@ type Post struct {
 	Place   string // [Top], or the TextHash of its parent
 }
 
-// TextHash returns the fingerprint of a comment's words and queries, with white space collapsed. Moving, re-indenting
-// or archiving a comment does not change it.
+// TextHash returns a hash of a comment's text and queries, with white space collapsed. Moving, re-indenting or
+// archiving a comment does not change its hash.
 func TextHash(c *forum.Comment) string {
 	h := sha256.New()
 	h.Write([]byte(strings.Join(strings.Fields(c.Text), " ")))
@@ -41,7 +41,7 @@ type Claim struct {
 	Signed               bool     // with name and time
 	Old                  bool     // from before the first start
 	Vague                bool     // its thread and position are unknown
-	Alone                bool     // a comment with its words in a different thread does not belong to it; see [Arrivals]
+	Alone                bool     // a comment with its text in a different thread does not belong to it; see [Arrivals]
 
 	Reply *forum.Comment // our reply to the claim's comment, or nil
 	In    *forum.Thread  // the thread of the reply
@@ -53,14 +53,14 @@ type Rule int
 // The rules.
 const (
 	None        Rule = iota
-	Replied          // its words, above our reply
-	Same             // its words, in its thread and position
-	InThread         // its words, in its thread
-	EditedThere      // different words, in its thread and position, above our reply
-	Moved            // its words, in a different thread
-	Edited           // different words, in its thread and position
-	EditedAbove      // different words, in its thread, above our reply
-	EditedSome       // different words, in its thread; the position is unknown
+	Replied          // same text, above our reply
+	Same             // same text, thread and position
+	InThread         // same text and thread
+	EditedThere      // different text, same thread and position, above our reply
+	Moved            // same text, in a different thread
+	Edited           // different text, same thread and position
+	EditedAbove      // different text, same thread, above our reply
+	EditedSome       // different text, same thread; the position is unknown
 	OldEdited        // an unsigned thread from before the first start remains old if someone corrects a word in it
 )
 
@@ -70,8 +70,8 @@ type Match struct {
 	Rule Rule
 }
 
-// Assign finds the post of each claim, if there is one. Stronger rules are applied first; within a rule, earlier claims
-// and posts that are earlier on the page come first. No post is assigned to two claims.
+// Assign finds each claim's post, if there is one. Stronger rules are applied first; within a rule, earlier claims and
+// posts that are earlier on the page come first. No post is assigned to two claims.
 func Assign(posts []Post, claims []Claim) []Match {
 	type pair struct {
 		rule        Rule
@@ -106,7 +106,7 @@ func (c *Claim) fits(p *Post) Rule {
 	// The thread is the same if it has the same heading or, if the heading was changed, contains our reply.
 	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
 	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
-	// The words show that p is a different comment, which was on the page at the same time as the claim's comment.
+	// The text shows that p is a different comment, which was on the page at the same time as the claim's comment.
 	another := slices.Contains(c.Others, p.Text)
 	if c.Text == p.Text {
 		switch {
@@ -129,11 +129,11 @@ func (c *Claim) fits(p *Post) Rule {
 	return None
 }
 
-// edited returns the rule by which a comment in the claim's thread with different words belongs to the claim. here
-// means that the comment is in the claim's position, and replied that our reply is under it.
+// edited returns the rule by which a comment in the claim's thread with a different text belongs to the claim. here
+// reports whether the comment is in the claim's position, and replied whether our reply is under it.
 func (c *Claim) edited(here, replied bool) Rule {
 	// Our reply may be under a comment that someone inserted between the reply and the claim's comment. But if the reply
-	// is under a comment in the claim's position, the same words elsewhere are a different comment, because someone asked
+	// is under a comment in the claim's position, the same text elsewhere is a different comment, because someone asked
 	// twice within a minute.
 	switch {
 	case replied && here:
@@ -150,7 +150,7 @@ func (c *Claim) edited(here, replied bool) Rule {
 
 // Arrivals returns how often a post was added to a page, given its number of copies in each of the page's revisions,
 // oldest first. A post that was moved in a single edit was added once. A post that was removed and then added again in
-// a second edit counts twice, but no one does that within a minute.
+// a second edit counts twice, but people do not do both within a minute.
 func Arrivals(counts []int) (n int) {
 	before := 0
 	for _, c := range counts {

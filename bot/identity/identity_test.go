@@ -24,7 +24,6 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// The test covers each rule on its own, and its precedence over the next weaker rule.
 func TestRules(t *testing.T) {
 	cats, dogs := &forum.Thread{Heading: "Cats"}, &forum.Thread{Heading: "Dogs"}
 	post := func(t *forum.Thread, id, text, place string) Post {

@@ -16,11 +16,11 @@ import (
 // Day is the period for the daily limits on replies and requests.
 const Day = 24 * time.Hour
 
-// slack is the maximum difference between clocks. A larger difference means that a clock was set back.
+// slack is the maximum expected difference between clocks. A larger difference means that a clock was set back.
 const slack = 5 * time.Minute
 
-// Within reports whether a time is within the last d. A time in the future does not count: it was recorded before the
-// clock was set back.
+// Within reports whether a time is within the last d. A time in the future does not count, since it was recorded before
+// the clock was set back.
 func Within(now, at time.Time, d time.Duration) bool {
 	age := now.Sub(at)
 	return age < d && age > -slack
@@ -61,8 +61,8 @@ func Next(times []time.Time, limit int) time.Time {
 	return times[len(times)-limit].Add(Day)
 }
 
-// Book enters a request into its author's book: the times at which requests were accepted in the last day, by key. If
-// the book is full, next is the time when there will be room, and the returned book is nil.
+// Book adds a request to its author's book, which maps the keys of requests accepted in the last day to the times of
+// acceptance. If the book is full, next is the time when there will be room, and the returned book is nil.
 func Book(old []byte, key string, now time.Time, limit int) (book []byte, next time.Time, err error) {
 	times := map[string]time.Time{}
 	if json.Unmarshal(old, &times) != nil {
@@ -77,12 +77,13 @@ func Book(old []byte, key string, now time.Time, limit int) (book []byte, next t
 	return book, time.Time{}, err
 }
 
-// maxPrompt is the number of our replies in a row that someone must answer within a minute to be considered a program.
+// maxPrompt is the number of consecutive replies of ours that someone must answer within a minute to be considered a
+// program.
 const maxPrompt = 3
 
-// Prompt reports whether the author of a thread's last comment answers an account as programs do: again and again
-// within a minute. A conversation between two bots therefore stops after a few rounds, even if the other bot's name
-// does not show that it is a bot.
+// Prompt reports whether the author of a thread's last comment answers an account the way a program would: repeatedly,
+// and each time within a minute. A conversation between two bots therefore stops after a few rounds, even if the other
+// bot's name does not show that it is a bot.
 func Prompt(comments []forum.Comment, account string) bool {
 	byID := map[string]*forum.Comment{}
 	for i := range comments {

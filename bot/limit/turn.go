@@ -11,13 +11,13 @@ const (
 	Unapproved = Spoken + " by drafts that nobody has approved yet"
 )
 
-// spare is the number of drafts made in addition to an hour's replies. Some drafts cannot be posted immediately,
-// because a save failed or their thread has a recent reply.
+// spare is the number of drafts made beyond an hour's replies, because some drafts cannot be posted immediately: a save
+// failed, or the thread has a recent reply.
 const spare = 2
 
 // Room returns the number of drafts that are useful now, which is the number of replies that may be posted within the
-// next period. The period is at most a day. Thus a draft is ready when a reply may be posted, and no draft waits much
-// longer than the period.
+// next period. The period is at most a day. This way, a draft is ready whenever a reply may be posted, and no draft
+// waits much longer than the period.
 func (r Replies) Room(now time.Time, posted []time.Time, period time.Duration) int {
 	room := int(float64(r.PerHour)*period.Hours()) + spare
 	if r.PerDay > 0 {
@@ -33,9 +33,9 @@ type Turn struct {
 	Key     string
 }
 
-// Before reports whether t comes before u. The newest request comes first. If there are more requests every day than
-// can be answered, some are never answered. If the oldest request came first, all other requests would wait for a day
-// or longer, and more threads would leave the page before their drafts could be posted; docs/scale.md has the numbers.
+// Before reports whether t is handled before u. The newest request comes first. If there are more requests every day
+// than can be answered, some are never answered. If the oldest came first, all requests would wait for a day or longer,
+// and more threads would leave the page before their drafts could be posted; docs/scale.md has the numbers.
 func (t Turn) Before(u Turn) bool {
 	return cmp.Or(u.Asked.Compare(t.Asked), u.Noticed.Compare(t.Noticed), cmp.Compare(u.Key, t.Key)) < 0
 }
@@ -46,9 +46,9 @@ type Stage int
 // The stages.
 const (
 	New     Stage = iota // work has not started
-	Begun                // work is in progress or is about to start
-	Drafted              // its draft waits to be posted
-	Held                 // its draft waits for the operator
+	Begun                // in progress or about to start
+	Drafted              // with a draft that waits to be posted
+	Held                 // with a draft that waits for the operator
 )
 
 // Work is an open request.
@@ -66,15 +66,15 @@ const (
 	proposes = Day           // while drafts wait for approval
 )
 
-// Wait returns how long a new request must wait, and why. The reason is "" if work on the request may start, because
-// fewer drafts are waiting than replies may be posted in the next hour. open contains all open requests, and posted
-// contains the times of the day's replies.
+// Wait returns how long a new request must wait, and why. The reason is "" if work on the request may start, which is
+// the case if fewer drafts are waiting than replies may be posted in the next hour. open contains all open requests,
+// and posted contains the times of the day's replies.
 //
 // If all drafts wait for approval (propose), drafts are made for a whole day, because an operator may review them only
 // once a day.
 //
-// New requests that come before this one also count. If several workers call Wait at the same time, no more of them
-// start than there is room for.
+// New requests that are handled before this one also count. If several workers call Wait at the same time, no more of
+// them start than there is room for.
 func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, propose bool) (time.Duration, string) {
 	period, age := time.Hour, speaks
 	if propose {

@@ -1,5 +1,5 @@
-// Package phrase classifies posts by their words alone, in the languages most common on the forum: thanks, requests,
-// refusals, and calls to stop. It also recognizes bot accounts by their names.
+// Package phrase classifies posts by keywords, in the languages most common on the forum: thanks, requests, refusals,
+// and calls to stop. It also recognizes bot accounts by their names.
 package phrase
 
 import (
@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// thanks contains words of thanks, praise, agreement and greeting in the languages most common on the forum. filler
-// contains words that may appear next to them. A post is chatter only if every word is in one of the lists and at least
-// one word is in thanks, so fillers may also have other meanings.
+// thanks contains words that express thanks, praise, agreement or greeting in the languages most common on the forum.
+// filler contains words that may accompany them. A post is chatter only if every word is in one of the lists and at
+// least one is in thanks, so it does no harm that fillers have other uses, too.
 const (
 	thanks = `
 thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep
@@ -40,7 +40,7 @@ muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomo
 // maxChatter is the maximum number of words in a chatter post.
 const maxChatter = 25
 
-// chatterWords contains the words in both lists. The value is true if the word on its own makes a post chatter.
+// chatterWords contains the words in both lists. The value is true if the word is in thanks.
 var chatterWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(filler) {

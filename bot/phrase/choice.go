@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Words for the first and second of two interpretations, in the languages of the replies.
+// Words that refer to the first or second of two interpretations, in the languages of the replies.
 const (
 	firstOne = ` first former 1st erste ersten erstere ersteren erster erstes premier première premiere primero primera primo prima eerste
 pierwsze pierwszy pierwsza primeiro primeira первое первый первая первые первом 最初 1つ目 一つ目 前者 第一 第一个 第一種 第一种 الأول الأولى `
@@ -19,10 +19,10 @@ pas non ni ne n sauf ninguno ninguna excepto sino né nessuno tranne não nem ne
 no ない ではなく じゃなく 不 非 ليس ليست لا غير `
 )
 
-// Choice returns the index of the interpretation, 0 or 1, that a post chooses. The post may name it by its result or by
-// its position in the question: "193", "the second". Choice returns -1 if the post names neither or both, contains a
-// negation, or has a 1 or 2 that may be either a result or a position. In these cases, the model must interpret the
-// post.
+// Choice returns the index of the interpretation, 0 or 1, that a post chooses. The post may name the interpretation by
+// its result, as in "193", or by its position in the question, as in "the second". Choice returns -1 if the post names
+// neither or both, contains a negation, or contains a 1 or 2 that could be a result or a position. In these cases, the
+// model must interpret the post.
 func Choice(post string, counts []int) int {
 	if len(counts) != 2 {
 		return -1
@@ -64,7 +64,6 @@ func Choice(post string, counts []int) int {
 	return -1
 }
 
-// denies reports whether a lowercase post contains one of the denials.
 func denies(post string) bool {
 	words := strings.FieldsFunc(post, func(r rune) bool { return between(r) || r == '.' || r == ',' })
 	return slices.ContainsFunc(strings.Fields(denials), func(w string) bool {

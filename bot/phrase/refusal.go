@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// How people say that an answer is not what they wanted, in the languages most common on the forum. A post that starts
-// with an element of refusals is a refusal. If only words in noWords follow, the post says nothing else.
+// Phrases that say that an answer is not what someone wanted, in the languages most common on the forum. A post that
+// starts with an element of refusals is a refusal. If only words in noWords follow, the post says nothing else.
 const (
 	refusals = `
 no, nope, not what i, not what we, that s not, that is not, thats not, this is not, this isn t, that isn t, it s not, it is not, not correct, not right, wrong, this is wrong, that s wrong, that is wrong, incorrect, this is incorrect, i didn t mean, i did not mean, i meant, that does not answer, that doesn t answer, this does not answer, this doesn t answer, does not answer, doesn t answer, doesn t work, does not work, sorry but no, sorry no
@@ -20,7 +20,7 @@ nee, fout, dat is fout, dat is niet, klopt niet, dat klopt niet, niet wat ik, ik
 nie, źle, to nie, błędnie, nej, fel, det är fel, ne, špatně, nem
 нет, неверно, неправильно, это не то, это не, не то, ні, неправильно
 いいえ, 違います, ちがいます, 間違い, 不是, 不对, 不對, 错, 錯, 错误, لا, خطأ, לא, שגוי`
-	// how posts start that look like a refusal but are not
+	// starts of posts that look like a refusal but are not
 	noRefusals = `no problem, no worries, no need, no rush, no doubt, no more questions, nee hoor, not bad, nicht schlecht, pas mal, non seulement, no hay problema, no hay de qué, de nada, nie ma problemu, nie ma za co, нет проблем, not only`
 	noWords    = `
 no nope not what i we meant mean asked asked for for was is it s that thats this isn t didn did not at all sorry but correct right wrong incorrect completely totally still again really quite the a an answer reply query result question my looking wanted want need needed does doesn work answer answers true unfortunately exactly
@@ -47,8 +47,8 @@ var (
 	}()
 )
 
-// Refuses reports whether a post starts by rejecting the previous answer, and whether it says nothing else, so that
-// there is nothing to act on.
+// Refuses reports whether a post starts by rejecting the previous answer, and whether the rejection is bare, with
+// nothing else to act on.
 func Refuses(post string) (no, bare bool) {
 	if strings.HasPrefix(strings.TrimSpace(post), "[query]") {
 		return false, false

@@ -8,8 +8,8 @@ import (
 // Phrases of requests in English, German, French, Spanish, Italian and Dutch, the most common languages on the forum.
 // Each phrase is a sequence of words. Accents are significant.
 //
-// asks contains phrases that ask someone to do something. wants contains phrases about the subject of a request, which
-// people who answer with a query also use.
+// asks contains phrases that ask for something. wants contains phrases that are typical of requests but also occur in
+// answers with a query.
 const (
 	asks = `
 please, pls, plz, can you, could you, would you, can someone, could someone, can somebody, could somebody, can anyone, could anyone, is there, are there, does anyone,
@@ -54,7 +54,7 @@ func phrases(list string) []string {
 	return out
 }
 
-// Spaced returns the words in a string, in lower case and surrounded by single spaces. Any characters other than
+// Spaced returns the words in a string, in lower case and surrounded by single spaces. All characters other than
 // letters and digits separate words. It returns "" for a string without words.
 func Spaced(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
@@ -67,7 +67,7 @@ func Spaced(s string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// NotJudged is the reason for not answering a post if there is no model and its words do not look like a request.
+// NotJudged is the reason for not answering a post if there is no model and the post does not look like a request.
 const NotJudged = "no model to judge it, and it does not look like a request"
 
 // Asking returns why a post looks like a request, or "" if it does not. It replaces the model's judgment if there is no
@@ -93,7 +93,7 @@ func Asking(request bool, text string, query, mentioned bool) string {
 	return ""
 }
 
-// readable removes query marks and URLs from a post; they do not show whether the post asks something.
+// readable removes query placeholders and URLs from a post, since they do not show whether the post asks something.
 func readable(text string) string {
 	var words []string
 	for _, w := range strings.Fields(strings.ReplaceAll(text, "[query]", " ")) {

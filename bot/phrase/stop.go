@@ -2,8 +2,8 @@ package phrase
 
 import "strings"
 
-// stopWords are words for "stop" in the languages most common on the forum. Words with other meanings count only if a
-// post starts with them or is very short.
+// stopWords are words for "stop" in the languages most common on the forum. Those in vagueStops also have other
+// meanings and count only if a post starts with them or is very short.
 const (
 	stopWords = " stop stopp stopper stoppen anhalten arrêt arrête arrêtez arrêter parar detener detente deténgase " +
 		"ferma fermare fermati стоп 停止 "

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// addressCell prepares an address that is not an entity's: a rank as such, a name of Wikidata's RDF with its prefix, a
-// file and an article by their titles, and any other address without the parts that all addresses share.
+// addressCell returns the cell for an IRI that is not an entity: ranks are shown by name, terms of Wikidata's RDF with
+// their prefix, files and articles by title, and web addresses without the scheme.
 func addressCell(iri string) forum.Cell {
 	if rank := ranks[strings.TrimPrefix(iri, rdf.Wikibase)]; rank != "" {
 		return forum.Cell{Text: rank, Kind: "rank"}
@@ -31,11 +31,11 @@ func addressCell(iri string) forum.Cell {
 
 var ranks = map[string]string{"NormalRank": "normal", "PreferredRank": "preferred", "DeprecatedRank": "deprecated"}
 
-// articleAddress matches the address of an article in a Wikipedia; its language is the prefix of links to it.
+// articleAddress matches the URL of a Wikipedia article. Its groups are the language, which is also the prefix of links
+// to it, and the title.
 var articleAddress = regexp.MustCompile(`^https://([a-z]{2,3}(?:-[a-z]+)*)\.wikipedia\.org/wiki/([^?#]+)$`)
 
-// shortAddress returns a web address in readable form: the file name for a file on Commons, and the host and path for
-// other addresses.
+// shortAddress returns a readable form of a URL: the file name for a file on Commons, and otherwise the host and path.
 func shortAddress(iri string) string {
 	_, rest, ok := strings.Cut(iri, "://")
 	if !ok {

@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ReadBack parses an account's reply on a page as tools that read the forum will, and returns what is wrong with it: it
-// must be a single comment, mention no one except the asker (if so configured), and contain its query and no links
-// other than its own.
+// ReadBack parses an account's reply on a page the way forum tools will, and returns its problems. The reply must be a
+// single comment, mention no one except the asker (if so configured), contain its query, and contain no links other
+// than those to its steps and its query.
 func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 	signed := strings.TrimSuffix(wikitext, r.Signature) + "[[User:" + account + "]] 10:00, 5 June 2024 (UTC)"
 	asker := "== H ==\nQ. [[User:Asker]] 09:00, 5 June 2024 (UTC)\n"
@@ -43,8 +43,8 @@ func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 	return faults
 }
 
-// OtherLanguage reports whether a text is certainly not in the given language: the text is long enough to tell, and the
-// guess is certain.
+// OtherLanguage reports whether a text is certainly not in the given language. The text must be long enough, and the
+// detected language certain.
 func OtherLanguage(s, language string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	if base == "" || utf8.RuneCountInString(s) < 80 {

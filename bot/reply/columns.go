@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// headers returns column headers for a result, in the language of the answer's labels: for a value, the name of its
-// property; for an item, the name of its class; for a count, a word in the reply's language; otherwise, the words in
-// the variable's name. Variable names are mostly English: in English, they describe an item better than the property
-// that leads to it.
+// headers returns column headers for a result, in the language of the answer's labels: the name of the property for
+// values, the name of the class for items, a word in the reply's language for counts, and otherwise the words in the
+// variable's name. Variable names are mostly English; in an English reply, they describe items better than the property
+// does.
 func headers(a *agent.Answer, vars []string, language string) []string {
 	out := make([]string, len(vars))
 	q, err := sparql.Parse(a.SPARQL)
@@ -58,7 +58,6 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 var generic = map[string]bool{"item": true, "thing": true, "entity": true, "value": true, "result": true, "object": true,
 	"subject": true, "var": true}
 
-// itemColumns returns the columns that contain items.
 func itemColumns(a *agent.Answer, vars []string) map[string]bool {
 	items := map[string]bool{}
 	if a.Table == nil || len(a.Table.Rows) == 0 {
@@ -75,7 +74,7 @@ func itemColumns(a *agent.Answer, vars []string) map[string]bool {
 // namer collects what a query reveals about its variables.
 type namer struct {
 	labels          map[string]string
-	values, classes map[string]string // names of the property that leads to a variable and of its class, by variable
+	values, classes map[string]string // by variable, the name of the property that leads to it and of its class
 	items           map[string]bool
 }
 
@@ -99,7 +98,7 @@ func (n *namer) visit(node sparql.Node) bool {
 }
 
 // lastProperty returns the ID of the property at the end of a path, or "" if the path may end with different
-// properties. For wdt:P31/wdt:P279*, an instance's classes and their superclasses, it is P31.
+// properties. For wdt:P31/wdt:P279* (an instance's classes and their superclasses), it returns P31.
 func lastProperty(p *sparql.Path) string {
 	switch p.Kind {
 	case sparql.PathTerm:
@@ -116,7 +115,7 @@ func lastProperty(p *sparql.Path) string {
 	return ""
 }
 
-// labelled returns the variables that a query fills with labels, with those of the things that have them.
+// labelled maps each variable that a query binds to a label to the variable of the labeled entity.
 func labelled(query string) map[string]string {
 	of := map[string]string{}
 	q, err := sparql.Parse(query)
@@ -140,7 +139,6 @@ func labelled(query string) map[string]string {
 	return of
 }
 
-// counted reports whether a column is a count.
 func counted(q *sparql.Query, name string) bool {
 	for _, item := range q.Body.Items {
 		if item.Var == name && item.Expr != nil && item.Expr.Kind == sparql.ExprAggregate && item.Expr.Op == "COUNT" {
@@ -151,7 +149,7 @@ func counted(q *sparql.Query, name string) bool {
 }
 
 // words splits a variable's name into words: birthDate and birth_date become "birth date". In German, where nouns are
-// capitalized, the first and last words are capitalized and all other words are unchanged: "Anzahl Kinder".
+// capitalized, it capitalizes only the first and last words: "Anzahl Kinder".
 func words(name, language string) string {
 	if stem := strings.TrimSuffix(name, "Label"); stem != "" {
 		name = stem
@@ -181,8 +179,8 @@ func words(name, language string) string {
 	return strings.Join(out, " ")
 }
 
-// tree returns a result as a tree if it has two columns of entities, one of which contains the parents of the other.
-// Each entity must occur in the tree once, and the tree must have more than two levels; otherwise, tree returns nil.
+// tree returns a result as a tree if it has two columns of entities, one of which contains the parents of those in the
+// other. It returns nil unless each entity occurs in the tree once and the tree has more than two levels.
 func tree(r *forum.Reply) []forum.TreeItem {
 	if len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
 		return nil
@@ -198,10 +196,10 @@ func tree(r *forum.Reply) []forum.TreeItem {
 	return nested(r.Rows, 1, 0)
 }
 
-// deepestTree is the maximum depth of a tree. A deeper list has no room on a phone.
+// deepestTree is the maximum depth of a tree. A deeper list does not fit on a phone.
 const deepestTree = 5
 
-// nested returns the tree of rows in which column child is below column parent.
+// nested returns the tree in which, for each row, the entity in column child is below the entity in column parent.
 func nested(rows [][]forum.Cell, child, parent int) []forum.TreeItem {
 	below, known := map[string][]forum.Cell{}, map[string]bool{}
 	for _, row := range rows {

@@ -18,11 +18,11 @@ type Figure struct {
 	Column string // variable
 	Row    int
 	Unit   string // symbol or name: "km"
-	Year   string // when it was true
-	Unlike bool   // it does not share a unit with other numbers, because it has none or its unit is ambiguous
+	Year   string // year for which the number is stated
+	Unlike bool   // has no unit, or an ambiguous one, so its column has no shared unit
 }
 
-// maxUnit is the maximum number of characters shown of a unit.
+// maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
 // AddFigures adds units and years to the numbers in a reply. A unit or year shared by all numbers in a column is shown
@@ -75,7 +75,7 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 	}
 }
 
-// only returns the key that all n numbers have, or "".
+// only returns the key that all n numbers share, or "" if there is none.
 func only(counts map[string]int, n int) string {
 	for k, have := range counts {
 		if have == n {
@@ -85,7 +85,7 @@ func only(counts map[string]int, n int) string {
 	return ""
 }
 
-// common returns the only key if more than half of n numbers have it, or "".
+// common returns the only key if more than half of n numbers have it, and "" otherwise.
 func common(counts map[string]int, n int) string {
 	for k, have := range counts {
 		if len(counts) == 1 && 2*have > n {
@@ -95,7 +95,7 @@ func common(counts map[string]int, n int) string {
 	return ""
 }
 
-// again reports whether another row has the same item as row k.
+// again reports whether a different row has the same item as row k.
 func again(rows [][]forum.Cell, k int) bool {
 	for i, row := range rows {
 		if i != k && row[0].ID != "" && row[0].ID == rows[k][0].ID {
@@ -118,11 +118,11 @@ func filled(r *forum.Reply, column int) (n int) {
 // minWord is the minimum number of letters in a variable name that may be a word in the question.
 const minWord = 4
 
-// AskersWords names columns with the asker's words. It uses the name of a variable if the asker's own queries also
-// contain the variable, if the name is a word in the question or a prefix of one, such as ?land for "welche Länder", or
-// if it has non-ASCII letters, such as ?año. This helps if a class or a property has no label in that language. Counts
-// are named after what they count if the question contains that word: ?films. Names copied from the English examples,
-// such as ?country, do not count as words in other languages.
+// AskersWords names columns in the asker's words. It uses the name of a variable if the asker's own queries also
+// contain the variable, if the name is a word in the question or a prefix of one (such as ?land for "welche Länder"),
+// or if the name has non-ASCII letters (such as ?año). This helps if a class or a property has no label in the asker's
+// language. A count is named after what it counts if the question contains that word, as in ?films. Names copied from
+// the English examples, such as ?country, do not count as words in other languages.
 func AskersWords(r *forum.Reply, question string, queries ...string) {
 	t := forum.Texts(r.Language)
 	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
@@ -135,13 +135,13 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	}()
 	asked := askedWords(question)
 	theirVars := variables(queries)
-	for _, relaxed := range []bool{false, true} { // after one match, other names are better than English labels
+	for _, relaxed := range []bool{false, true} { // after a match, names are preferred to English labels
 		found := false
 		for i, v := range vars {
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
 			theirs := theirVars[name] && word(name, r.Language)
-			if r.Language != "en" || headers[i] == t.Text("number") { // replies in English always do this for items
+			if r.Language != "en" || headers[i] == t.Text("number") { // in English, items are always named this way
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
@@ -167,7 +167,6 @@ type asked struct {
 	folded string
 }
 
-// askedWords returns the distinct words of a question, in order.
 func askedWords(question string) (out []asked) {
 	known := map[string]bool{}
 	for w := range strings.FieldsFuncSeq(strings.ToLower(norm.NFC.String(question)), func(c rune) bool {
@@ -184,9 +183,9 @@ func askedWords(question string) (out []asked) {
 // umlauts replaces the ASCII spellings of German umlauts.
 var umlauts = strings.NewReplacer("ae", "ä", "oe", "ö", "ue", "ü", "Ae", "Ä", "Oe", "Ö", "Ue", "Ü")
 
-// wordOf returns a variable's name as it is spelled in the question, if a word in the question starts with it: país for
-// ?pais, Präsident for ?praesident. ok reports whether one does. The last letter may differ in longer words. In German,
-// the umlaut may occur only in the plural.
+// wordOf returns a variable's name as it is spelled in the question, such as país for ?pais or Präsident for
+// ?praesident. ok reports whether a word in the question starts with the name. In longer words, the last letter may
+// differ. In German, the name's vowel is kept, because the umlaut may occur only in the plural.
 func wordOf(name string, question []asked, language string) (spelled string, ok bool) {
 	if first, _ := utf8.DecodeRuneInString(name); unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana) {
 		return name, utf8.RuneCountInString(name) > 1 && slices.ContainsFunc(question, func(w asked) bool {
@@ -205,7 +204,7 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 			letters := []rune(n)
 			for i := range min(len(letters), len(w.word)) {
 				if language == "pl" && i == len(letters)-1 {
-					break // strona, although the question has stroną
+					break // keep strona, even if the question has stroną
 				}
 				if language != "de" && letters[i] <= unicode.MaxASCII && fold(string(letters[i])) == fold(string(w.word[i])) && !unicode.IsUpper(letters[i]) {
 					letters[i] = w.word[i]
@@ -214,13 +213,14 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 			return string(letters), true
 		}
 	}
-	return name, slices.ContainsFunc(question, func(w asked) bool { // its plural: declaraciones for declaración
+	// The name may be the plural of a word in the question: declaraciones for declaración.
+	return name, slices.ContainsFunc(question, func(w asked) bool {
 		ending, ok := strings.CutPrefix(fold(name), w.folded)
 		return ok && len(w.word) >= minSingular && len(ending) <= 2
 	})
 }
 
-// minSingular is the minimum number of letters of a word of the question whose plural a variable may be.
+// minSingular is the minimum number of letters in a word whose plural is recognized as a variable's name.
 const minSingular = 5
 
 // foreign reports whether a variable name or label contains none of the English words commonly used in such names.
@@ -256,10 +256,9 @@ func variables(queries []string) map[string]bool {
 	return out
 }
 
-const minOwn = 3 // minimum number of letters in a name of one of the poster's variables that may be a word
+const minOwn = 3 // minimum number of letters for one of the poster's variable names to be a word
 
-// english lists words from labels and from variable names that people copy from examples regardless of their own
-// language.
+// english lists words in labels and variable names that people copy from English examples, whatever their own language.
 var english = wordSet(`age area author award birth birthday book born building capital category cause child children city
 	class coordinate coordinates count country creator date day death died director elevation end event father
 	film gender given height human husband image inception instance length link location mother mountain movie name
@@ -270,7 +269,7 @@ var english = wordSet(`age area author award birth birthday book born building c
 // counts lists variable names for counts that do not say what is counted.
 var counts = wordSet(`number count total amount sum n anzahl zahl nombre número numero cantidad total numer liczba aantal quantità quantidade число количество`)
 
-// shortened lists words in variable names that no one would use as a column heading.
+// shortened lists abbreviations in variable names that no one would use as a column heading.
 var shortened = wordSet(`cnt coord coords desc dob dod img lat loc lon long nb num pic pob pod pop qid val`)
 
 func wordSet(list string) map[string]bool {

@@ -84,8 +84,8 @@ func TestAskersWords(t *testing.T) {
 	}
 }
 
-// If one variable name is the asker's word, the other names are in the same language, unless they are English. Accents
-// come from the question.
+// If one variable name is the asker's word, the other names are taken to be in the same language, unless they are
+// English. Accents are taken from the question.
 func TestNamesInOneLanguage(t *testing.T) {
 	for _, tt := range []struct{ language, vars, question, want string }{
 		{"pl", "mąż ślub koniec", "kto był mężem i do końca czego?", "mąż ślub koniec"},
@@ -107,8 +107,7 @@ func TestNamesInOneLanguage(t *testing.T) {
 	}
 }
 
-// TestAskersWordsElsewhere checks the names of columns that are not shown, and words in a script that does not use
-// spaces.
+// TestAskersWordsElsewhere covers columns that are not shown, and languages written without spaces.
 func TestAskersWordsElsewhere(t *testing.T) {
 	plural := &forum.Reply{Language: "es", Vars: []string{"persona", "declaraciones"}, Headers: []string{"persona", "cantidad"},
 		Rows: [][]forum.Cell{{{ID: "Q1"}, {Text: "6", Kind: "number"}}}}
@@ -131,8 +130,8 @@ func TestAskersWordsElsewhere(t *testing.T) {
 	}
 }
 
-// A variable name from the poster's own query is the poster's word for the column, unless it is copied from an example
-// in another language.
+// A variable name from the poster's own query is the poster's word for the column, unless it was copied from an example
+// in a different language.
 func TestOwnVariables(t *testing.T) {
 	const theirs = "SELECT ?komponist ?country ?staatLabel ?x1 ?ort WHERE { ?komponist wdt:P19 ?ort ; wdt:P569 ?dob }"
 	for _, tt := range []struct{ language, variable, want string }{

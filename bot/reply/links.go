@@ -2,13 +2,13 @@ package reply
 
 import "strings"
 
-// Query services other than Wikidata's ([QueryServices]) whose URLs may contain a query. QLever has short links that
+// Hosts of query services, besides Wikidata's ([QueryServices]), whose URLs may contain a query. QLever's short links
 // start with the name of the data set: qlever.dev/wikidata/7Xyz1a.
 var qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 
-// LinksQuery reports whether a URL is a link to a query. On one of the given hosts, every page except the front page
-// counts, because a short link hides its target. On a query service, the URL must contain a query or the short form of
-// one; a link to the service's front page does not count.
+// LinksQuery reports whether a URL is a link to a query. On the given hosts of short links, every page except the front
+// page counts, because a short link hides its target. On a query service, the URL must contain a query or be a short
+// link to one.
 func LinksQuery(address string, hosts []string) bool {
 	host, path, params := splitAddress(address)
 	if host == "" {

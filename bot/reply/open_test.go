@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// TestLeftOpen checks that every kind of probe that remains open has a sentence in each language, with its entity's
-// label and with row counts, unless the probe would change the result's only number.
+// TestLeftOpen checks that every kind of open probe has a sentence in each language, with the label of the probe's
+// entity and with row counts, unless the probe would change the result's only number.
 func TestLeftOpen(t *testing.T) {
 	for lang, begin := range map[string]string{"en": "The result would differ with ",
 		"de": "Eine andere Lesart würde das Ergebnis ändern: ", "ja": "次の点を変えると結果も変わります："} {
@@ -41,7 +41,7 @@ func TestLeftOpen(t *testing.T) {
 	}
 }
 
-// A class that replaces another class is named so that the asker can choose.
+// A class that replaces the query's class is named so that the asker can choose.
 func TestReplacedClass(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q6256": "country"}},
 		Steps: []agent.Step{{Action: "look_up_question", Observation: "sovereign state (Q3624078), type of state"}}}
@@ -66,8 +66,8 @@ func TestOtherAnswer(t *testing.T) {
 	}
 }
 
-// A variant provides the name of the class in a different interpretation; if the class has no label, its ID is a link.
-// The text on ranks says what the variant changes.
+// The class in a different interpretation is named by the variant's label; if there is none, its ID is a link. The text
+// on ranks states what the variant changes.
 func TestNamesOfReadings(t *testing.T) {
 	p := agent.Probe{Kind: "class", About: rdf.Entity + "Q6256", What: "wd:Q3624078 instead of wd:Q6256", Before: 57, Come: 1,
 		Names: map[string]string{"Q6256": "country", "Q3624078": "Staat@de"}}
@@ -92,7 +92,7 @@ func TestNamesOfReadings(t *testing.T) {
 	}
 }
 
-// If some items have several rows, the reply mentions it, unless the rows are pairs.
+// If some items have several rows, the reply says so, unless the rows are pairs.
 func TestSeveral(t *testing.T) {
 	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": true, "Q1 Q1 Q1 Q2 Q2 Q2": false, "P1 P1 P2": false, "": false} {
 		var table [][]rdf.Term
@@ -109,7 +109,7 @@ func TestSeveral(t *testing.T) {
 func TestEqualRows(t *testing.T) {
 	row := func(id string) []rdf.Term { return []rdf.Term{rdf.IRI(rdf.Entity + id), rdf.String("y")} }
 	for n, rows := range map[int][][]rdf.Term{2: {row("Q1"), row("Q2"), row("Q1"), row("Q1")}, 3: {row("Q1"), row("Q2"), row("Q3")}} {
-		probed := &agent.Probed{Open: []agent.Probe{{Kind: "joins", Gone: 2}}} // in the sentence about duplicates
+		probed := &agent.Probed{Open: []agent.Probe{{Kind: "joins", Gone: 2}}} // stated with the duplicates
 		r := New(&agent.Outcome{Language: "en", Probed: probed, Answer: &agent.Answer{SPARQL: "SELECT ?a ?b { ?a ?p ?b }",
 			Table: &kg.Table{Vars: []string{"a", "b"}, Rows: rows}}}, "A", "", "")
 		if len(r.Rows) != n || r.Total != n || r.Equal != (n == 2) || r.Several || len(r.Open) != n-2 {
@@ -161,8 +161,8 @@ func TestEmptyColumns(t *testing.T) {
 	}
 }
 
-// In a grouped result, a different interpretation changes numbers: rows with different numbers are not counted as added
-// or removed rows.
+// In a grouped result, a different interpretation changes numbers, so a row with a different number does not count as
+// one removed and one added row.
 func TestOtherFigures(t *testing.T) {
 	for query, want := range map[string]int{"SELECT ?d (COUNT(?f) AS ?n) { ?f wdt:P577 ?d } GROUP BY ?d": 0, "SELECT ?d { ?f wdt:P577 ?d }": 9} {
 		out := &agent.Outcome{Answer: &agent.Answer{SPARQL: query}}
@@ -172,7 +172,7 @@ func TestOtherFigures(t *testing.T) {
 	}
 }
 
-// TestNarrowerReadings checks that the sentence about a variant that leaves out rows says which rows it keeps.
+// TestNarrowerReadings checks that the sentence about a variant that removes rows states which rows remain.
 func TestNarrowerReadings(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1": "singing"}}}
 	for _, tt := range []struct {
@@ -192,7 +192,7 @@ func TestNarrowerReadings(t *testing.T) {
 	}
 }
 
-// What variants add to the rows of a tree are not things without a value.
+// For a tree, rows that a variant adds are not described as items without a value.
 func TestOpenOfTree(t *testing.T) {
 	out := &agent.Outcome{Language: "en", Probed: &agent.Probed{Open: []agent.Probe{{Kind: "missing", Come: 10}, {Kind: "places", About: "wd:Q1", Gone: 1}, {Kind: "ranks", Come: 1}}},
 		Answer: &agent.Answer{SPARQL: "SELECT ?c ?p { ?c wdt:P279 ?p . ?p wdt:P279* wd:Q1 }", Table: &kg.Table{Vars: []string{"c", "p"}}}}

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Question returns the question to the poster, with the number of results for each of two interpretations: in the
-// model's words, followed by a sentence if they lack the counts, or in our own words if the model wrote nothing and the
-// program knows the second interpretation. It returns "" if there is nothing to ask.
+// Question returns the question to the poster, with the number of results for each of two interpretations. It is the
+// model's question, followed by a sentence with the counts if it lacks them, or a fixed text if the model wrote nothing
+// and the second interpretation is known. Question returns "" if there is nothing to ask.
 func Question(out *agent.Outcome, language string) string {
 	if len(out.Readings) != 2 {
 		return out.Asks
@@ -69,10 +69,10 @@ var asksForNumbers = regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|num
 	`numer(y|ów)? element|(номера?|номеров|идентификатор[ыа]?) (q|элемент)|q[番号編编码]|(項目|アイテム)(番号|id)|项目?(编号|id)|` +
 	`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)
 
-// Language returns the language of a reply to someone whose language is known, or "" if it is not known. This is the
-// known language if it has messages. Otherwise, it is the wiki's first language with messages, or English, and foreign
-// is true, because a reply is entirely in one language. If no language is known, it is the wiki's first language, or ""
-// if the wiki has none.
+// Language returns the language of a reply. known is the asker's language, or "" if it is not known. If the bot has
+// messages in it, Language returns it. Otherwise, because a reply is entirely in one language, it returns the wiki's
+// first language with messages, or English, and foreign is true. If known is "", it returns the wiki's first language,
+// or "" if the wiki has none.
 func Language(known string, wiki []string) (language string, foreign bool) {
 	if known == "" && len(wiki) > 0 {
 		return wiki[0], false
@@ -88,7 +88,7 @@ func Language(known string, wiki []string) (language string, foreign bool) {
 	return known, false
 }
 
-// spoken reports whether a language has messages.
+// spoken reports whether the bot has messages in a language.
 func spoken(code string) bool {
 	t := forum.Texts(code)
 	if t == nil {

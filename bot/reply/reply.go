@@ -1,5 +1,5 @@
-// Package reply turns what the agent found into a reply: the part of the result that is shown, the names of its
-// columns, and the steps in plain words.
+// Package reply turns the agent's outcome into a reply: the part of the result that is shown, the names of its columns,
+// and the steps in plain language.
 //
 //	reply.go    the parts of a reply; readable values
 //	columns.go  column headers, and results that are trees
@@ -41,9 +41,9 @@ var noAnswers = map[agent.Reason]string{
 	agent.OutOfTokens: "money", agent.RequestMoney: "money", agent.RunMoney: "money", agent.DayMoney: "money",
 }
 
-// New turns the agent's outcome into a reply to a user: the first rows of the result, the steps, and when and where the
-// query was run. The marker is the ledger's key. Everything in it except the signature is untrusted text;
-// [forum.Compose] makes it harmless.
+// New turns the agent's outcome into a reply to a user. The reply contains the first rows of the result, the steps, and
+// when and where the query was run. The marker is the ledger's key. Everything in the reply except the signature is
+// untrusted text, which [forum.Compose] escapes.
 func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
 	r := forum.Reply{Language: lang, To: to, Short: out.Short, Operator: operator, Marker: marker, Signature: "~~~~",
@@ -67,7 +67,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
 	r.Assumed, r.LeftOpen, r.Open = ended(a.Assumed, lang), ended(a.Open, lang), open(out)
-	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // in the usual short form: query.wikidata.org
+	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // short form of the endpoint, such as query.wikidata.org
 		r.Endpoint = address
 		u, err := url.Parse(a.Endpoint)
 		if err == nil && slices.Contains(QueryServices, u.Hostname()) {
@@ -102,17 +102,18 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
 	r.Headers = headers(a, r.Vars, lang)
 	withoutEmptyColumns(&r, t)
-	if r.Tree = tree(&r); r.Tree != nil { // each row is a link of the tree, and not a thing with its values
+	if r.Tree = tree(&r); r.Tree != nil { // each row is an edge of the tree, not an item with its values
 		r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { return ofThings[o.Kind] })
 	}
 	return r
 }
 
-// ofThings has the kinds of variants whose words are about the things in the rows, or what is below them.
+// ofThings contains the kinds of variants whose messages are about the items in the rows or their subclasses and
+// places.
 var ofThings = map[string]bool{"missing": true, "places": true, "places_one": true, "subclasses": true,
 	"subclasses_none": true}
 
-// markAlike marks the entities in a column that have the same label as another one there.
+// markAlike marks entities that have the same label as a different entity in their column.
 func markAlike(rows [][]forum.Cell) {
 	type place struct {
 		column int
@@ -135,8 +136,8 @@ func markAlike(rows [][]forum.Cell) {
 	}
 }
 
-// Distinct returns the distinct rows of a table. These are the rows of a reply, which [Figure].Row refers to. Rows that
-// differ only in characters that are not shown, such as marks of direction, are equal.
+// Distinct returns the distinct rows of a table, which are the rows that a reply shows and [Figure].Row counts. Rows
+// that differ only in characters that are not shown, such as marks of direction, are equal.
 func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	seen := map[string]bool{}
 	var out [][]rdf.Term
@@ -153,7 +154,7 @@ func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	return out
 }
 
-// visible drops the characters that a cell does not show, except joiners, which change the adjacent letters.
+// visible drops format characters, which a cell does not show, except joiners, which change the adjacent letters.
 func visible(r rune) rune {
 	if unicode.Is(unicode.Cf, r) && r != '\u200c' && r != '\u200d' {
 		return -1
@@ -161,7 +162,7 @@ func visible(r rune) rune {
 	return r
 }
 
-// open returns the changes that variants of the answer's query would make, although the model kept its interpretation.
+// open returns the changes that variants of the answer's query would make but that the model decided against.
 func open(out *agent.Outcome) []forum.Open {
 	if out.Probed == nil {
 		return nil
@@ -173,7 +174,7 @@ func open(out *agent.Outcome) []forum.Open {
 	return points
 }
 
-// narrower maps each kind whose variants can add or remove rows to the kind for the variants that remove rows.
+// narrower maps each kind of variant that may add or remove rows to the kind used if it removes rows.
 var narrower = map[string]string{"ranks": "ranks_best", "subclasses": "subclasses_none", "places": "places_one"}
 
 // Point is the change that a variant of an answer's query would make.
@@ -184,7 +185,7 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
 	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Gone > 0 && grouped(out.Answer) {
-		// different numbers, not more rows
+		// the numbers differ, not the rows
 		o.Come, o.Gone = 0, 0
 	}
 	o.Name, o.ID = nameOf(out, p, rdf.EntityID(p.About))
@@ -203,8 +204,8 @@ func grouped(a *agent.Answer) bool {
 	return err == nil && q.Body != nil && q.Body.GroupBy != nil
 }
 
-// nameOf returns the label of an entity that a variant is about, or "" if there is none, and its ID. The label comes from
-// the variant, the answer, or what the model was shown.
+// nameOf returns the label of an entity that a variant is about, or "" if there is none, and the entity's ID. The label
+// is taken from the variant, the answer, or the results shown to the model.
 func nameOf(out *agent.Outcome, p agent.Probe, id string) (label, entity string) {
 	if id == "" {
 		return "", ""
@@ -240,7 +241,7 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // several reports whether some items in the first column have several rows because they have several values. If there
-// are three or more rows per item, the rows are about pairs, and no one expects one row per item.
+// are three or more rows per item on average, the rows are pairs, and no one expects one row per item.
 func several(table [][]rdf.Term) bool {
 	rows := map[string]int{}
 	for _, row := range table {
@@ -256,11 +257,11 @@ func several(table [][]rdf.Term) bool {
 	return len(rows) < len(table) && 3*len(rows) > len(table)
 }
 
-// replacedClass matches a variant with a class that differs from the query's.
+// replacedClass matches the description of a variant that replaces the query's class.
 var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
-// withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x, and a
-// column ?y that does so if the query has ?x rdfs:label ?y.
+// withoutLabelColumns drops every column ?xLabel that only repeats the labels shown with the entities in column ?x, and
+// likewise every column ?y if the query contains ?x rdfs:label ?y.
 func withoutLabelColumns(r *forum.Reply, query string) {
 	of := labelled(query)
 	at := make(map[string]int, len(r.Vars))
@@ -269,7 +270,7 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 	}
 	repeats := func(label, entity int) bool {
 		for _, row := range r.Rows {
-			e, text := row[entity], row[label].Text // for anything without a label, the query service returns the ID
+			e, text := row[entity], row[label].Text // the query service returns the ID as the label of an entity without one
 			e.Alike = false
 			if e == (forum.Cell{}) && row[label] == (forum.Cell{}) {
 				continue
@@ -293,8 +294,8 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 	keepColumns(r, keep)
 }
 
-// withoutEmptyColumns drops the columns that have no value in any row of the full result, and records their names. A
-// GROUP_CONCAT over nothing returns an empty string.
+// withoutEmptyColumns drops the columns that have no value in any row of the full result, and records their names.
+// Empty strings do not count as values, because a GROUP_CONCAT of nothing returns an empty string.
 func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 	var keep []int
 	for i, v := range r.Vars {
@@ -335,8 +336,8 @@ func at[T any](list []T, indexes []int) []T {
 }
 
 // cell prepares a term for display: an entity with its label, a point as latitude and longitude, an address in readable
-// form, and numbers and dates with their kind. Wikidata's query service returns a date that is known only to the year
-// as January 1; it is shown as the year.
+// form, and numbers and dates with their kind. Wikidata's query service returns a date with year precision as January
+// 1, so such a date is shown as the year.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return forum.Cell{ID: id, Label: readable(labels[id])}
@@ -372,7 +373,7 @@ const (
 	keptDigits  = 6 // a number with at most this many decimal places is shown unchanged
 )
 
-// calculated returns the number of decimal places shown for a calculated number, such as a mean.
+// calculated returns the number of decimal places to show for a calculated number, such as a mean.
 func calculated(number string) int {
 	switch f, _ := strconv.ParseFloat(number, 64); {
 	case math.Abs(f) >= 100:
@@ -403,5 +404,5 @@ func shortNumber(number string, kept, digits int) string {
 	return short
 }
 
-// point parses a location as written by the query service, longitude first.
+// point matches a location in the query service's format, longitude first.
 var point = regexp.MustCompile(`^(?i:point)\(([-+0-9.eE]+) ([-+0-9.eE]+)\)$`)

@@ -99,7 +99,7 @@ func TestInvisibleDifference(t *testing.T) {
 	}
 }
 
-// One row or two are not left out.
+// If only one or two rows would be left out, all rows are shown.
 func TestShownRows(t *testing.T) {
 	for total, want := range map[int]int{3: 3, 20: 20, 21: 21, 22: 22, 23: 20, 500: 20} {
 		a := &agent.Answer{SPARQL: "SELECT ?a ?b { ?a wdt:P1 ?b }", Table: &kg.Table{Vars: []string{"a", "b"}}}
@@ -115,7 +115,8 @@ func TestShownRows(t *testing.T) {
 	}
 }
 
-// So is a column with any other name that the query fills with labels, unless they are different.
+// A column that the query fills with labels is omitted, whatever its name, unless its values differ from the labels
+// shown.
 func TestLabelledColumns(t *testing.T) {
 	rhine := rdf.IRI(rdf.Entity + "Q584")
 	for _, tt := range []struct{ query, label, want string }{
@@ -131,7 +132,7 @@ func TestLabelledColumns(t *testing.T) {
 	}
 }
 
-// Different things with the same label are told apart by their numbers.
+// Different items with the same label are distinguished by their IDs.
 func TestAlike(t *testing.T) {
 	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
 	a := &agent.Answer{SPARQL: "SELECT ?who ?work { ?who wdt:P1441 ?work }", Labels: map[string]string{"Q1": "Gon", "Q2": "Leorio", "Q3": "Hunter", "Q4": "Hunter"},

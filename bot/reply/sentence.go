@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// ended returns what the model assumed or left open with a period, if it has none: the lines around it are sentences.
+// ended adds a period to a text that the model wrote, unless the text ends with punctuation, because the surrounding
+// lines are sentences.
 func ended(s, language string) string {
 	s = strings.TrimSpace(s)
 	if last, _ := utf8.DecodeLastRuneInString(s); s == "" || strings.ContainsRune(".!?…:;。！？؟", last) {

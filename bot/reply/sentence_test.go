@@ -2,7 +2,7 @@ package reply
 
 import "testing"
 
-// What the model assumed ends like the sentences around it.
+// The model's assumptions end with a period, like the surrounding sentences.
 func TestEnded(t *testing.T) {
 	for _, tt := range []struct{ text, language, want string }{
 		{"films of one director only", "en", "films of one director only."},

@@ -33,8 +33,8 @@ var stepKinds = map[string]string{
 	"stop": "", "finish": "", "answer": "", "cancel": "", "answer_text": "", "cancel_text": "", "Done": "",
 }
 
-// steps returns a run's steps as a reply shows them. They describe the actions in the reply's language, using the forum
-// package's messages, and never quote the model.
+// steps returns the steps of a run for display in a reply. They describe the actions in the reply's language, using the
+// forum package's messages, and never quote the model.
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
 	used := map[string]bool{} // entities in the answer or, without an answer, in later arguments
@@ -74,7 +74,7 @@ func steps(out *agent.Outcome) []forum.Step {
 				}
 			}
 			if step.Things = things(strings.Join(heads, " "), s.Observation, out); len(step.Things) == 0 {
-				continue // the program always makes this call, and it found nothing
+				continue // the program always makes this call; here, it found nothing
 			}
 		case forum.StepSearch:
 			step.Text = plain(s.Argument)
@@ -96,7 +96,7 @@ var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
 	// a line starts with an entity that was found by name: Africa (Q15), continent
 	headOfLine = regexp.MustCompile(`(?m)^[^\n();]{1,100} \(([QP][1-9]\d{0,10})\)`)
-	// the two ways in which observations name an entity: label (Q1) and Q1 (label)
+	// observations name an entity as label (Q1) or as Q1 (label)
 	labelBefore = regexp.MustCompile(`([^\n;:,()"]{1,80}) \(([QP][1-9]\d{0,10})\)`)
 	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
 )
@@ -105,7 +105,7 @@ var (
 func things(in, observation string, out *agent.Outcome) []forum.Cell {
 	ids := entityInText.FindAllString(in, -1)
 	if len(ids) == 0 {
-		return nil // most steps; the observation may be long
+		return nil // usual case; it saves searching a long observation
 	}
 	names := map[string]string{}
 	for _, m := range labelAfter.FindAllStringSubmatch(observation, -1) {
@@ -128,10 +128,10 @@ func things(in, observation string, out *agent.Outcome) []forum.Cell {
 	return cells
 }
 
-// maxStepQuery is the maximum length in bytes of a step's query for which a link is shown.
+// maxStepQuery is the maximum length in bytes of a step's query that is linked.
 const maxStepQuery = 600
 
-// queryOf returns the query that a call ran, or "" if it is too long or there is none, and whether it is an ASK query.
+// queryOf returns the query that a call ran, or "" if there is none or it is too long, and whether it is an ASK query.
 func queryOf(argument string) (query string, ask bool) {
 	text := strings.TrimSpace(plain(argument))
 	q, err := sparql.Parse(text)
@@ -155,8 +155,8 @@ func sameQuery(a, b string) bool {
 	return sparql.Print(x, bare) == sparql.Print(y, bare)
 }
 
-// plain returns the content of a call in readable form. For a native call in JSON, this is the query or the strings.
-// Text for the asker is in the reply anyway.
+// plain returns the content of a call in readable form. For a native call in JSON, this is the query or the other
+// strings, except text for the asker, which is in the reply anyway.
 func plain(argument string) string {
 	var args map[string]any
 	if json.Unmarshal([]byte(argument), &args) != nil {

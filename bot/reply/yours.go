@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Yours returns what is wrong with the query that a user posted with a request, as far as the query text shows: the
-// query cannot be parsed, it has a property itself as a predicate, it compares or sorts statements instead of values,
-// or it uses wdt: properties of statements. It returns the zero Fault if it finds nothing wrong.
+// Yours returns the fault in a query that a user posted with a request, as far as the query text shows it. It detects
+// that the query cannot be parsed, uses a property's entity as a predicate, compares or sorts statements instead of
+// values, or uses wdt: properties of statements. It returns the zero Fault if it finds nothing wrong.
 func Yours(query string) forum.Fault {
 	q, err := sparql.Parse(query)
 	var bad *sparql.Error
@@ -28,7 +28,7 @@ func Yours(query string) forum.Fault {
 	case err != nil:
 		return forum.Fault{}
 	}
-	statements := map[string]string{} // variable to the property that leads to it
+	statements := map[string]string{} // statement variable to the property that leads to it
 	used := map[string]bool{}         // as the subject of a triple
 	items := map[string]bool{}        // as the subject of a wdt: property, which no statement has
 	wrong := ""
@@ -82,7 +82,7 @@ func Yours(query string) forum.Fault {
 	return forum.Fault{Kind: forum.FaultStatement, ID: wrong}
 }
 
-// itself returns a property that a query has as a predicate under its own IRI, such as wd:P31, or "".
+// itself returns a property whose entity a query uses as a predicate, such as wd:P31, or "" if there is none.
 func itself(q *sparql.Query) string {
 	found := ""
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -109,13 +109,13 @@ func truthy(p *sparql.Path) bool {
 	return strings.HasPrefix(p.IRI(), rdf.Direct)
 }
 
-// ofValues lists functions that have no result for a statement.
+// ofValues lists functions that do not apply to statements.
 var ofValues = map[string]bool{"YEAR": true, "MONTH": true, "DAY": true, "ABS": true, "ROUND": true, "CEIL": true,
 	"FLOOR": true, "SUM": true, "AVG": true}
 
-// values returns the arguments of an expression that make sense only as values: operands of calculations, and operands
-// compared with a constant. Counting statements, comparing them with each other, and testing whether one exists are not
-// mistakes.
+// values returns the arguments of an expression that must be values rather than statements: operands of calculations,
+// and operands compared with a constant. Counting statements, comparing them with each other, and testing whether a
+// statement exists are not faults.
 func values(e *sparql.Expr) []*sparql.Expr {
 	switch {
 	case ofValues[e.Op] || e.Kind == sparql.ExprBinary && strings.Contains("+-*/", e.Op):
@@ -134,8 +134,8 @@ func written(e *sparql.Expr) bool {
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
 }
 
-// Instead returns a fault in a query that the answer's query does not have: a string instead of an item, or wdt: for a
-// qualifier. It returns the zero Fault if there is none.
+// Instead returns a fault in a query that shows in comparison with the answer's query: a string instead of an item, or
+// wdt: for a qualifier. It returns the zero Fault if there is none.
 func Instead(query, answer string) forum.Fault {
 	if f := TextForItem(query, answer); f != (forum.Fault{}) {
 		return f
@@ -202,7 +202,7 @@ func itemOf(t rdf.Term) string {
 	return ""
 }
 
-// constants returns the constants of one kind that a query uses as values of wdt: and ps: properties, by property.
+// constants returns, by property, the constants of one kind that a query uses as values of wdt: and ps: properties.
 func constants(query string, kind func(rdf.Term) string) map[string][]string {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -234,7 +234,7 @@ func constants(query string, kind func(rdf.Term) string) map[string][]string {
 	return out
 }
 
-// Ran returns the fault of a query that was run: it timed out or returned no rows. If the run failed for another
+// Ran returns the fault of a query that was run, if it timed out or returned no rows. If the run failed for another
 // reason, Ran returns f.
 func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 	switch {
@@ -248,8 +248,8 @@ func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 	return f
 }
 
-// Known returns the zero Fault for a fault that the poster has mentioned, such as a query that returns no rows or does
-// not finish, and f for any other fault.
+// Known returns the zero Fault if the post already mentions the fault (the query returns no rows or does not finish),
+// and f otherwise.
 func Known(f forum.Fault, post string) forum.Fault {
 	if f.Kind == forum.FaultEmpty && saysEmpty.MatchString(post) ||
 		f.Kind == forum.FaultSlow && saysSlow.MatchString(post) {
@@ -258,7 +258,7 @@ func Known(f forum.Fault, post string) forum.Fault {
 	return f
 }
 
-// What people say about a query that returns no rows or does not finish, in the languages of the messages.
+// Phrases for a query that returns no rows or does not finish, in the languages of the messages.
 var (
 	saysEmpty = regexp.MustCompile(`(?i)\bno (results?|rows?|output|matches)\b|\bnothing\b|\bany (results?|rows?)\b|\b(0|zero) (results?|rows?)\b|\bempty\b|` +
 		`\bkeine? (ergebnis|treffer|zeile|resultat)|\bnichts\b|\bleer\b|\baucune? (résultat|ligne)|\brien\b|\bvide\b|` +

@@ -66,7 +66,7 @@ func TestTextForItem(t *testing.T) {
 	}
 }
 
-// Posters who wrote that their query finds nothing are not told so again.
+// Posters who wrote that their query returns nothing are not told so.
 func TestKnown(t *testing.T) {
 	empty, slow := forum.Fault{Kind: forum.FaultEmpty}, forum.Fault{Kind: forum.FaultSlow}
 	for _, tt := range []struct {
@@ -86,7 +86,7 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// A qualifier belongs to a statement: wdt: at the item does not find it.
+// A qualifier belongs to a statement, so a wdt: property of the item does not match it.
 func TestQualifierAsProperty(t *testing.T) {
 	const answer = "SELECT ?a ?r { wd:Q213081 p:P161 ?st . ?st ps:P161 ?a ; pq:P453 ?r }"
 	for query, want := range map[string]string{"SELECT ?a ?r { wd:Q213081 wdt:P161 ?a . ?a wdt:P453 ?r }": "P453", "SELECT ?a { wd:Q213081 wdt:P161 ?a }": "",

@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// Bots are bots on different wikis that share a ledger. The first is the main bot, whose errors are returned. Errors
-// from the other bots are logged, and the remaining bots continue. A bot that is blocked on its wiki is skipped until
-// the program is restarted, which its operator should do after resolving the problem.
+// Bots are bots for different wikis that share a ledger. The first is the main bot, whose errors are returned. Errors
+// from other bots are logged, and the remaining bots continue. A bot that is blocked on its wiki is skipped until the
+// program is restarted, so the operator should restart it after resolving the problem.
 type Bots struct {
 	Log  *slog.Logger
 	Bots []*bot.Bot
@@ -64,7 +64,7 @@ func (s *Bots) each(ctx context.Context,
 }
 
 // inTurn returns the bots that are not skipped, with their indexes in Bots. Each call starts with a different bot.
-// Otherwise, the first bot would use up resources that all wikis share, such as the replies per hour.
+// Otherwise, the first bot would use up the resources that all wikis share, such as the replies per hour.
 func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	start := s.turn
 	s.turn++

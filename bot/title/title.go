@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// OwnTalk reports whether a title is the title of an account's talk page, using any namespace name that package forum
+// OwnTalk reports whether a title is that of an account's talk page, with any namespace name that package forum
 // supports.
 func OwnTalk(title, account string) bool {
 	ns, name, _ := strings.Cut(title, ":")
@@ -22,8 +22,8 @@ func OwnTalk(title, account string) bool {
 	return false
 }
 
-// Listed reports whether a list of pages includes a page. An entry in the list is "talk" for all talk pages, a
-// namespace number, a title, or a title prefix followed by "*".
+// Listed reports whether a list of pages includes the page with the given title and namespace. An entry in the list is
+// "talk" for all talk pages, a namespace number, a title, or a title prefix followed by "*".
 func Listed(list []string, title string, namespace int) bool {
 	for _, want := range list {
 		prefix, any := strings.CutSuffix(want, "*")

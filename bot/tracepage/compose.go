@@ -16,12 +16,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// Limits on a page. The page is for human readers; the trajectory contains the whole run.
+// Limits on a page. They are low because the page is for human readers; the trajectory contains the whole run.
 const (
 	maxPage  = 100_000 // bytes
 	maxSeen  = 2500    // characters of an action's observation
-	maxAsked = 1500    // of an action's argument, and of the question
-	maxSaid  = 1000    // of a thought, in characters
+	maxAsked = 1500    // characters of an action's argument, and of the question
+	maxSaid  = 1000    // characters of a thought
 	maxName  = 60
 	// bytes reserved for the end of a page
 	reserve = 500
@@ -30,7 +30,6 @@ const (
 // marker returns the HTML comment that identifies an entry's page.
 func marker(key string) string { return "<!-- spinachbot-steps:" + key + " -->" }
 
-// composer writes a page.
 type composer struct {
 	t    *message.Texts
 	b    strings.Builder
@@ -38,7 +37,7 @@ type composer struct {
 }
 
 // compose returns the steps of an entry's reply as wikitext without headings. All text written by others is escaped, so
-// it stays plain text and notifies no one. The strings in hide do not appear in the result.
+// that it remains plain text and notifies no one. The strings in hide do not appear in the result.
 func compose(e *bot.Entry, hide []string) string {
 	c := &composer{t: forum.Texts(e.Draft.Reply.Language), hide: hide}
 	reply := c.t.Text("trace_reply")
@@ -73,7 +72,6 @@ func gone(e *bot.Entry, at time.Time) string {
 
 func (c *composer) line(s string) { c.b.WriteString(s + "\n\n") }
 
-// step writes a step: the thought, the action and the observation.
 func (c *composer) step(n int, s agent.Step) {
 	c.line("'''" + c.t.Text("trace_step", "number", n) + "'''")
 	if thought := forum.Plain(c.shown(s.Thought), maxSaid); thought != "" {
@@ -92,7 +90,7 @@ func (c *composer) step(n int, s agent.Step) {
 	c.b.WriteString("\n")
 }
 
-// block writes text below a title.
+// block writes a title with preformatted text below it.
 func (c *composer) block(title, s string, limit int) {
 	c.line("'''" + title + "'''")
 	c.pre(s, limit)
@@ -113,7 +111,7 @@ func (c *composer) pre(s string, limit int) {
 	c.b.WriteString(`<pre dir="auto">` + escape(s) + cut + "</pre>\n")
 }
 
-// shown returns its argument without the parts that must not be shown.
+// shown returns s without the secrets in hide.
 func (c *composer) shown(s string) string {
 	for _, secret := range c.hide {
 		if secret != "" {

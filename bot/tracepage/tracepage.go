@@ -1,5 +1,5 @@
 // Package tracepage publishes the steps behind a reply on a wiki page, below a subpage of the bot's user page. The
-// steps come from the ledger and show the model's thoughts, actions and observations. The reply, which links to the
+// steps are read from the ledger and show the model's thoughts, actions and observations. The reply, which links to the
 // page, is posted first, whether or not the page can be created.
 //
 // A page is created at most once. The wiki does not create a page that already exists, so of two edits with unknown
@@ -27,7 +27,7 @@ const (
 	within   = 7 * 24 * time.Hour // maximum time between a reply and the creation of its page
 )
 
-// Writer writes a subpage of the account's user page. [bot.Bot] does.
+// Writer writes a subpage of the account's user page. [bot.Bot] implements it.
 type Writer interface {
 	WriteOwn(ctx context.Context, title string, edit func(*bot.Revision) (*bot.Edit, error), sending func() error) (int64,
 		error)
@@ -58,19 +58,19 @@ type Pages struct {
 	Hide    []string      // strings that must not appear on a page, such as secrets
 }
 
-// Write creates the pages for recently posted replies. Only one process at a time may call it or [Pages.Retire].
+// Write creates the pages for recently posted replies. Only one process at a time may call Write or [Pages.Retire].
 func (p *Pages) Write(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}, SavedSince: p.Now().Add(-within)}, p.toMake, p.make)
 }
 
 // Retire removes the steps from pages that are no longer kept: old pages, pages of withdrawn replies, and pages for
-// posts whose words were erased. It does not delete pages, because the bot is not permitted to. [List] shows which
-// pages an administrator can delete.
+// posts whose text was erased. It does not delete pages, because the bot is not permitted to. [List] shows which pages
+// an administrator can delete.
 func (p *Pages) Retire(ctx context.Context) error {
 	return p.each(ctx, bot.Filter{States: []bot.State{bot.Posted}}, p.over, p.empty)
 }
 
-// each calls do for entries whose page is due, a few per call.
+// each calls do for a few of the entries whose page is due.
 func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) bool,
 	do func(context.Context, *bot.Entry) (bool, error)) error {
 	entries, err := p.Ledger.Entries(ctx, f)
@@ -93,7 +93,7 @@ func (p *Pages) each(ctx context.Context, f bot.Filter, due func(*bot.Entry) boo
 	var errs []error
 	for _, e := range entries[:min(len(entries), atOnce)] {
 		more, err := do(ctx, e)
-		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // changed concurrently; retried next time
+		if errors.Is(err, bot.ErrChanged) || errors.Is(err, bot.ErrNoEntry) { // changed concurrently; retry next time
 			err = nil
 		}
 		if err != nil {
@@ -125,7 +125,7 @@ func (p *Pages) over(e *bot.Entry) bool {
 
 func (p *Pages) title(e *bot.Entry) string { return p.Parent + "/" + e.Key }
 
-// make creates an entry's page. more reports whether other pages may be tried.
+// make creates an entry's page. more is false if an error applies to all pages.
 func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	if e.Trace == nil {
 		e.Trace = &bot.TracePage{Title: p.title(e)}
@@ -192,11 +192,11 @@ func (p *Pages) empty(ctx context.Context, e *bot.Entry) (more bool, err error) 
 	return true, p.Ledger.Update(context.WithoutCancel(ctx), e)
 }
 
-// Page describes a page for display.
+// Page describes a page with steps, for display.
 type Page struct {
 	Key   string    `json:"key"`
 	Title string    `json:"title"`
-	State string    `json:"state"` // one of the states below
+	State string    `json:"state"` // [Waits], [There], [Empty] or [Not]
 	Since time.Time `json:"since,omitzero"`
 	Why   string    `json:"why,omitempty"`
 }

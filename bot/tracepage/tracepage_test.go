@@ -24,7 +24,7 @@ const (
 	secret = "hunter2-hunter2"
 )
 
-// wiki stores pages. Like MediaWiki, it does not create a page that exists or that was deleted after the edit began.
+// wiki stores pages. Like MediaWiki, it does not create a page that already exists or was deleted after the edit began.
 type wiki struct {
 	now     time.Time
 	pages   map[string]string
@@ -33,7 +33,7 @@ type wiki struct {
 	made    int        // total number of pages created
 	sent    int        // number of saves sent
 	lost    bool       // the next save succeeds, but its response is lost
-	refuse  error      // the result of every save
+	refuse  error      // error that every save returns
 	pending []bot.Edit // saves that arrive later
 	late    bool
 	kill    bool // the program crashes after the next save
@@ -125,7 +125,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) now() time.Time { return w.wiki.now }
 
-// pages restarts the program.
+// pages returns the Pages of a restarted program.
 func (w *world) pages() *tracepage.Pages {
 	b, err := bot.New(slog.New(slog.DiscardHandler), w.store, w.wiki, nil, w.now, w.cfg)
 	if err != nil {
@@ -226,7 +226,7 @@ func TestNothingIsMarkup(t *testing.T) {
 	}
 }
 
-// However long a run is, its page has a bounded size and states what was omitted.
+// However long a run is, its page has a limited size and states what was omitted.
 func TestSize(t *testing.T) {
 	w := newWorld(t)
 	w.change(func(e *bot.Entry) {
@@ -325,7 +325,7 @@ func TestGated(t *testing.T) {
 	}
 }
 
-// The steps are removed when their retention period ends, when the reply is withdrawn, and when the post's words are
+// The steps are removed when their retention period ends, when the reply is withdrawn, and when the post's text is
 // erased. Text that other users wrote is kept.
 func TestRetire(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -45,7 +45,6 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 	return c.command(a.run)
 }
 
-// asking holds the flags of the ask command.
 type asking struct {
 	e *env
 	c *cmdline
@@ -146,7 +145,7 @@ func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config
 	return pool, byMeaning(lg, a.e, cfg, pool, st, st, wrap)
 }
 
-// asked returns the options and the question specified by the flags and arguments.
+// asked returns the options and the question that the flags and arguments specify.
 func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, question string, err error) {
 	if err := a.review.check(a); err != nil {
 		return opts, "", usageError{err}
@@ -163,7 +162,6 @@ func (a *asking) asked(cfg *config.Config, args []string) (opts agent.Options, q
 	return opts, question, a.review.findGold(a, &question)
 }
 
-// earlier reads the earlier turns from the --history file.
 func (a *asking) earlier() ([]agent.Turn, error) {
 	if a.history == "" {
 		return nil, nil
@@ -175,7 +173,8 @@ func (a *asking) earlier() ([]agent.Turn, error) {
 	return ask.History(data)
 }
 
-// question returns the question from the arguments or, for "-", from standard input. A continued run does not need one.
+// question returns the question from the arguments or, for "-", from standard input. A continued run does not need a
+// question.
 func (a *asking) question(args []string) (string, error) {
 	question := strings.TrimSpace(strings.Join(args, " "))
 	if a.goOn != "" {
@@ -197,7 +196,7 @@ func (a *asking) question(args []string) (string, error) {
 	return question, nil
 }
 
-// ask asks the question and shows the steps as they happen, then the ending.
+// ask runs the question and shows the steps as they happen, then the outcome.
 func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question, dir string) int {
 	if a.review.on {
 		return a.review.ask(ctx, a, service, q, dir)
@@ -221,7 +220,7 @@ func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question
 	return exitOK
 }
 
-// start starts a run or continues one that was cut off.
+// start starts a run or continues an interrupted one.
 func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Question, dir string) (*ask.Run, error) {
 	if a.goOn == "" {
 		return service.Start(ctx, q)
@@ -233,7 +232,7 @@ func (a *asking) start(ctx context.Context, service *ask.Service, q agent.Questi
 	return service.Continue(ctx, path)
 }
 
-// continued returns the file of the run to continue.
+// continued returns the name of the trajectory file to continue.
 func (a *asking) continued(dir string) (string, error) {
 	if _, err := os.Stat(a.goOn); err == nil {
 		return a.goOn, nil
@@ -252,7 +251,6 @@ func noAnswerStatus(e *env, end agent.Ending) int {
 	return exitService
 }
 
-// openGraphs opens the graphs named by --kg.
 func openGraphs(ctx context.Context, lg *slog.Logger, e *env, names string, cfg *config.Config,
 	budgets remote.BudgetStore,
 	wrap wrapper) (agent.Sources, error) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A model service that is not running is reported immediately, with a separate exit status and advice.
+// A model service that is not running is reported immediately, with a special exit status and advice.
 func TestAskModelUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()

@@ -19,13 +19,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
-// reviewFlags let the user decide on each of the model's turns before it is executed.
+// reviewFlags are the flags with which the user decides on each of the model's turns before it is executed.
 type reviewFlags struct {
 	on       bool
 	gold     string
 	by       *string
 	terminal people.Terminal
-	label    agent.Labeler // labels the items in the right answer; may be nil
+	label    agent.Labeler // labels the items in the gold answer; may be nil
 }
 
 func (f *reviewFlags) declare(c *cmdline) {
@@ -34,7 +34,7 @@ func (f *reviewFlags) declare(c *cmdline) {
 	f.by = byFlag(c)
 }
 
-// check finds flags that contradict each other.
+// check returns an error if flags contradict each other.
 func (f *reviewFlags) check(a *asking) error {
 	switch {
 	case !f.on && (f.gold != "" || *f.by != ""):
@@ -89,7 +89,7 @@ func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) 
 	opts.Reviewer, opts.Stream = t, false
 }
 
-// named returns the gold answer with the names of the items in its result, as far as the graph has names for them.
+// named returns the gold answer with the labels of the items in its result, as far as the graph has them.
 func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	g := f.terminal.Gold
 	ids := g.IDs()
@@ -98,7 +98,7 @@ func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	}
 	labels, err := f.label.Labels(ctx, ids, []string{cmp.Or(language, "en"), "mul", "en"})
 	if err != nil {
-		return g // IDs without names are fine, too
+		return g // IDs alone will do
 	}
 	return g.Named(labels)
 }
@@ -156,14 +156,13 @@ func (f *reviewFlags) ask(ctx context.Context, a *asking, service *ask.Service, 
 	return noAnswerStatus(a.e, end)
 }
 
-// reviewed prints how long the review has taken so far.
 func reviewed(screen *console.Screen, name string) {
 	if c, ok := event.CountReview(eventsOf(name)); ok {
 		fmt.Fprintln(screen, people.Summary(c))
 	}
 }
 
-// eventsOf returns the events of a trajectory, as far as they can be read.
+// eventsOf returns the events in a trajectory file up to the first one that cannot be read.
 func eventsOf(name string) []event.Event {
 	f, err := os.Open(name)
 	if err != nil {

@@ -41,7 +41,6 @@ them again.`, config.Data)
 	})
 }
 
-// oneFile returns the command's only argument.
 func (c *cmdline) oneFile(rest []string) (string, bool) {
 	if len(rest) != 1 {
 		misuse(c.e, "%s: specify one file", c.cmd.Name())
@@ -76,11 +75,11 @@ func backUp(ctx context.Context, e *env, cfg *config.Config, name string) (m *ba
 	if err := backup.RemoveStale(filepath.Dir(name), partPrefix, e.now()); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), partPrefix) // only its owner can read it
+	f, err := os.CreateTemp(filepath.Dir(name), partPrefix) // readable only by its owner
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // already renamed if all went well
+	defer func() { _ = os.Remove(f.Name()) }() // no effect after a successful rename
 	defer f.Close()
 	if m, err = backup.Write(ctx, f, src, e.now()); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ type botAsker struct {
 	read [3]time.Time // modification times of the files that pool was read from
 }
 
-// mostNotes is the maximum number of approved notes shown to the bot's model, the same as in GRASP.
+// mostNotes is the maximum number of approved notes shown to the bot's model, as in GRASP.
 const mostNotes = 16
 
 // Ask implements ask.Asker. If examples or notes cannot be read, the request is answered without them and a warning is
@@ -66,8 +66,7 @@ func (b *botAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder
 	return b.engine(sources, opts).Ask(ctx, q, rec, limits)
 }
 
-// itself returns the question and its discussion as benchmark items, to keep copies of them from being shown to the
-// model.
+// itself returns the question and its discussion as benchmark items, so that copies of them are not shown to the model.
 func itself(q agent.Question) []dataset.Item {
 	items := []dataset.Item{{ID: q.ID, Question: q.Text}}
 	if q.Thread != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// heard is a model that records what it is shown and then returns no answer.
+// heard is a model that records its prompts and returns no answer.
 type heard struct{ shown string }
 
 func (h *heard) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
@@ -34,8 +34,8 @@ type ignored struct{}
 
 func (ignored) Record(context.Context, agent.Event) error { return nil }
 
-// TestBotExamplesAndNotes: the bot's model sees approved notes and, if the settings allow it, the harvest's solved
-// questions, but never the harvested copy of the same thread, however the question is reworded.
+// TestBotExamplesAndNotes checks that the bot's model is shown approved notes and, if the settings allow it, the
+// harvest's solved questions, but never the harvested copy of the same thread, however the question is reworded.
 func TestBotExamplesAndNotes(t *testing.T) {
 	data := t.TempDir()
 	candidate := func(id, heading, post, query string) string {

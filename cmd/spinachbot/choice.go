@@ -50,7 +50,7 @@ func (c *cmdline) choiceVar(p *string, name, value, usage string, words ...strin
 	c.complete(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// complete sets the values that the shell offers for a flag.
+// complete sets the shell completion for a flag.
 func (c *cmdline) complete(flag string, f cobra.CompletionFunc) {
 	if err := c.cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
 		panic(err) // programming error: the flag does not exist or already has completions

@@ -40,7 +40,7 @@ func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
 	return g
 }
 
-// setUpRoot adds what all commands share: help, flag errors, --version.
+// setUpRoot sets up what all commands share: help, flag errors and --version.
 func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -119,7 +119,7 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// noArguments reports arguments given to a command that takes none. It returns true if there are none.
+// noArguments prints an error if there are arguments, for a command that takes none. It returns true if there are none.
 func (c *cmdline) noArguments(args []string) (ok bool) {
 	if len(args) > 0 {
 		misuse(c.e, "%s: takes no arguments; leave out %s", commandName(c.cmd), strings.Join(args, " "))
@@ -143,7 +143,7 @@ func nearest(word string, words []string, otherwise string) string {
 	return "; " + otherwise
 }
 
-// flagError reports a flag that does not exist or has an invalid value.
+// flagError prints an error for a flag that does not exist or has an invalid value.
 func flagError(e *env, cmd *cobra.Command, err error) int {
 	name := commandName(cmd)
 	if name != "" {
@@ -167,7 +167,7 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
 }
 
-// wholeWord finds the single-dash argument of which only the tail was reported, such as "elp" for -help.
+// wholeWord returns the single-dash argument of which pflag reported only the tail, such as -help for "elp".
 func wholeWord(args []string, end string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
@@ -177,8 +177,8 @@ func wholeWord(args []string, end string) string {
 	return "-" + end
 }
 
-// shortFlag reports an argument with a single dash. Flags used to have a single dash, as in Go, so -json causes an
-// error with the right spelling instead of being parsed as four flags.
+// shortFlag returns the error message for a flag with a single dash. Flags used to have a single dash, as in Go, so the
+// message for -json shows the right spelling, instead of -json being parsed as four flags.
 func shortFlag(cmd *cobra.Command, word string) string {
 	long, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	if cmd.Flags().Lookup(long) != nil {
@@ -193,7 +193,7 @@ func suggestFlag(cmd *cobra.Command, name string) string {
 	return nearest("--"+name, names, "see "+cmd.CommandPath()+" -h")
 }
 
-// wantedValue describes what a flag's value must look like.
+// wantedValue describes the valid values of a flag.
 func wantedValue(err *pflag.InvalidValueError) string {
 	switch err.GetFlag().Value.Type() {
 	case "bool":
@@ -212,7 +212,6 @@ func wantedValue(err *pflag.InvalidValueError) string {
 
 const helpWidth = 100
 
-// helpColumns returns the maximum width of help.
 func helpColumns(w io.Writer) int {
 	if width := console.New(w, nil).Width(); width > 0 {
 		return min(width, helpWidth)
@@ -220,7 +219,6 @@ func helpColumns(w io.Writer) int {
 	return helpWidth
 }
 
-// groupHelp prints the commands in a group.
 func groupHelp(cmd *cobra.Command, w io.Writer) {
 	fmt.Fprintf(w, "usage: %s COMMAND [flags] [arguments]\n\n", cmd.CommandPath())
 	text := cmd.Long
@@ -245,7 +243,6 @@ func groupHelp(cmd *cobra.Command, w io.Writer) {
 	}
 }
 
-// paragraph prints wrapped text.
 func paragraph(w io.Writer, text string) {
 	for _, l := range console.Wrap(text, helpColumns(w)) {
 		fmt.Fprintln(w, l)

@@ -55,13 +55,11 @@ func annotated(t *testing.T) string {
 	return dir
 }
 
-// call runs the program.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	return environCall(t, []string{"HOME=" + t.TempDir()}, args...)
 }
 
-// environCall runs the program with the given environment.
 func environCall(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -117,7 +115,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	}
 }
 
-// An interrupted verification continues where it stopped, and its report is the same as for an uninterrupted one.
+// An interrupted verification continues where it stopped, and its report is the same as without the interruption.
 func TestDatasetVerifyResumes(t *testing.T) {
 	dir := annotated(t)
 	name := filepath.Join(dir, "report.jsonl")
@@ -214,7 +212,8 @@ func TestDatasetSplitAndCard(t *testing.T) {
 	}
 }
 
-// Candidates excluded by annotators do not become training data. A harvest that no one has annotated excludes nothing.
+// Candidates excluded by annotators do not become training data. If no one has annotated a harvest, nothing is
+// excluded.
 func TestReadExcluded(t *testing.T) {
 	dir := annotated(t)
 	candidates, err := dataset.ReadCandidatesDir(dir)
@@ -280,7 +279,7 @@ func TestDatasetMisuse(t *testing.T) {
 	}
 }
 
-// The page is served until the program is told to stop; the program then shuts down cleanly.
+// The annotation page is served until the program is told to stop; it then shuts down cleanly.
 func TestDatasetAnnotate(t *testing.T) {
 	dir := annotated(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -309,7 +308,7 @@ func TestDatasetAnnotate(t *testing.T) {
 	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(page), "1 of 10 resolved") {
 		t.Errorf("the page: %s %v %.300s", resp.Status, err, page)
 	}
-	// A later harvest is noticed without a restart.
+	// A later harvest is detected without a restart.
 	name := filepath.Join(dir, dataset.CandidatesFile)
 	text, err := os.ReadFile(name)
 	if err != nil {

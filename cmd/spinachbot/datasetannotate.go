@@ -83,7 +83,8 @@ name. docs/annotating.md explains the work.`,
 	})
 }
 
-// annotating opens what the annotators' page requires to serve a harvest's folder. The caller closes the store.
+// annotating opens the files and the store with which the annotation page serves a harvest's folder. The caller must
+// close the store.
 func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config, graphName, dir string) (web.Options,
 	*store.Store, error) {
 	candidates := &candidateFile{dir: dir}
@@ -105,7 +106,7 @@ func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config
 	}, st, nil
 }
 
-// wantLoopback rejects addresses reachable from other machines.
+// wantLoopback returns an error for an address that is reachable from other machines.
 func wantLoopback(addr string) error {
 	if err := console.CheckAddress(addr, "127.0.0.1:8090"); err != nil {
 		return err
@@ -117,7 +118,6 @@ func wantLoopback(addr string) error {
 	return nil
 }
 
-// servePage serves requests until ctx is done.
 func servePage(ctx context.Context, listener net.Listener, h http.Handler) error {
 	return serveUntil(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}, listener)
 }
@@ -154,7 +154,7 @@ type labeled struct {
 	tool.Labeler
 }
 
-// candidateFile reads a harvest's candidates and notices when a later harvest has replaced them.
+// candidateFile reads a harvest's candidates, and rereads them when a later harvest has replaced them.
 type candidateFile struct {
 	dir  string
 	mu   sync.Mutex
@@ -174,15 +174,15 @@ func (f *candidateFile) read() ([]dataset.Candidate, error) {
 func (f *candidateFile) changed() bool {
 	info, err := os.Stat(filepath.Join(f.dir, dataset.CandidatesFile))
 	if err != nil {
-		return false // partly replaced or missing; keep what was read before
+		return false // the files are missing or only partly replaced; keep what was read before
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen == nil || !info.ModTime().Equal(f.seen.ModTime()) || info.Size() != f.seen.Size()
 }
 
-// readGolds reads the items that the annotators kept: the validated items and, unless validated is set, items that one
-// annotator kept and no one disputed.
+// readGolds reads the items that the annotators kept. These are the validated items and, unless validated is set, the
+// items that one annotator kept and no one disputed.
 func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold,
 	error) {
 	candidates, cases, err := readCases(ctx, dir, st)

@@ -33,8 +33,8 @@ func newGoldFlags(c *cmdline, format bool) *goldFlags {
 	return g
 }
 
-// read opens the folder's annotations and returns the kept items. If there are none, it returns an error, because an
-// empty benchmark must be a mistake.
+// read opens the folder's annotations and returns the kept items. If there are no such items, it returns an error,
+// because an empty benchmark must be a mistake.
 func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, []release.Gold, error) {
 	st, err := openAnnotations(ctx, dir)
 	if err != nil {
@@ -165,7 +165,6 @@ func nearnesses() []string {
 	return words
 }
 
-// parsePart parses the value of --dev.
 func parsePart(s string) (release.Part, error) {
 	if p, ok := strings.CutSuffix(s, "%"); ok {
 		share, err := strconv.ParseFloat(p, 64)
@@ -237,7 +236,7 @@ func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Desc
 	}
 	d.Annotators = len(people)
 	for i, a := range annotate.Agreements(annotate.FirstVerdicts(events)) {
-		// no names, because a card is public
+		// omit names, because a card is public
 		line := fmt.Sprintf("Pair %d: %d candidates in common, observed agreement %.0f %%", i+1, a.N, 100*a.Observed)
 		if a.Kappa != nil {
 			line += fmt.Sprintf(", Cohen's kappa %.2f", *a.Kappa)

@@ -36,7 +36,7 @@ and after these format, unique_entities, unique_shapes, results, unparsed, quest
 conversations and popularity. notebook.projections is null without results; conversations and popularity are null when
 nothing is known about them.`
 
-// datasetStatsCommand returns the "dataset stats" command. It makes no requests: everything comes from files.
+// datasetStatsCommand returns the "dataset stats" command. The command makes no requests; it only reads files.
 func datasetStatsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE",
 		"measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
@@ -71,7 +71,6 @@ func datasetStatsCommand(e *env) *cobra.Command {
 	})
 }
 
-// datasetReport reads the files and computes the report.
 func datasetReport(e *env, name, pageViews string, results []string) (*stats.Report, error) {
 	items, format, err := readItems(e, name)
 	if err != nil {
@@ -102,7 +101,7 @@ func datasetReport(e *env, name, pageViews string, results []string) (*stats.Rep
 	return stats.Compute(items, format, views), nil
 }
 
-// readItems reads items from a benchmark file, the candidates in a harvest's folder, or standard input.
+// readItems reads items from a benchmark file, from the candidates in a harvest's folder, or from standard input.
 func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 	in := e.stdin
 	if name != "-" {
@@ -127,7 +126,7 @@ func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 	return items, format, nil
 }
 
-// bindingsOf extracts the rows if a result is a complete SPARQL JSON document.
+// bindingsOf returns the rows of a result if it is a complete SPARQL JSON document.
 func bindingsOf(result json.RawMessage) json.RawMessage {
 	if !bytes.HasPrefix(bytes.TrimSpace(result), []byte("{")) {
 		return bytes.TrimSpace(result)

@@ -86,7 +86,6 @@ file.`,
 	})
 }
 
-// verifyChecks reads the items to verify.
 func verifyChecks(ctx context.Context, e *env, path string, flags *goldFlags) ([]release.Check, error) {
 	in := e.stdin
 	if path != "-" {
@@ -122,7 +121,7 @@ type verification struct {
 	sum    release.Summary
 }
 
-// lines writes values as JSON lines.
+// lines writes values in JSON Lines format.
 func lines(w io.Writer) *json.Encoder {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
@@ -136,7 +135,8 @@ type reportLine struct {
 }
 
 // resume opens an existing report, counts its lines, and returns the remaining checks. A line that was cut off is
-// removed. It leaves the file unchanged if the report has a summary, and is thus complete, or is about other items.
+// removed. If the report has a summary, and thus is complete, or is about other items, resume leaves the file
+// unchanged.
 func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -144,7 +144,7 @@ func (v *verification) resume(name string, checks []release.Check) (*os.File, []
 	}
 	rest, err := v.resumeFrom(f, checks)
 	if err != nil {
-		_ = f.Close() // the original error is more useful
+		_ = f.Close() // report the original error, which is more useful
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return f, rest, nil
@@ -208,7 +208,6 @@ func (v *verification) report(d release.Drift) error {
 	return err
 }
 
-// end writes the summary.
 func (v *verification) end() error {
 	if v.file != nil {
 		if err := v.file.Encode(v.sum); err != nil {

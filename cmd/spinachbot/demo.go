@@ -128,8 +128,8 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	return err
 }
 
-// forumAndLedger rejects a data folder whose ledger belongs to a forum that no longer exists: the bot would consider
-// every request on a new forum answered.
+// forumAndLedger returns an error if the ledger in a data folder belongs to a forum that no longer exists, because the
+// bot would consider every request on a new forum answered.
 func forumAndLedger(dir string) error {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
@@ -141,7 +141,7 @@ func forumAndLedger(dir string) error {
 	return nil
 }
 
-// point returns settings that point to the sandbox. They use the scripted model unless another model is configured.
+// point returns settings that point to the sandbox and, unless a model is configured, to the scripted model.
 func (d *demo) point(sb *sandboxServer) *config.Config {
 	cfg := *d.cfg
 	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)
@@ -151,7 +151,7 @@ func (d *demo) point(sb *sandboxServer) *config.Config {
 	return &cfg
 }
 
-// notice returns the notice that tells visitors to the forum page who answers.
+// notice returns the notice on the forum page that tells visitors who answers.
 func (d *demo) notice() string {
 	if d.cfg.HasModel() {
 		return "The bot reads this page every few seconds and answers new requests with the language model " +

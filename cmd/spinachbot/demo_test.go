@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// invoke runs the program in this process with only the given environment.
+// invoke runs the program in this process with exactly the given environment.
 func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, errs bytes.Buffer
@@ -26,8 +26,7 @@ func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr stri
 	return out.String(), errs.String(), code
 }
 
-// seeded contains the expected outcome of each seeded thread: the number of our replies and whether they contain a
-// query.
+// seeded maps each seeded thread to its expected outcome: the number of our replies and whether they contain a query.
 var seeded = map[string]struct {
 	replies int
 	query   bool
@@ -206,7 +205,7 @@ func TestTornTrajectoryIsShown(t *testing.T) {
 	}
 }
 
-// A ledger whose forum no longer exists would consider every request on a new forum answered.
+// With the ledger of a forum that no longer exists, the bot would consider every request on a new forum answered.
 func TestDemoRefusesALedgerWithoutItsForum(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ledgerFile), nil, 0o600); err != nil {
@@ -256,7 +255,7 @@ func withoutRun(out string) string {
 	return out[:max(0, strings.LastIndexByte(out, '\n'))]
 }
 
-// Everything that the model reads and writes is kept (invariant 5), including its judgment of whether a post is a
+// Everything that the model reads and writes is recorded (invariant 5), including its judgment of whether a post is a
 // request.
 func TestTriageIsOnRecord(t *testing.T) {
 	data := t.TempDir()

@@ -22,8 +22,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// Someone posts a request in the demo, gets an answer, and in the same minute replies to an older answer higher up on
-// the page. Both posts are answered.
+// In the demo, someone posts a request, gets an answer, and in the same minute replies to an older answer higher up the
+// page. Both posts are answered.
 func TestDemoAnswersTwoPostsOfOneMinute(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	demo := func() string {
@@ -64,7 +64,6 @@ func TestDemoAnswersTwoPostsOfOneMinute(t *testing.T) {
 	}
 }
 
-// ours lists the bot's comments in a thread.
 func ours(page, heading string) []forum.Comment {
 	var out []forum.Comment
 	for _, th := range forum.Parse("Wikidata:Request a query", page, forum.Options{}).Threads {
@@ -77,7 +76,7 @@ func ours(page, heading string) []forum.Comment {
 	return out
 }
 
-// appendRevision saves a new revision of the demo's forum page in the format that its wiki writes.
+// appendRevision appends a revision of the forum page to the demo wiki's file.
 func appendRevision(t *testing.T, data, text string) {
 	t.Helper()
 	file := filepath.Join(data, wikiName)
@@ -208,7 +207,8 @@ func TestKeepRemovedOnce(t *testing.T) {
 	}
 }
 
-// A command undoes the demo's replies after confirmation. The page is the same as before, and nothing is posted again.
+// A command undoes the demo's replies after confirmation. The page is then the same as before, and nothing is posted
+// again.
 func TestLedgerUndo(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	demo := func() string {

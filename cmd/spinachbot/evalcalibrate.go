@@ -95,7 +95,6 @@ func evalCalibrateCommand(e *env) *cobra.Command {
 	})
 }
 
-// measureWeights evaluates weights on runs.
 func measureWeights(e *env, lessons *evalrun.Lessons, name string, asJSON bool) int {
 	m := confidence.Usual()
 	if name != builtinWeights {

@@ -26,7 +26,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// evalRunFlags are the flags of eval run.
 type evalRunFlags struct {
 	preset                     presetFlags
 	examples                   exampleFlags
@@ -137,7 +136,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		} else if err != nil {
 			return fail(e, err)
 		}
-		defer func() { _ = release() }() // the operating system releases the lock anyway
+		defer func() { _ = release() }() // the operating system releases the lock in any case
 		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, opts: opts, items: items, chosen: chosen,
 			hash: hash}
 		defer s.close()
@@ -145,7 +144,7 @@ func evalRunCommand(e *env) *cobra.Command {
 	})
 }
 
-// check reports mistakes in the flags.
+// check returns an error if the flags are invalid or contradict each other.
 func (f *evalRunFlags) check(rest []string) error {
 	switch {
 	case len(rest) != 1:
@@ -182,7 +181,6 @@ func (f *evalRunFlags) check(rest []string) error {
 // hasMain reports whether --kg includes the graph at SPARQL_ENDPOINT.
 func (f *evalRunFlags) hasMain() bool { return slices.Contains(strings.Split(f.kg, ","), graphs.Main) }
 
-// formNames returns the values that --also accepts.
 func formNames() (out []string) {
 	for _, f := range evalrun.Forms {
 		out = append(out, string(f))
@@ -190,7 +188,6 @@ func formNames() (out []string) {
 	return out
 }
 
-// alsoIn returns the forms named by --also.
 func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
 	for _, name := range f.forms {
 		out = append(out, evalrun.Form(name))
@@ -198,7 +195,7 @@ func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
 	return out
 }
 
-// choose returns the IDs of the items to ask, or nil for all items.
+// choose returns the IDs of the items to run, or nil for all items.
 func (f *evalRunFlags) choose(items []dataset.Item) (map[string]bool, error) {
 	if f.limit == 0 && len(f.ids) == 0 {
 		return nil, nil

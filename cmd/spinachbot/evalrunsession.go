@@ -48,7 +48,7 @@ type evalSession struct {
 
 	settings evalrun.Settings
 	store    *store.Store // nil if only services on this machine are called
-	shared   *store.Store // set with --workers, otherwise nil
+	shared   *store.Store // nil unless --workers is set
 
 	sharedRun string // name of the run in the queue
 
@@ -56,8 +56,8 @@ type evalSession struct {
 	account  *evalrun.Account
 	sources  agent.Sources
 	script   *llm.Script
-	model    agent.Model                  // configured or scripted; nil if there is none
-	recorded map[string]agent.RecordedRun // by question, with whitespace collapsed
+	model    agent.Model                  // the configured or scripted model; nil if there is none
+	recorded map[string]agent.RecordedRun // recorded runs by question, with white space collapsed
 	replay   *evalrun.Recording           // a finished run
 	closers  []func() error
 	book     *lesson.Book // including the lessons being tried
@@ -105,7 +105,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
-	if s.replay == nil { // the recording contains what was shown
+	if s.replay == nil { // the recording contains the notes that were shown
 		missed(s.e, s.opts.Preset, pool)
 	}
 	if s.opts.Examples = s.flags.examples.force; pool != nil {
@@ -183,7 +183,6 @@ func (s *evalSession) share(ctx context.Context, asOf time.Time) (*evalrun.Share
 		Poll: 500 * time.Millisecond}, asOf, err
 }
 
-// readModels reads the script and the recording.
 func (s *evalSession) readModels() (err error) {
 	if s.flags.script != "" {
 		if s.script, err = readScript(s.flags.script); err != nil {
@@ -216,7 +215,7 @@ func (s *evalSession) readModels() (err error) {
 	return nil
 }
 
-// readRecordedRuns reads a log of SPINACH's evaluation. It returns nil if the file is a tape.
+// readRecordedRuns reads a log of the SPINACH evaluation. It returns nil if the file is a tape.
 func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -346,12 +345,10 @@ func (s *evalSession) describeParts() {
 	}
 }
 
-// configured reports whether the run uses the configured model.
 func (s *evalSession) configured() bool {
 	return s.script == nil && s.recorded == nil && s.replay == nil
 }
 
-// openLessons opens the lessons, including those named by --lessons.
 func (s *evalSession) openLessons() (err error) {
 	ids := strings.FieldsFunc(s.flags.lessons, func(r rune) bool { return r == ',' || r == ' ' })
 	if s.book, err = openLessons(s.e, s.cfg.DataDir).Try(ids); err != nil {
@@ -360,14 +357,14 @@ func (s *evalSession) openLessons() (err error) {
 	return s.flags.examples.learned(s.book)
 }
 
-// describeNotes adds to the settings the notes that may be shown.
+// describeNotes adds the notes that may be shown to the settings.
 func (s *evalSession) describeNotes() error {
 	if s.opts.Preset.Notes.N == 0 {
 		return nil
 	}
 	names := strings.Split(strings.ReplaceAll(s.flags.kg, graphs.Embedded, graphs.Main), ",")
 	if len(s.flags.data) > 0 {
-		names = []string{graphs.Main, graphs.Data} // which of them depends on files that are read later
+		names = []string{graphs.Main, graphs.Data} // files that are read later determine which notes are shown
 	}
 	var all []string
 	for _, name := range names {
@@ -383,7 +380,8 @@ func (s *evalSession) describeNotes() error {
 	return nil
 }
 
-// openStore opens the spending accounts: the run's always, and the day's if a paid model or a public endpoint is used.
+// openStore opens the spending accounts: always the run's, and also the day's if a paid model or a public endpoint is
+// used.
 func (s *evalSession) openStore(ctx context.Context) (err error) {
 	var days llm.DayStore = llm.NewMemoryDays()
 	if s.local() {
@@ -446,7 +444,7 @@ func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	return nil
 }
 
-// budgets returns the store that tracks endpoint budgets: the session's store if there is one.
+// budgets returns the store that tracks endpoint budgets, which is the session's store if there is one.
 func (s *evalSession) budgets() remote.BudgetStore {
 	if s.store == nil {
 		return remote.NewMemoryStore()
@@ -470,7 +468,7 @@ func (s *evalSession) openModel(ctx context.Context) error {
 		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel,
 			llm.Secret{}, 0
 	case s.recorded != nil, s.replay != nil:
-		return nil // there is no model for questions that are not in the recording
+		return nil // no model answers questions that are not in the recording
 	}
 	if s.store != nil && s.script == nil {
 		settings.Pauses = s.store

@@ -35,7 +35,6 @@ service failed and items with an empty gold answer are left out of every mean an
 The exit status is also 1 when an item cannot be read; it is listed and the others are scored. It is 2 when a file
 needs more than was given.`
 
-// scoreFlags are the flags of eval score.
 type scoreFlags struct {
 	metric, kg, gold, log, keep string
 	data, results               fileList
@@ -43,7 +42,6 @@ type scoreFlags struct {
 	limit                       time.Duration
 }
 
-// metrics returns the metrics named by --metric.
 func (f *scoreFlags) metrics() []score.Metric {
 	if f.metric == "all" {
 		return score.Metrics()
@@ -51,7 +49,6 @@ func (f *scoreFlags) metrics() []score.Metric {
 	return []score.Metric{score.Metric(f.metric)}
 }
 
-// measures returns the values that --metric accepts.
 func measures() []string {
 	words := []string{"all"}
 	for _, m := range score.Metrics() {
@@ -88,7 +85,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 			Name: f.metric, Metrics: f.metrics(), Limit: f.limit, Stdin: e.stdin,
 			Progress: func(done, asked int) { progress.Show(fmt.Sprintf("%d items scored, %d queries run", done, asked)) },
 		}
-		defer func() { _ = s.Close() }() // each line was synced when it was written
+		defer func() { _ = s.Close() }() // nothing can be lost, since each line was synced when written
 		var cfg *config.Config
 		if f.kg != "" && f.kg != graphs.Embedded {
 			var ok bool
@@ -127,7 +124,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 	})
 }
 
-// advice explains how to provide the data that eval score requires for a file.
+// advice explains how to provide what eval score lacks for scoring a file.
 var advice = map[scorefile.Need]string{
 	scorefile.NeedGold:    "specify --gold FILE",
 	scorefile.NeedRows:    "add --results FILE, --kg NAME or --data FILE to get them",
@@ -136,7 +133,6 @@ var advice = map[scorefile.Need]string{
 	scorefile.NeedKBQA:    "use --metric kbqa",
 }
 
-// read passes the files named by the flags to the scorer.
 func (f *scoreFlags) read(s *scorefile.Scorer) error {
 	for _, name := range f.results {
 		if err := s.ReadResults(name); err != nil {
@@ -185,7 +181,7 @@ func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *
 	return g, done, err
 }
 
-// tell prints one document per file, as text or JSON.
+// tell prints the scores of each file, as text or JSON.
 func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Metric) int {
 	var best *scorefile.Best
 	if len(docs) > 1 {
@@ -218,7 +214,6 @@ func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Me
 	return exitOK
 }
 
-// firstOdd returns the first item that cannot be read.
 func firstOdd(docs []*scorefile.Document) string {
 	for _, d := range docs {
 		if len(d.Odd) > 0 {

@@ -44,8 +44,8 @@ func (m *meaningServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestExamplesByMeaning checks that an embedding model, if configured, ranks the solved questions, and that the vectors
-// are kept for the next start. If the model fails, that is reported once, and the questions are ranked by word matches
-// instead. Items with broken queries are listed.
+// are kept for the next start. If the model fails, the failure is reported once, and the questions are ranked by word
+// matches instead. Items with broken queries are listed.
 func TestExamplesByMeaning(t *testing.T) {
 	m := &meaningServer{}
 	s := httptest.NewServer(m)

@@ -27,7 +27,7 @@ import (
 type exampleFlags struct {
 	paths   fileList
 	force   int
-	lessons []dataset.Item // solved questions from the forum, approved by an operator
+	lessons []dataset.Item // whether to add solved questions from the forum that an operator approved
 }
 
 func (f *exampleFlags) declare(c *cmdline) {
@@ -35,7 +35,7 @@ func (f *exampleFlags) declare(c *cmdline) {
 	c.fs.IntVar(&f.force, "force-examples", 0, "show this `number` of them before the model's first turn, with any preset")
 }
 
-// forumLessons is the source of solved questions that were learned from the forum.
+// forumLessons is the source name of solved questions that were learned from the forum.
 const forumLessons = "corrections on the forum"
 
 // learned adds the solved questions that were learned as lessons.
@@ -44,7 +44,7 @@ func (f *exampleFlags) learned(book *lesson.Book) (err error) {
 	return err
 }
 
-// check reports mistakes in the flags. If have is set, there are solved questions even without --examples.
+// check returns an error if the flags are invalid. If have is set, there are solved questions even without --examples.
 func (f *exampleFlags) check(have bool) error {
 	switch {
 	case f.force < 0:
@@ -55,7 +55,7 @@ func (f *exampleFlags) check(have bool) error {
 	return nil
 }
 
-// read reads the solved questions, except those excluded by held. It returns nil if none were specified.
+// read reads the solved questions, except those that held excludes. It returns nil if none were specified.
 func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
 	if len(f.paths)+len(f.lessons) == 0 {
 		return nil, nil
@@ -128,8 +128,8 @@ func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
 	return pool.Harvest(path, items)
 }
 
-// own returns a copy of the flags. If no file was specified, it adds the scheduled harvest's candidates, if there are
-// any.
+// own returns a copy of the flags. If no file was specified, the copy includes the scheduled harvest's candidates, if
+// there are any.
 func (f *exampleFlags) own(dataDir string) *exampleFlags {
 	out := *f
 	folder := filepath.Join(dataDir, harvestFolder)
@@ -142,8 +142,8 @@ func (f *exampleFlags) own(dataDir string) *exampleFlags {
 // hasEmbeddings reports whether OPENAI_EMBEDDING_MODEL, which is also used for searches, is set.
 func hasEmbeddings(cfg *config.Config) bool { return cfg.Origin("OPENAI_EMBEDDING_MODEL") != "default" }
 
-// byMeaning makes pool, which may be nil, rank questions by meaning if an embedding model is configured. It stores
-// vectors in keep, unless wrap records or replays every exchange.
+// byMeaning makes pool, which may be nil, rank questions by meaning if an embedding model is configured. Vectors are
+// stored in keep, unless wrap records or replays every exchange.
 func byMeaning(lg *slog.Logger, e *env, cfg *config.Config, pool *examples.Pool, days llm.DayStore,
 	keep examples.Vectors, wrap wrapper) error {
 	if pool == nil || !hasEmbeddings(cfg) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// All commands exit with the same status for a missing file and with the same status for a file with invalid content.
+// All commands exit with the same status if a file is missing, and with the same status if its content is invalid.
 func TestFileStatuses(t *testing.T) {
 	t.Chdir(mistakeFolder(t))
 	if err := os.Mkdir("annotated", 0o700); err != nil {

@@ -36,7 +36,6 @@ func forumCommand(e *env) *cobra.Command {
 	return group(e, "forum", "read a talk page", forumParseCommand(e))
 }
 
-// forumFlags are the flags of forum parse.
 type forumFlags struct {
 	format, source, title string
 	opts                  forum.Options
@@ -84,7 +83,6 @@ func forumParseCommand(e *env) *cobra.Command {
 	})
 }
 
-// parse reads the page in a file.
 func (f *forumFlags) parse(file string, stdin io.Reader) (*forum.Page, error) {
 	limit := forum.MaxWikitext
 	if f.format == "html" {

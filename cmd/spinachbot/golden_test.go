@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// mistakeFiles are the files in the folder in which the commands are run.
+// mistakeFiles are the files in the working directory of the commands.
 var mistakeFiles = map[string]string{
 	"empty.json":     "",
 	"binary.bin":     "\x7fELF\x02\x01\x00\x00\xff\xfe",
@@ -287,7 +287,7 @@ func mistakeFolder(t *testing.T) string {
 	return dir
 }
 
-// mistake runs a command that fails and returns its output. No output may mention the program's internals.
+// mistake runs a command that fails and returns its output, which must not mention the program's internals.
 func mistake(t *testing.T, line string) string {
 	t.Helper()
 	var environ, args []string

@@ -25,7 +25,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// harvestFolder is the folder in DATA_DIR that holds a scheduled harvest's files.
+// harvestFolder is the folder in DATA_DIR that contains a scheduled harvest's files.
 const harvestFolder = "harvest"
 
 const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last query of
@@ -42,7 +42,6 @@ With a language model, each candidate gets suggestions for annotators. A query t
 tried on SPARQL_FALLBACK, rewritten if that speaks another dialect. When the wiki does not answer, or an endpoint is
 down and no more queries can be run, the exit status is 4; what was read is kept.`
 
-// harvestFlags are the command's own flags.
 type harvestFlags struct {
 	from, to, source, out      *string
 	noRun, retry, mute, asJSON *bool
@@ -88,13 +87,13 @@ func harvestCommand(e *env) *cobra.Command {
 	})
 }
 
-// harvest runs the command while holding the folder's lock.
+// harvest runs a harvest while holding the folder's lock.
 func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *config.Config, opts harvest.Options) int {
 	if err := ownFolder(opts.Dir); err != nil {
 		return fail(e, err)
 	}
 	show := &harvestProgress{screen: e.screen()}
-	lg := c.logger(slog.LevelInfo) // a user is waiting, so report when the wiki or the endpoint requests a pause
+	lg := c.logger(slog.LevelInfo) // a user is waiting, so report pauses that the wiki or the endpoint requests
 	unlock, err := store.Lock(opts.Dir)
 	if err != nil {
 		return fail(e, err)
@@ -153,8 +152,8 @@ func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 	return o, nil
 }
 
-// harvestParts assembles a harvest that runs separately from the bot, with separate clients and with budgets in a
-// separate database.
+// harvestParts assembles a harvest that runs without the bot. It has its own clients, and its budgets are in a separate
+// database.
 func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time,
 	suggest bool) (harvest.Parts, error) {
 	wiki, err := newReader(lg, cfg, st)
@@ -178,11 +177,11 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	return wireHarvest(lg, cfg, wiki, graph, model, st, now)
 }
 
-// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte of wikitext; if it
-// is not cached, Parsoid takes a minute to render it.
+// htmlTimeout is how long the wiki may take to render an archive page. The archive of a busy month has a megabyte of
+// wikitext; if it is not cached, Parsoid takes a minute to render it.
 const htmlTimeout = 3 * time.Minute
 
-// newReader returns a read-only client for the configured wiki, logged in as the configured account, if there is one.
+// newReader returns a read-only client for the configured wiki. It logs in if an account is configured.
 func newReader(lg *slog.Logger, cfg *config.Config, pauses politehttp.Pauses) (*mediawiki.Client, error) {
 	if cfg.WikiPassword != "" || cfg.OAuth2Token != "" || !cfg.OAuth.Empty() {
 		return newWiki(lg, cfg, "", pauses)
@@ -251,7 +250,7 @@ func bots(cfg *config.Config) []string {
 	return out
 }
 
-// ownFolder rejects a folder that contains candidates not written by a harvest, since they would be replaced.
+// ownFolder returns an error if a folder contains candidates that no harvest wrote, since they would be replaced.
 func ownFolder(dir string) error {
 	_, err := os.Stat(filepath.Join(dir, dataset.CandidatesFile))
 	if err == nil {

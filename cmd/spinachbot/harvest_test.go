@@ -31,7 +31,7 @@ Is there water? [[User:Cid|Cid]] ([[User talk:Cid|talk]]) 10:00, 5 June 2019 (UT
 :See SHORTENER/abc. [[User:Bob|Bob]] ([[User talk:Bob|talk]]) 11:00, 5 June 2019 (UTC)
 `
 
-// harvestWorld starts a sandbox with an archive and a link shortener and returns the settings for using them.
+// harvestWorld starts a sandbox with an archive and a link shortener, and returns settings that refer to them.
 func harvestWorld(t *testing.T) []string {
 	t.Helper()
 	short := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,8 @@ func TestHarvestCommand(t *testing.T) {
 	_ = unlock()
 }
 
-// The endpoint bans us. What has been read is kept, and the exit status shows that the harvest is not finished.
+// The endpoint bans us. If a harvest is interrupted, what it has read is kept, and the exit status shows that it is not
+// finished.
 func TestHarvestEndpointDown(t *testing.T) {
 	angry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "You have been banned until tomorrow", http.StatusForbidden)

@@ -50,7 +50,7 @@ func harvestOptions(cfg *config.Config, dir string) harvest.Options {
 	}
 }
 
-// endpoint describes a query service, given its URL. Wikidata's services and local services accept queries unchanged.
+// endpoint describes the query service at a URL. Wikidata's services and local services accept queries unchanged.
 // QLever requires its own dialect and has the whole graph. Any other service is expected to speak standard SPARQL and
 // to have the whole graph.
 func endpoint(address string, g harvest.Graph) harvest.Endpoint {

@@ -26,17 +26,16 @@ const hostileDir = "../../internal/sandbox/testdata/hostile"
 // canary is the model's API key in these tests. No file or output may contain it.
 const canary = "canary-5f3a9c7e21-do-not-print"
 
-// hostileReplies is the number of replies that each thread on the hostile page must get. Threads not listed must get
-// one.
+// hostileReplies is the number of replies that each thread on the hostile page must get, if it is not one.
 var hostileReplies = map[string]int{
 	"Who am I":             2, // two people ask
-	"Forged answer":        0, // it has the bot's own signature, which the bot cannot recognize as forged
+	"Forged answer":        0, // the post has the bot's signature, which the bot cannot recognize as forged
 	"Do something else":    0, // the model keeps requesting a nonexistent action: retried later
-	"A service that tells": 0, // the model's service rejects every call for it: retried later
-	"Behind the comment":   0, // MediaWiki does not show it
+	"A service that tells": 0, // the model's service rejects every call for this thread: retried later
+	"Behind the comment":   0, // invisible in MediaWiki
 }
 
-// hostileWorld is an environment in which the demo runs on the hostile page: a model that obeys the posts, and a
+// hostileWorld is an environment in which the demo runs on the hostile page. It has a model that obeys the posts, and a
 // listener that must not be contacted.
 type hostileWorld struct {
 	t       *testing.T
@@ -84,7 +83,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// quoting is a model service that rejects side tasks and every step of one request. Its error message quotes the API
+// quoting is a model service that rejects side tasks and every step for one request. Its error message quotes the API
 // key, as careless services do.
 func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -223,7 +222,8 @@ func (w *hostileWorld) checkSecret(page, log string) {
 	}
 }
 
-// checkTerminal checks that the output contains no terminal control characters and no characters that reverse a line.
+// checkTerminal checks that the output contains no terminal control characters and no characters that change the text
+// direction.
 func (w *hostileWorld) checkTerminal(log string) {
 	w.t.Helper()
 	var out bytes.Buffer

@@ -54,7 +54,6 @@ func indexCommand(e *env) *cobra.Command {
 		indexSearchCommand(e))
 }
 
-// indexBuild implements the "index build" command.
 type indexBuild struct {
 	tool.Build
 	kg, endpoint string
@@ -101,7 +100,7 @@ func indexBuildCommand(e *env) *cobra.Command {
 	})
 }
 
-// wrong returns what is wrong with the flags, or "" if nothing is.
+// wrong returns a message about invalid flags, or "" if the flags are valid.
 func (b *indexBuild) wrong() string {
 	sources := 0
 	for _, on := range []bool{b.kg != "", b.endpoint != "", len(b.data) > 0, b.Entities+b.Properties != ""} {
@@ -156,7 +155,8 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 	return err
 }
 
-// openInto opens the OpenSearch index that receives the names. Meanwhile, pulled names are kept in DATA_DIR.
+// openInto opens the OpenSearch index that receives the names. While the index is built, pulled names are kept in
+// DATA_DIR.
 func (b *indexBuild) openInto(e *env, cfg *config.Config, lg *slog.Logger) error {
 	o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)
 	if err != nil {
@@ -295,7 +295,7 @@ func indexSearchCommand(e *env) *cobra.Command {
 	})
 }
 
-// openIndex opens the index in a folder or the index of a graph, with the configured embedding model, if there is one.
+// openIndex opens the index in a folder or the index of a graph, with the embedding model if one is configured.
 func openIndex(dir, name string, cfg *config.Config, lg *slog.Logger, e *env) (lookup.Searcher, error) {
 	if name != "" {
 		o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)

@@ -23,7 +23,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
-// graphUsage is the help text for --kg.
 const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT), embedded (the built-in slice), or one that kg list names"
 
 // graphsUsage is the help text for --kg in commands in which a question may use several graphs.
@@ -51,7 +50,7 @@ func titles(r *registry.Registry) (out []cobra.Completion) {
 	return out
 }
 
-// newGraphs returns the opener for the configured graphs. If KG_FILE is invalid, the error is a *badSettings.
+// newGraphs returns the opener for the configured graphs. If KG_FILE is invalid, it returns a *badSettings error.
 func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (*graphs.Opener,
 	error) {
 	reg, err := graphs.ReadFile(cfg.KGFile)
@@ -71,8 +70,8 @@ func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budge
 		Builtin:   func() (*embedded.Graph, error) { return builtinGraph(e.now) }}, nil
 }
 
-// embedder returns the model named by OPENAI_EMBEDDING_MODEL, or nil if that is not set, in which case searches compare
-// stems and cost nothing.
+// embedder returns the model named by OPENAI_EMBEDDING_MODEL, or nil if it is not set. Without a model, searches
+// compare word stems and cost nothing.
 func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (lookup.Embedder,
 	error) {
 	if !hasEmbeddings(cfg) {
@@ -89,7 +88,6 @@ func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budget
 	return model.Embedder(cfg.OpenAIEmbeddingModel), nil
 }
 
-// knownGraphs checks that the graphs named by --kg exist.
 func knownGraphs(cfg *config.Config, names string) error {
 	reg, err := graphs.ReadFile(cfg.KGFile)
 	if err != nil {
@@ -109,7 +107,7 @@ func (b *badSettings) Error() string {
 }
 func (b *badSettings) Unwrap() error { return b.err }
 
-// graphsFailed reports that a command cannot open its graphs and returns its exit status.
+// graphsFailed prints why a command cannot open its graphs, and returns the exit status.
 func graphsFailed(e *env, command string, err error) int {
 	var bad *badSettings
 	if errors.As(err, &bad) {

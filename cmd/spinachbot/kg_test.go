@@ -34,7 +34,7 @@ func libraryServer(t *testing.T) (address string) {
 	return srv.URL + "/sparql"
 }
 
-// TestKG adds, lists, checks, shows, and queries a graph without editing its entry by hand.
+// TestKG adds, lists, checks, shows, and queries a graph whose entry is never edited by hand.
 func TestKG(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)
@@ -117,7 +117,7 @@ func TestKG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	damaged[len(damaged)/3] ^= 1 // in a section rather than the directory
+	damaged[len(damaged)/3] ^= 1 // in a section, not in the directory
 	if err := os.WriteFile("damaged.idx", damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,8 @@ func TestKG(t *testing.T) {
 	}
 }
 
-// TestWrongKGFile checks that every command that opens graphs reports all mistakes at once and that the bot continues.
+// TestWrongKGFile checks that every command that opens graphs reports all mistakes in KG_FILE at once, and that the bot
+// continues.
 func TestWrongKGFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	before := "graphs:\n  a:\n    endpont: http://x/\n  B:\n    endpoint: http://x/?token=geheim\n"

@@ -21,7 +21,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// ledgerFile is the name of the database file in DATA_DIR.
 const ledgerFile = "spinachbot.db"
 
 // openLedger opens the configured database: DATABASE_URL or a file in DATA_DIR.
@@ -135,7 +134,7 @@ func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string)
 	})
 }
 
-// orRetry adds a hint to the error from a change if the entry is closed: ledger retry reopens it.
+// orRetry adds a hint to the error from a change if the entry is closed and ledger retry would reopen it.
 func (l *ledger) orRetry(ctx context.Context, verb bot.Act, id string, err error) error {
 	if err == nil || verb == bot.ActRetry {
 		return err
@@ -178,7 +177,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	return exitOK
 }
 
-// wikiAPIs returns the API URLs of all wikis by name, including those in WIKIS if that file can be read.
+// wikiAPIs maps the names of all wikis to their API URLs, including the wikis in WIKIS if that file can be read.
 func wikiAPIs(e *env, cfg *config.Config) map[string]string {
 	more, err := wikisToRead(cfg)
 	if err != nil {
@@ -191,7 +190,7 @@ func wikiAPIs(e *env, cfg *config.Config) map[string]string {
 	return out
 }
 
-// ledger is an open ledger that an operator works on.
+// ledger is the open ledger on which a command operates.
 type ledger struct {
 	show.Ledger
 	e    *env
@@ -273,7 +272,6 @@ func (l *ledger) show(ctx context.Context, ids []string, diff, wikitext bool) er
 	return nil
 }
 
-// changed prints the new state of an entry.
 func (l *ledger) changed(en *bot.Entry, err error) error {
 	if err == nil {
 		fmt.Fprintf(l.e.stdout, "%s  %s\n", en.Key, text.OneLine(show.State(en)))
@@ -329,8 +327,8 @@ func operatorName(e *env, cfg *config.Config, by string) string {
 	return cmp.Or(by, cfg.Operator, e.variable("USER"), "operator")
 }
 
-// completeEntries completes the IDs of ledger entries in the given states. Each is described by its state, author, and
-// heading.
+// completeEntries completes the IDs of ledger entries in the given states. The shell shows each entry's state, author,
+// and heading.
 func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		cfg, ok := c.loadQuietly()
@@ -345,7 +343,7 @@ func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer st.Close()
-		entries, _ := bot.List(cmd.Context(), st, states...) // without a ledger, there is nothing to complete
+		entries, _ := bot.List(cmd.Context(), st, states...) // there is no ledger
 		var out []cobra.Completion
 		for _, en := range entries {
 			if !slices.Contains(args, en.Key) {

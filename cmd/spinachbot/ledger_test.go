@@ -166,7 +166,7 @@ func TestLedgerEditPosted(t *testing.T) {
 	}
 }
 
-// onRead runs a function before its first read to simulate another program that acts while the operator is thinking.
+// onRead runs a function before its first read, to simulate another program that acts while the operator is thinking.
 type onRead struct {
 	io.Reader
 	first func()
@@ -180,7 +180,7 @@ func (r *onRead) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Only text that was shown is approved: a reply that has changed in the meantime is first shown again.
+// Only text that the operator was shown is approved: if a reply has changed in the meantime, it is first shown again.
 func TestLedgerReviewChanged(t *testing.T) {
 	dir := drafted(t)
 	var out, errs bytes.Buffer

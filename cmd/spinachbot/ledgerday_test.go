@@ -107,7 +107,7 @@ func TestRunSetup(t *testing.T) {
 	}
 }
 
-// Every command that shows links links to the right wiki for requests on another wiki in WIKIS, without needing that
+// For requests on another wiki in WIKIS, every command that shows links shows that wiki's links, without needing the
 // wiki's password.
 func TestLedgerLinksOtherWikis(t *testing.T) {
 	dir := drafted(t)
@@ -161,7 +161,7 @@ func TestRejectNames(t *testing.T) {
 	}
 }
 
-// The error for an action that is not allowed on a closed entry explains how to reopen the entry.
+// If an action is not allowed because an entry is closed, the error explains how to reopen the entry.
 func TestClosedEntryNamesRetry(t *testing.T) {
 	dir := drafted(t)
 	if code, _, errs := ledgerCall(t, dir, "", nil, "reject", "sb-1"); code != exitOK {
@@ -178,7 +178,7 @@ func TestClosedEntryNamesRetry(t *testing.T) {
 	}
 }
 
-// config check also reads the WIKIS file, so that errors in it are found before the bot starts.
+// config check also reads the WIKIS file, so that its errors are found before the bot starts.
 func TestConfigCheckReadsWikis(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "wikis.yaml")
@@ -201,7 +201,7 @@ func TestConfigCheckReadsWikis(t *testing.T) {
 	}
 }
 
-// Runs that failed because of a service say nothing about the graph, so no notes are derived from them.
+// Runs that failed because of a service reveal nothing about the graph, so no notes are derived from them.
 func TestRunsWithoutAWord(t *testing.T) {
 	ended := func(reason event.Reason) *transcript.Run {
 		return &transcript.Run{End: &event.Event{Reason: string(reason)}}

@@ -37,7 +37,6 @@ func ledgerReviewCommand(e *env) *cobra.Command {
 	})
 }
 
-// review is a review session.
 type review struct {
 	*ledger
 	by                       string
@@ -73,7 +72,7 @@ func (r *review) run(ctx context.Context, ids []string) error {
 			r.left += len(r.rest)
 			break
 		}
-		entries = append(entries[:i+1:i+1], r.rest[1:]...) // excluding the entries that were approved together
+		entries = append(entries[:i+1:i+1], r.rest[1:]...) // without the entries that were approved together
 	}
 	fmt.Fprintf(r.Out, "%d approved, %d rejected, %d left\n", r.approved, r.rejected, r.left)
 	return nil
@@ -120,7 +119,7 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 			return false, ctx.Err()
 		case errors.Is(err, io.EOF):
 			return false, nil
-		case err != nil: // for example, a state that does not allow it: print the error and ask again
+		case err != nil: // for example, the entry's state does not allow the action: print the error and ask again
 			fmt.Fprintln(r.e.stderr, "spinachbot:", text.Clean(err.Error()))
 		case done:
 			*count++
@@ -235,7 +234,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	if err != nil {
 		return err
 	}
-	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // reported before the user types anything
+	if en.Draft == nil || !slices.Contains(bot.ActEdit.On(), en.State) { // report this before the user types anything
 		return fmt.Errorf("edit %s: it is %s; only a waiting draft can be edited", en.Key, en.State)
 	}
 	var text string
@@ -252,7 +251,7 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	return l.changed(l.revise(ctx, en, text, by))
 }
 
-// revise replaces the text unless the new text is the same.
+// revise replaces the text, and returns an error if the new text is the same.
 func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*bot.Entry, error) {
 	if text.Fold(given) == text.Fold(en.Draft.Reply.Short) {
 		return en, errors.New("nothing was changed")
@@ -274,8 +273,8 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 	return s, err
 }
 
-// several lists the remaining entries and approves the entries whose numbers are typed. shown is true if the entry
-// under review was approved; the other approved entries are removed from the remaining entries.
+// several lists the remaining entries and approves those whose numbers the operator types. shown reports whether the
+// entry under review was approved; the other approved entries are removed from the remaining entries.
 func (r *review) several(ctx context.Context) (shown bool, err error) {
 	for i, en := range r.rest {
 		confidence := "  - "

@@ -40,7 +40,6 @@ func ledgerUndoCommand(e *env) *cobra.Command {
 	})
 }
 
-// undo asks for confirmation and removes replies.
 func (l *ledger) undo(ctx context.Context, lg *slog.Logger, ids []string, by string, yes bool) error {
 	entries, err := l.find(ctx, ids)
 	if err != nil {

@@ -362,7 +362,7 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	return len(after) - len(before), err
 }
 
-// saysNothing reports whether a run says nothing about the graph because the graph failed or there was no model.
+// saysNothing reports whether a run reveals nothing about the graph because the graph failed or there was no model.
 func saysNothing(r *transcript.Run) bool {
 	return r.End != nil && (r.End.Reason == string(event.NoModel) || r.End.Reason == string(event.GraphFailed))
 }

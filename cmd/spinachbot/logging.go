@@ -8,8 +8,8 @@ import (
 )
 
 // logger returns a logger that writes messages at the given level and above to standard error, or all messages with -v.
-// If the logger does not write [slog.LevelInfo], retried failures are only counted, and the program prints their number
-// before it exits.
+// If the level is above [slog.LevelInfo], retried failures are only counted, and the program prints their number before
+// it exits.
 func (c *cmdline) logger(level slog.Level) *slog.Logger {
 	if c.verbose != nil && *c.verbose {
 		level = slog.LevelDebug

@@ -6,7 +6,8 @@
 // command has its own file.
 //
 // The package has more than 6,000 lines: it contains the flags, help, and wiring of all commands, and each server,
-// page, and kind of bot adds more. The wiring of run and serve would be the first part to move into separate packages.
+// page, and kind of bot adds to them. The first part to move into separate packages would be the wiring of run and
+// serve.
 package main
 
 import (
@@ -54,16 +55,16 @@ type env struct {
 	now     func() time.Time
 	args    []string // as given, for messages
 	retries console.Retries
-	secrets *politehttp.Scrubber // removes the secret settings; nil before the settings are read
+	secrets *politehttp.Scrubber // removes secrets from text; nil before the settings are read
 }
 
-// newEnv returns the process's own environment.
+// newEnv returns the environment of the process.
 func newEnv() *env {
 	return &env{stdin: os.Stdin, stdout: &console.Output{File: os.Stdout}, stderr: os.Stderr, environ: os.Environ(),
 		now: time.Now}
 }
 
-// scrub returns its argument with the configured secrets removed.
+// scrub removes the configured secrets from a text.
 func (e *env) scrub(text string) string {
 	if e.secrets == nil {
 		return text
@@ -71,7 +72,6 @@ func (e *env) scrub(text string) string {
 	return e.secrets.Text(text)
 }
 
-// variable returns the value of an environment variable, or "" if it is not set.
 func (e *env) variable(name string) string {
 	for _, kv := range e.environ {
 		if n, v, _ := strings.Cut(kv, "="); n == name {
@@ -129,7 +129,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "spinachbot: warning: a crash may write secrets to a core file:", err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	context.AfterFunc(ctx, stop) // a second signal ends the program immediately
 	code := run(ctx, newEnv(), os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -160,7 +160,6 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	return code
 }
 
-// execute finds the command and runs it.
 func execute(ctx context.Context, e *env, args []string) int {
 	root := newRoot(e)
 	root.SetArgs(append([]string{}, verbFirst(root, args)...)) // nil would make cobra use os.Args
@@ -195,7 +194,7 @@ func fail(e *env, err error) int {
 // usageError is an error in the command line, such as two flags that cannot be used together.
 type usageError struct{ error }
 
-// Unwrap returns the wrapped error.
+// Unwrap returns the underlying error.
 func (u usageError) Unwrap() error { return u.error }
 
 // unopened reports whether a file or folder is missing, is of the wrong kind, or may not be opened or created, which

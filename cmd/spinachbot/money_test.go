@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// dearModel serves the scripted model, which bills two million input tokens for each action.
+// dearModel serves the scripted model but bills two million input tokens per action.
 func dearModel(t *testing.T) string {
 	t.Helper()
 	script, err := sandbox.Script()

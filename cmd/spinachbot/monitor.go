@@ -17,7 +17,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/health"
 )
 
-// profilesFlag declares --pprof.
 func profilesFlag(c *cmdline) *string {
 	return c.fs.String("pprof", "", "loopback `address`, such as 127.0.0.1:6060, at which go tool pprof finds profiles; nobody else can reach it")
 }
@@ -56,8 +55,8 @@ func aside(ctx context.Context, lg *slog.Logger, flag, address string, h http.Ha
 	return nil
 }
 
-// watched serves a bot's counters and health until ctx is done. If the address is reachable from other machines, any
-// host name is accepted, since probes use IP addresses.
+// watched serves a bot's metrics and health checks until ctx is done. If the address is reachable from other machines,
+// any host name is accepted, since probes use IP addresses.
 func watched(ctx context.Context, lg *slog.Logger, address string, counts *metrics.Metrics, ready health.Check) error {
 	if address == "" {
 		return nil
@@ -73,7 +72,7 @@ func watched(ctx context.Context, lg *slog.Logger, address string, counts *metri
 	return aside(ctx, lg, "--metrics-addr", address, guard.Guard(mux, guard.Options{Log: lg, Hosts: hosts}))
 }
 
-// ledgerReady reports whether the ledger can be read.
+// ledgerReady returns a check that the ledger can be read.
 func ledgerReady(st *store.Store, now func() time.Time) health.Check {
 	return func(ctx context.Context) error {
 		_, err := st.Spent(ctx, now().UTC().Format(time.DateOnly))
@@ -81,7 +80,7 @@ func ledgerReady(st *store.Store, now func() time.Time) health.Check {
 	}
 }
 
-// countLedger adds gauges computed from the ledger to the metrics.
+// countLedger adds gauges computed from the ledger to counts.
 func countLedger(counts *metrics.Metrics, st *store.Store, now func() time.Time) {
 	counts.Gauges("ledger_entries", "Entries of the ledger, by state.", "state",
 		func(ctx context.Context) (map[string]float64, error) {
@@ -117,7 +116,7 @@ func of(b bool) float64 {
 	return 0
 }
 
-// ledgerCounts adds the value of each ledger entry to the sum for its label.
+// ledgerCounts adds the value of each ledger entry to the sum for the entry's label.
 func ledgerCounts(ctx context.Context, st *store.Store, sums map[string]float64,
 	value func(*bot.Entry) (label string, n float64)) (map[string]float64, error) {
 	entries, err := st.Entries(ctx, bot.Filter{})
@@ -133,5 +132,4 @@ func counting(counts *metrics.Metrics, service string) wrapper {
 	return func(rt http.RoundTripper) http.RoundTripper { return counts.Transport(service, rt) }
 }
 
-// newRequestID returns an ID that identifies a request in the log.
 func newRequestID() string { return strconv.FormatUint(randomUint64(), 36) }

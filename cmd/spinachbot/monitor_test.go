@@ -25,8 +25,8 @@ func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
 	return nil, context.DeadlineExceeded
 }
 
-// scraped returns the metrics that Prometheus sees after one event of each kind, with a posted reply, a waiting draft,
-// and an unsolved request.
+// scraped returns the metrics as Prometheus sees them after one event of each kind, with a posted reply, a waiting
+// draft, and an unsolved request in the ledger.
 func scraped(t *testing.T) string {
 	t.Helper()
 	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "ledger.db"))

@@ -28,7 +28,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// An editor setting that consists of spaces is ignored.
+// An EDITOR or VISUAL that consists of spaces is ignored.
 func TestBlankEditor(t *testing.T) {
 	e := &env{environ: []string{"VISUAL= ", "EDITOR=vi"}}
 	if got := e.editor(); got != "vi" {

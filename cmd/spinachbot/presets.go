@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// presetFlags choose the preset and the policy.
+// presetFlags are the flags that choose the preset and the policy.
 type presetFlags struct {
 	name, file, policy, tree, kind string
 	runs                           int
@@ -31,7 +31,7 @@ const listPresets = "list"
 // answerPreset describes, in help texts, the default preset of a command that answers as the bot does.
 const answerPreset = "the setting ANSWER_PRESET, best unless it is set"
 
-// declare declares the flags. usual describes the preset that is used if none is specified.
+// declare declares the flags. usual describes the default preset.
 func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	usage := "`system` to work like: " + orList(preset.Names())
 	if len(more) > 0 {
@@ -48,7 +48,7 @@ func (f *presetFlags) declare(c *cmdline, usual string, more ...string) {
 	c.fs.Var(&f.presets, "presets", "`presets` of these tries, separated by commas, used in turn; the first is also --preset")
 }
 
-// options returns the agent options specified by the flags. usual is the preset that is used if none is specified.
+// options returns the agent options that the flags specify. usual is the default preset.
 func (f *presetFlags) options(usual string) (agent.Options, error) {
 	variants, err := f.variants()
 	if err != nil {
@@ -104,7 +104,6 @@ func (f *presetFlags) one(variants []step.Variant, usual string) (*preset.Preset
 	return p, nil
 }
 
-// maxRuns is the maximum number of tries for a question.
 const maxRuns = 20
 
 // variants returns the presets for a vote's tries, or nil if all tries use the same preset.
@@ -166,7 +165,6 @@ func (f *presetFlags) fingerprint(p *preset.Preset) (string, error) {
 	return fmt.Sprintf("%s sha256:%x", p.Name, h.Sum(nil)[:16]), nil
 }
 
-// list prints an explanation of the presets.
 func (f *presetFlags) list(w io.Writer) error {
 	if f.file != "" {
 		return errors.New("--preset list and --preset-file cannot be used together")

@@ -1,4 +1,4 @@
-// More than 500 lines: this file wires `run` in the order in which its parts are created.
+// This file has more than 500 lines because it wires `run` in the order in which its parts are created.
 
 package main
 
@@ -112,7 +112,6 @@ POSTING is off until you enable it.`,
 	})
 }
 
-// policy returns the bot's policy, as configured.
 func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	return bot.Config{
 		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage,
@@ -130,7 +129,6 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	}
 }
 
-// running is one invocation of the run command.
 type running struct {
 	e       *env
 	lg      *slog.Logger
@@ -145,7 +143,6 @@ type running struct {
 	others  []otherWiki
 }
 
-// otherWiki is a wiki from the WIKIS file.
 type otherWiki struct {
 	name  string
 	cfg   *config.Config
@@ -173,13 +170,12 @@ func (r *running) wire(ctx context.Context) (err error) {
 	return nil
 }
 
-// moreWikis reads the WIKIS file.
 func moreWikis(e *env, cfg *config.Config) ([]string, map[string]*config.Config, error) {
 	return readWikis(cfg, e.variable)
 }
 
-// wikisToRead reads the same file for commands that only read the wikis and do not need the secrets to which the file
-// refers.
+// wikisToRead reads the WIKIS file for commands that only read the wikis, which do not need the secrets that the file
+// refers to.
 func wikisToRead(cfg *config.Config) (map[string]*config.Config, error) {
 	_, all, err := readWikis(cfg, func(string) string { return "not needed for reading" })
 	return all, err
@@ -216,8 +212,8 @@ func (r *running) bots(st bot.Store, pol bot.Config) (*several.Bots, error) {
 	return all, nil
 }
 
-// drainTime is how long work in progress may continue after the program is asked to stop. Including the time to record
-// the ending, it is less than the 30 seconds that service managers wait.
+// drainTime is how long work in progress may continue after the program is asked to stop. Together with the time to
+// record the outcome, it is less than the 30 seconds that service managers wait.
 const drainTime = 20 * time.Second
 
 func (r *running) run(ctx context.Context) (err error) {
@@ -245,7 +241,7 @@ func (r *running) run(ctx context.Context) (err error) {
 // daily is the schedule for deleting expired data.
 const daily = "47 2 * * *"
 
-// often is the schedule for checking whether steps behind replies must be written.
+// often is the schedule for checking whether pages with the steps behind replies must be written.
 const often = "*/5 * * * *"
 
 // hourly is the schedule for checking whether a digest is due.
@@ -259,7 +255,7 @@ func (r *running) retention() *retain.Retention {
 		Page: r.cfg.ForumPage, Archive: r.cfg.ArchivePrefix, Removed: r.cfg.KeepRemoved}
 }
 
-// removedPosts erases posts that are no longer on any of the wikis. A failure on one wiki does not stop the others.
+// removedPosts erases the posts that are no longer on their wikis. A failure on one wiki does not stop the others.
 func (r *running) removedPosts(ctx context.Context) error {
 	errs := []error{r.retention().RemovedPosts(ctx)}
 	for _, o := range r.others {
@@ -305,7 +301,6 @@ func (r *running) deleteOld(ctx context.Context) (stop func()) {
 	return func() { <-cr.Stop().Done() }
 }
 
-// round does one round.
 func (r *running) round(ctx context.Context, b *several.Bots) error {
 	sums, err := b.Round(ctx)
 	for i, sum := range sums {
@@ -320,7 +315,6 @@ func (r *running) round(ctx context.Context, b *several.Bots) error {
 	return errors.Join(err, r.digest(ctx, b), r.removedToday(ctx))
 }
 
-// digest writes the daily digest if it is due.
 func (r *running) digest(ctx context.Context, b *several.Bots) error {
 	return b.Bots[0].WriteDigest(ctx, func(ctx context.Context, from, to time.Time) (string, error) {
 		spent, err := spentLately(ctx, r.st, r.cfg, to, 1)
@@ -335,7 +329,7 @@ func (r *running) digest(ctx context.Context, b *several.Bots) error {
 	})
 }
 
-// stepPages returns the pages with the steps behind replies, or nil if such pages are not written.
+// stepPages returns the pages with the steps behind replies, or nil if they are disabled.
 func (r *running) stepPages(b *several.Bots) *tracepage.Pages {
 	if r.cfg.TracePage == "" || r.pol.DryRun || r.pol.Posting == bot.Off {
 		return nil
@@ -344,7 +338,7 @@ func (r *running) stepPages(b *several.Bots) *tracepage.Pages {
 		Now: r.e.now, Account: r.pol.Account, Parent: r.cfg.TracePage, Keep: r.cfg.KeepTrajectories, Hide: r.cfg.Secrets()}
 }
 
-// watch runs a step on the page's schedule and the jobs on their own schedules.
+// watch runs step on the schedule for reading the page, and the jobs on their own schedules.
 func (r *running) watch(ctx context.Context, b *several.Bots, step func(context.Context) error) error {
 	var jobs []job
 	if r.cfg.DigestPage != "" {
@@ -362,7 +356,7 @@ func (r *running) watch(ctx context.Context, b *several.Bots, step func(context.
 	return watch(ctx, r.lg, step, r.cfg.WatchSchedule, jobs...)
 }
 
-// shared shares the work with other processes that use the same database.
+// shared runs the bot as one of several processes that use the same database.
 func (r *running) shared(ctx context.Context) error {
 	r.pol.Holder, r.pol.Lease = leader.Holder(), r.lease
 	publisher := func(l leader.Lease) (*several.Bots, error) {
@@ -436,10 +430,9 @@ type botParts struct {
 	now     func() time.Time
 	// whether the bot also reads pages that mention its account
 	mentions bool
-	tools    bool // replies without a query are posted through DiscussionTools if the wiki has it
+	tools    bool // whether replies without a query are posted through DiscussionTools if the wiki has it
 }
 
-// bot returns a bot.
 func (p *botParts) bot(st bot.Store, pol bot.Config) (*bot.Bot, error) {
 	pol.Similar, pol.Compare, pol.Rerun, pol.Figures = p.similar, p.compare, p.rerun, p.figures
 	pol.Held, pol.Recognize = p.counts.Held, p.service
@@ -453,7 +446,6 @@ func (p *botParts) bot(st bot.Store, pol bot.Config) (*bot.Bot, error) {
 	return bot.New(p.lg, st, adapter.Wiki{Client: p.wiki}, p.service, p.now, pol)
 }
 
-// wireBot returns a bot.
 func wireBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, e *env, mcfg llm.Config,
 	pol bot.Config, counts *metrics.Metrics) (*bot.Bot, error) {
 	parts, err := wireParts(ctx, lg, cfg, st, e, mcfg, counts)
@@ -524,9 +516,9 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 }
 
 // toolsMayPost reports whether replies may be posted through DiscussionTools, which does not support a base revision.
-// That requires a single process and a wiki that rejects the process's late requests, because the session has ended or,
-// with OAuth 1.0a, because the time in the signature is more than five minutes ago. A request with an OAuth 2 token
-// never expires.
+// It must therefore be certain that late requests are rejected: there may be only one process, and the wiki rejects a
+// request whose session has ended or, with OAuth 1.0a, whose signature is more than five minutes old. A request with an
+// OAuth 2 token never expires.
 func toolsMayPost(cfg *config.Config) bool {
 	return cfg.DiscussionTools == "on" && cfg.DatabaseURL == "" && cfg.OAuth2Token.Reveal() == ""
 }
@@ -537,8 +529,8 @@ type job struct {
 	run               func(ctx context.Context) error
 }
 
-// watch runs a step on a schedule until ctx is done or the account may not edit. It does not start a step while another
-// is running.
+// watch runs step on a schedule until ctx is done or the account may not edit. It skips a step while the previous one
+// is still running.
 func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) error, schedule string, jobs ...job) error {
 	if schedule == "" {
 		return usageError{errors.New("WATCH_SCHEDULE is empty: when should the page be read?")}
@@ -576,7 +568,7 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	cr.Start()
 	<-ctx.Done()
 	<-cr.Stop().Done()
-	turn.Lock()   // wait for the first round, too
+	turn.Lock()   // wait for a round in progress, including the first
 	turn.Unlock() //nolint:staticcheck // only the waiting matters
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return err
@@ -585,7 +577,7 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	return nil
 }
 
-// oneAtATime returns a function that runs a job unless its previous run is still in progress. Errors are logged, and
+// oneAtATime returns a function that runs a job unless its previous run is still in progress. It logs errors, so that
 // the bot continues.
 func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
 	var turn sync.Mutex

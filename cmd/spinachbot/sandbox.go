@@ -78,8 +78,8 @@ The graph is kept in memory, which is enough for some million triples. Larger da
 	})
 }
 
-// wikiFile returns the name of the file in which the sandbox's wiki stores its pages: a file in DATA_DIR or, if that is
-// not set, "" for memory.
+// wikiFile returns the name of the file in DATA_DIR in which the sandbox's wiki stores its pages, or "" if DATA_DIR is
+// not set and the pages are kept in memory.
 func wikiFile(cfg *config.Config) string {
 	if cfg.Origin("DATA_DIR") == "default" {
 		return ""
@@ -102,10 +102,9 @@ type sandboxOptions struct {
 	// title prefix of archive pages; one archive page is seeded along with the built-in forum page
 	archive  string
 	wikiFile string
-	notice   string // at the top of the forum page
+	notice   string // text at the top of the forum page
 }
 
-// sandboxServer is the running sandbox.
 type sandboxServer struct {
 	lg       *slog.Logger
 	url      string
@@ -116,14 +115,14 @@ type sandboxServer struct {
 	activity *sandbox.Activity
 }
 
-// builtinGraph returns a graph of the built-in slice.
+// builtinGraph returns a graph with the built-in slice of Wikidata.
 func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
 // sandboxParallel is the maximum number of queries that the sandbox runs at once. The graph divides its memory among
-// them, and small queries get their share no matter how many greedy queries there are, so the limit need not be low to
-// protect them.
+// them, and small queries get their share however many greedy queries there are, so a low limit is not needed to
+// protect small queries.
 const sandboxParallel = 128
 
 func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
@@ -218,8 +217,8 @@ func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
 	return nil
 }
 
-// ownHost rejects requests for other host names if the sandbox listens on a loopback address, so that no web page can
-// reach it through a host name that points to this machine.
+// ownHost rejects requests for host names other than loopback ones if the sandbox listens on a loopback address, so
+// that no web page can reach it through a host name that resolves to this machine.
 func ownHost(addr net.Addr, next http.Handler) http.Handler {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {
@@ -234,7 +233,6 @@ func ownHost(addr net.Addr, next http.Handler) http.Handler {
 	})
 }
 
-// serve handles requests until ctx is done.
 func (s *sandboxServer) serve(ctx context.Context) error {
 	return serveUntil(ctx, s.server, s.listener)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestSandboxPrivateData checks that other websites' pages can read the built-in data, but not the user's data.
+// TestSandboxPrivateData checks that pages of other websites can read the built-in data, but not the user's data.
 func TestSandboxPrivateData(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "private.nt")
 	if err := os.WriteFile(file, []byte("<http://example.org/s> <http://example.org/p> \"secret\" .\n"),

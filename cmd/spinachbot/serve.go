@@ -68,7 +68,6 @@ machine.`,
 	return c.command(s.run)
 }
 
-// serving is one invocation of the serve command, with its flags.
 type serving struct {
 	e *env
 	c *cmdline
@@ -83,7 +82,7 @@ type serving struct {
 	ask             askFlags
 	annotate        string
 	examples        string
-	closing         []io.Closer // what the pages opened
+	closing         []io.Closer // resources that the pages opened
 }
 
 func (s *serving) run(ctx context.Context, rest []string) int {
@@ -137,7 +136,6 @@ func (s *serving) run(ctx context.Context, rest []string) int {
 	return exitOK
 }
 
-// handler assembles the server's parts.
 func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, opts agent.Options,
 	dir string) (http.Handler, error) {
 	counts := metrics.New(version(), s.e.now)

@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// askFlags are the flags for the page on which visitors ask questions.
+// askFlags are the flags for the page where visitors ask questions.
 type askFlags struct {
 	rate, parallel int
 	header         string
@@ -29,7 +29,7 @@ func (f *askFlags) declare(c *cmdline) {
 	c.fs.StringVar(&f.header, "client-header", "", "`header` in which a proxy names the client, such as X-Forwarded-For (default: the connection's address)")
 }
 
-// askPages adds the page on which visitors ask questions.
+// askPages adds the page where visitors ask questions.
 func (s *serving) askPages(ctx context.Context, lg *slog.Logger, cfg *config.Config, model agent.Model,
 	shelf *graphs.Shelf, opts agent.Options, counts *metrics.Metrics, dir string,
 	site *layout.Site, reg *registry.Registry) *webask.Server {

@@ -64,7 +64,7 @@ func (s *serving) private(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 	return s.annotators(ctx, lg, cfg, site, door, pages)
 }
 
-// annotators adds the annotators' page, for everyone who is logged in.
+// annotators adds the annotation page, which every logged-in user can open.
 func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.Config, site *layout.Site,
 	door *login.Door, pages map[string]http.Handler) error {
 	graph, _, _ := strings.Cut(s.graph, ",")
@@ -93,7 +93,6 @@ func (s *serving) annotators(ctx context.Context, lg *slog.Logger, cfg *config.C
 	return nil
 }
 
-// close closes everything that was opened for the pages.
 func (s *serving) close() {
 	for _, c := range s.closing {
 		_ = c.Close() // all writes are already durable

@@ -10,12 +10,13 @@ import (
 	webask "github.com/spinachbot/spinachbot/internal/web/ask"
 )
 
-// picturesFolder is the folder in DATA_DIR for pictures that results refer to. They can always be fetched again.
+// picturesFolder is the folder in DATA_DIR for pictures that results refer to. It is only a cache, since pictures can
+// be fetched again.
 const picturesFolder = "pictures"
 
 // picturesFrom returns the base URL of the pictures that results refer to, or "" for no pictures. A local graph may be
-// private or part of a trial without a network, so nothing is requested from Wikimedia Commons for such a graph unless
-// the settings allow it.
+// private or part of a trial without a network, so for a local graph, nothing is requested from Wikimedia Commons
+// unless the settings allow it.
 func picturesFrom(cfg *config.Config) string {
 	switch {
 	case cfg.PicturesURL == config.Off || cfg.PicturesURL == "" && isLoopback(cfg.SPARQLEndpoint):
@@ -26,7 +27,7 @@ func picturesFrom(cfg *config.Config) string {
 	return picture.Commons
 }
 
-// newPictures returns a fetcher for the pictures in results, or nil if results only show links.
+// newPictures returns a fetcher for the pictures in results, or nil if results show only links.
 func newPictures(lg *slog.Logger, e *env, cfg *config.Config, wrap wrapper) webask.Pictures {
 	base := picturesFrom(cfg)
 	if base == "" {

@@ -72,7 +72,7 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 	return c
 }
 
-// hide hides settings from the help of a command that reads only other settings in their groups.
+// hide hides settings from the help of a command that does not read them, though it reads others in their groups.
 func (c *cmdline) hide(names ...string) {
 	for _, k := range config.Keys() {
 		if !slices.Contains(names, k.Name) {
@@ -85,7 +85,7 @@ func (c *cmdline) hide(names ...string) {
 	}
 }
 
-// environmentNote returns the manual page's explanation of the settings' names in the environment.
+// environmentNote returns the manual page's note on how settings are named in the environment.
 func environmentNote(groups map[config.Group]bool) string {
 	var secrets []string
 	for _, k := range config.Keys() {

@@ -65,7 +65,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// Presets are defined in one place: ask explains and checks them, and a file may define another.
+// Presets are defined in one place: ask explains and checks them, and a file may define an additional one.
 func TestPresetFlags(t *testing.T) {
 	out, errs, code := invoke(t, nil, "ask", "--preset", "list")
 	if code != exitOK || !strings.HasPrefix(out, "spinach: ") || !strings.Contains(out, "execute_sparql") ||
@@ -97,7 +97,7 @@ func TestPresetFlags(t *testing.T) {
 	}
 }
 
-// Manual pages do not mention settings that do nothing yet.
+// Manual pages do not mention settings that have no effect yet.
 func TestManualUnusedSettings(t *testing.T) {
 	root := newRoot(&env{})
 	addNotes(root)

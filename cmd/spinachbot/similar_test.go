@@ -28,8 +28,8 @@ func (g *counted) Query(context.Context, string) (*kg.Table, error) {
 	return &kg.Table{Vars: []string{"x"}, Rows: make([][]rdf.Term, g.rows)}, g.err
 }
 
-// The bot uses the results of a scheduled harvest: it links to an earlier discussion as long as the query in that
-// discussion returns rows.
+// The bot uses the results of a scheduled harvest: it links to an earlier discussion as long as that discussion's query
+// returns rows.
 func TestEarlierDiscussions(t *testing.T) {
 	data := t.TempDir()
 	environ := append(harvestWorld(t), "DATA_DIR="+data)
@@ -72,7 +72,7 @@ func TestEarlierDiscussions(t *testing.T) {
 			t.Errorf("%+v", got[0])
 		}
 	}
-	want(1, 0) // the harvest has just run it
+	want(1, 0) // the harvest has just run the query
 	now = now.Add(8 * 24 * time.Hour)
 	want(1, 1)
 	want(1, 1)
@@ -98,7 +98,6 @@ func TestEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// counterStore stores nothing.
 type counterStore struct{}
 
 func (counterStore) Change(_ context.Context, _ string, f func([]byte) ([]byte, error)) error {

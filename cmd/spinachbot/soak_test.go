@@ -33,8 +33,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// soaking is a soak run: the bot runs in this process, and the wiki, graph, and model run in another process, so that
-// their memory does not count.
+// soaking is a soak test. The bot runs in this process; the wiki, graph, and model run in a second process, so that
+// their memory is not measured.
 type soaking struct {
 	t      *testing.T
 	url    string
@@ -48,10 +48,10 @@ type soaking struct {
 // tick is the time that passes per round, as with the usual WATCH_SCHEDULE.
 const tick = 10 * time.Minute
 
-// TestSoak runs many rounds with the bot's real parts and measures what they leave behind after each quarter of the
-// run. Memory, goroutines, and file descriptors must not grow, and disk usage per request must stay constant. SOAK is
-// the number of rounds; every fourth round has a request. The bot's and the wiki's clocks advance by ten minutes per
-// round, so 20,000 rounds are 139 days.
+// TestSoak runs many rounds with the bot's real parts and measures resource usage after each quarter of the run.
+// Memory, goroutines, and file descriptors must not grow, and disk usage per request must stay constant. SOAK is the
+// number of rounds; every fourth round has a request. The bot's and the wiki's clocks advance by ten minutes per round,
+// so 20,000 rounds are 139 days.
 func TestSoak(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("SOAK"))
 	if rounds == 0 {
@@ -108,13 +108,13 @@ func TestSoak(t *testing.T) {
 	flat(t, rows)
 }
 
-// soaked is a measurement after a quarter.
+// soaked is the measurement after a quarter.
 type soaked struct {
 	answered, heap, rss, goroutines, files int
 	disk, perRequest                       int64
 }
 
-// flat compares the last quarter with the second, because the first fills caches.
+// flat compares the last quarter with the second, because caches fill during the first.
 func flat(t *testing.T, rows []soaked) {
 	t.Helper()
 	second, last := rows[1], rows[len(rows)-1]
@@ -226,7 +226,7 @@ func TestSoakServer(t *testing.T) {
 
 const soakPage = "Wikidata:Request a query"
 
-// open starts the other process and logs in its users.
+// open starts the second process and logs in its users.
 func (s *soaking) open() {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), os.Args[0], "-test.run=^TestSoakServer$")
@@ -277,7 +277,6 @@ func (s *soaking) open() {
 
 func (s *soaking) now() time.Time { return time.Now().Add(time.Duration(s.ahead.Load())) }
 
-// later advances the clocks.
 func (s *soaking) later() {
 	s.t.Helper()
 	d := time.Duration(s.ahead.Add(int64(tick)))

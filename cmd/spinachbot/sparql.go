@@ -19,7 +19,7 @@ and the output are
 JSON lines: {"id":…,"sparql":"…"}. Every line for an input that failed has an "error". The exit status is 1 when any
 input failed.`
 
-// builtinLabels returns a function that looks up labels in the built-in graph, which is opened when first needed.
+// builtinLabels returns a source that looks up labels in the built-in graph, which it opens when first needed.
 func builtinLabels() tool.LabelSource {
 	var graph *embedded.Graph
 	return func(ctx context.Context, ids, languages []string) (map[string]string, error) {
@@ -36,7 +36,7 @@ func builtinLabels() tool.LabelSource {
 
 func sparqlCommand(e *env) *cobra.Command { return sparqlCommandWith(e, builtinLabels()) }
 
-// sparqlCommandWith returns the command with the given source of labels.
+// sparqlCommandWith returns the sparql command with the given source of labels.
 func sparqlCommandWith(e *env, source tool.LabelSource) *cobra.Command {
 	return group(e, "sparql", "check, format, rewrite or explain queries",
 		sparqlCheckCommand(e), sparqlFormatCommand(e, source), sparqlRewriteCommand(e), sparqlExplainCommand(e, source))
@@ -105,14 +105,13 @@ func sparqlExplainCommand(e *env, source tool.LabelSource) *cobra.Command {
 	return c.command(func(ctx context.Context, files []string) int { return answerQueries(ctx, e, r, files) })
 }
 
-// answerQueries processes the files.
 func answerQueries(ctx context.Context, e *env, c *tool.Run, files []string) int {
 	if len(files) == 0 {
 		files = []string{"-"}
 	}
 	for _, f := range files {
 		if err := c.File(ctx, f); err != nil {
-			_ = c.Out.Flush() // the error below matters more
+			_ = c.Out.Flush() // report the first error
 			return fail(e, fmt.Errorf("sparql %s: %w", c.Action, err))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // tape returns the wrapper for --record or --replay, and a function that closes the file. A replay uses no network, so
-// it does not need a model: it is configured with an address that is never called.
+// if no model is configured, tape sets a model address that is never called.
 func tape(cfg *config.Config, record, replay string) (wrap wrapper, closeTape func() error, err error) {
 	scrub := politehttp.NewScrubber(append(cfg.Secrets(), politehttp.URLSecrets(cfg.SPARQLEndpoint)...)...).Text
 	nothing := func() error { return nil }

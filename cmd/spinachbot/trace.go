@@ -77,7 +77,7 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	return nil
 }
 
-// openTrace opens the trajectory that name refers to and returns a name for its source.
+// openTrace opens the trajectory that name refers to, and also returns a name for its source.
 func openTrace(e *env, dataDir, name string) (in io.ReadCloser, source string, err error) {
 	if name == "-" {
 		return io.NopCloser(e.stdin), "standard input", nil

@@ -21,7 +21,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// trainingFlags are the flags of trace export.
 type trainingFlags struct {
 	as, license, name, measure, out *string
 	all, several, force             *bool
@@ -93,7 +92,7 @@ func unread(e *env, files []string) int {
 	return exitOK
 }
 
-// each checks the flags for a format in which every run is written unchanged.
+// each checks the flags of a format that includes every run unchanged.
 func (f *trainingFlags) each() error {
 	if *f.several || *f.minF1 != 0 || *f.license != "" || *f.name != "" || len(f.not) > 0 {
 		return fmt.Errorf("--as %s writes every run unchanged: omit --several, --min-f1, --license, --name and --not",
@@ -105,7 +104,7 @@ func (f *trainingFlags) each() error {
 	return nil
 }
 
-// exportEach writes runs to a file or to standard output or, for a format with one file per run, to a folder.
+// exportEach writes runs to a file or standard output or, for a format with one file per run, to a folder.
 func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []string, out string, force bool) int {
 	judged, err := evalrun.Judge(ctx, paths)
 	if err != nil {
@@ -147,7 +146,6 @@ func exportEach(ctx context.Context, e *env, x transcript.Exporter, paths []stri
 	return unread(e, n.Unread)
 }
 
-// options converts the flags to options.
 func (f *trainingFlags) options(e *env) (o training.Options, d *training.Description, err error) {
 	o = training.Options{As: *f.as, All: *f.all, Several: *f.several, MinF1: *f.minF1, Measure: *f.measure,
 		Excluded: readExcluded}
@@ -180,7 +178,8 @@ func (f *trainingFlags) options(e *env) (o training.Options, d *training.Descrip
 	return o, d, nil
 }
 
-// folder reports whether --out is a folder: an existing folder, or a name without the extension of a JSON Lines file.
+// folder reports whether --out specifies a folder: an existing folder, or a name without the extension of a JSON Lines
+// file.
 func (f *trainingFlags) folder() bool {
 	if *f.out == "" || *f.out == "-" {
 		return false
@@ -214,7 +213,7 @@ func (f *trainingFlags) write(e *env, x *training.Export, d *training.Descriptio
 		dataset.File{Name: filepath.Join(*f.out, "README.md"), Content: x.Card(d)})
 }
 
-// tell reports which runs were written and which were not.
+// tell prints which runs were written and which were not.
 func (f *trainingFlags) tell(e *env, x *training.Export) {
 	var why []string
 	for _, reason := range x.Reasons() {

@@ -58,8 +58,8 @@ func isLoopback(addr string) bool {
 	return config.Loopback(u.Hostname())
 }
 
-// entityAPI returns the URL of the entity API for a query service if ENTITY_API is not set: for a loopback address,
-// /w/api.php on the same server, as in the sandbox, and otherwise Wikidata's API.
+// entityAPI returns the default of ENTITY_API for a query service: for a loopback address, /w/api.php on the same
+// server, as in the sandbox, and otherwise Wikidata's API.
 func entityAPI(endpoint string) string {
 	if !isLoopback(endpoint) {
 		return wikidata.DefaultAPI
@@ -71,7 +71,7 @@ func entityAPI(endpoint string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/w/api.php"}).String()
 }
 
-// wrapper wraps a transport in a recorder or a player. A nil wrapper leaves it unchanged.
+// wrapper wraps a transport in a recorder or a player. A nil wrapper leaves the transport unchanged.
 type wrapper func(http.RoundTripper) http.RoundTripper
 
 func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
@@ -121,8 +121,8 @@ func modelSettings(cfg *config.Config) llm.Config {
 	}
 }
 
-// newModel returns a client for a language model; days stores the cost per day. A store also records, for all processes
-// that share it, how long the service must not be called.
+// newModel returns a client for a language model; days stores the cost per day. If days is a store, it also records,
+// for all processes that share it, how long the service must not be called.
 func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time,
 	wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL
@@ -140,8 +140,8 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 	return llm.NewClient(lg, mcfg, wrap.around(rt), systemClock{}, randomFloat, budget)
 }
 
-// newWiki returns a client for the configured wiki. session is a file for its session, or ""; see sessionFile. pauses
-// records the pause that the wiki requests.
+// newWiki returns a client for the configured wiki. session is the name of the file for the session, or ""; see
+// sessionFile. pauses records the pauses that the wiki requests.
 func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	pauses politehttp.Pauses) (*mediawiki.Client, error) {
 	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
@@ -162,7 +162,7 @@ func newWiki(lg *slog.Logger, cfg *config.Config, session string,
 	}, rt, systemClock{})
 }
 
-// sessions is the folder in DATA_DIR for wiki sessions. They are as secret as passwords, and backups do not contain
+// sessions is the folder in DATA_DIR for wiki sessions. Sessions are as secret as passwords, so backups do not contain
 // them.
 const sessions = "sessions"
 
@@ -183,7 +183,6 @@ func account(login string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// runLimits returns the limits for one question.
 func runLimits(cfg *config.Config) agent.Limits {
 	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
 }
@@ -191,7 +190,6 @@ func runLimits(cfg *config.Config) agent.Limits {
 // errNoModel explains how to configure a model.
 var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")
 
-// trajectories is the folder of trajectories in DATA_DIR.
 const trajectories = "trajectories"
 
 // trajectoryDir creates the trajectory folder in a data folder and returns its path.
@@ -203,7 +201,7 @@ func trajectoryDir(dataDir string) (string, error) {
 	return dir, nil
 }
 
-// newAsk returns the service that asks the agent, with the configured limits and with trajectories in dir.
+// newAsk returns the service that runs the agent with the configured limits and writes trajectories to dir.
 func newAsk(lg *slog.Logger, engine *agent.Engine, cfg *config.Config, dir string, now func() time.Time) *ask.Service {
 	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Same: engine, Limits: runLimits(cfg),
 		Open: ask.Folder(dir, now),

@@ -1,4 +1,4 @@
-// Package escape makes external texts safe in wikitext.
+// Package escape makes external text safe in wikitext.
 package escape
 
 import (
@@ -13,7 +13,7 @@ import (
 // a table cell, a link's label, <code>) and never becomes markup. [Clean] describes what is removed.
 func Text(s string, limit int) string { return escape(Clean(s, limit)) }
 
-// Clean returns text on one line with single spaces. It keeps at most limit characters and replaces the rest by an
+// Clean returns text on one line with single spaces. It keeps at most limit characters and replaces the rest with an
 // ellipsis. Control and direction characters, which can hide text or forge strip markers, are removed.
 func Clean(s string, limit int) string {
 	var b strings.Builder
@@ -38,7 +38,7 @@ func Clean(s string, limit int) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// escape replaces characters by numeric entities wherever markup could begin or end.
+// escape replaces characters with numeric entities wherever markup could start or end.
 func escape(s string) string {
 	var b strings.Builder
 	text := []rune(s)
@@ -52,8 +52,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// markup reports whether the character at i could be part of markup. About the context, it relies on two facts only:
-// the text is never at the start of a line, and a space or a bracket follows it.
+// markup reports whether the character at i could be part of markup. It assumes only two things about the context: the
+// text is never at the start of a line, and it is followed by a space or a bracket.
 func markup(text []rune, i int) bool {
 	r, before, after := text[i], rune(0), rune(0)
 	if i > 0 {
@@ -80,9 +80,9 @@ func markup(text []rune, i int) bool {
 		}
 		// browsers read &amp without a semicolon, too
 		return entity.MatchString(rest) || html.UnescapeString(rest) != rest
-	case '(': // a timestamp ends in its zone: 10:00, 5 June 2024 (UTC)
+	case '(': // a timestamp ends with its time zone: 10:00, 5 June 2024 (UTC)
 		return zone.MatchString(string(text[i:min(len(text), i+10)]))
-	case ' ': // RFC 2324 is a link
+	case ' ': // MediaWiki links RFC 2324
 		return magicLink.MatchString(string(text[max(0, i-4):i]))
 	}
 	return false
@@ -92,13 +92,13 @@ var (
 	entity = regexp.MustCompile(`^&(#[0-9]+|#[xX][0-9a-fA-F]+|\pL[\pL0-9]*);`)
 	// abbreviations of time zones; other abbreviations in parentheses, such as airport codes, are plain text
 	zone = regexp.MustCompile(`^\(([A-Z]{1,4}T|UTC|MSK|MSD|MEZ|MESZ|HNE|HAE|WIB|WITA)\)`)
-	// the schemes that make a link without slashes (MediaWiki's default of $wgUrlProtocols)
+	// schemes of links without slashes (MediaWiki's default for $wgUrlProtocols)
 	linkScheme = regexp.MustCompile(`(?i)(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp)$`)
 	magicLink  = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
 )
 
-// Title reports whether a string is plain text in a link's target: it contains only letters, marks, digits,
-// spaces, and punctuation without a special meaning in MediaWiki.
+// Title reports whether a string is plain text in a link target, that is, contains only letters, marks, digits, spaces,
+// and punctuation without a special meaning in MediaWiki.
 func Title(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||
 		strings.Contains(s, "..") || strings.TrimSpace(s) != s {

@@ -10,8 +10,8 @@ import (
 )
 
 // dataMW is the data-mw attribute, in which Parsoid keeps information that would be lost in rendering (mediawiki.org,
-// Specs/HTML). For a transclusion, it contains the parts: templates, and the wikitext between them if their output
-// cannot be separated from that of their neighbors.
+// Specs/HTML). For a transclusion, it contains a template or, if the output of adjacent templates cannot be separated,
+// all of these templates and the wikitext between them.
 type dataMW struct {
 	Parts []json.RawMessage `json:"parts"`
 	Name  string            `json:"name"` // name of an extension tag
@@ -32,7 +32,7 @@ type transclusion struct {
 }
 
 // ordered is a JSON object that preserves the order of its members, which is the order of a template's parameters. Any
-// other value is read as an empty object; PHP, for example, writes an empty array as [].
+// other value is treated as an empty object, because PHP writes an empty object as [].
 type ordered []member
 
 type member struct {
@@ -105,7 +105,8 @@ func (d *dataMW) wikitext(s *sources) string {
 }
 
 // write writes a transclusion between open and end. Parameters are written with their names, unless the name is the
-// parameter's position. A value that contains an equals sign must have had a name, even if the name was a number.
+// parameter's position. A value that contains an equals sign is also written with its name, because it must have had
+// one in the source.
 func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(open)
 	b.WriteString(t.Target.WT)
@@ -119,7 +120,7 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 			}
 		} else {
 			b.WriteString(p.key + "=")
-			if strings.Contains(p.value, "(UTC)") { // a discussion, which starts on a new line
+			if strings.Contains(p.value, "(UTC)") { // a discussion starts on a new line
 				b.WriteByte('\n')
 			}
 			if i == len(t.Params)-1 {
@@ -131,9 +132,9 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(end)
 }
 
-// trimmed returns the whitespace that Parsoid must have removed from the end of a template's last parameter, if it has
-// a name. This is a newline after a possible SPARQL comment, which would otherwise include the closing braces, or a
-// space between the query's last brace and the template's braces.
+// trimmed returns the whitespace that Parsoid must have removed from the end of a template's last parameter, if the
+// parameter has a name. This is a newline after a possible SPARQL comment, which would otherwise include the closing
+// braces, or a space between the query's last brace and the template's braces.
 func trimmed(value string) string {
 	switch {
 	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"), strings.Contains(value, "(UTC)"):
@@ -172,7 +173,7 @@ func newSources(text string) *sources {
 				m.key = strconv.Itoa(place)
 			}
 			if k, again := at[m.key]; again {
-				params[k] = m // as in MediaWiki, the last one is used
+				params[k] = m // as in MediaWiki, the last duplicate wins
 				continue
 			}
 			at[m.key] = len(params)

@@ -7,7 +7,6 @@ import (
 	dom "golang.org/x/net/html"
 )
 
-// link writes a link to a page or to a URL.
 func (u *unparser) link(n *dom.Node) {
 	rel, href := attr(n, "rel"), attr(n, "href")
 	switch {

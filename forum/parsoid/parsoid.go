@@ -2,7 +2,7 @@
 //
 // Parsoid's HTML contains what Parsoid itself needs for this conversion: templates with their parameters and extension
 // tags with their source in data-mw, link targets, whitespace, comments and sections. [Wikitext] writes as much of this
-// as a talk page parser needs, so that a single parser can read both forms of a page.
+// as a talk page parser needs, so that one parser handles both forms of a page.
 package parsoid
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// Limits on the pages that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and a megabyte of wikitext
-// from a forum becomes four to eight megabytes of HTML, with a tag every forty bytes.
+// Limits on the pages that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and one megabyte of a forum's
+// wikitext becomes four to eight megabytes of HTML, with a tag every forty bytes.
 const (
 	MaxBytes    = 16 << 20 // bytes of HTML
 	MaxTags     = 500_000
@@ -25,9 +25,9 @@ const (
 // ErrUnreadable is wrapped by errors for HTML that [Wikitext] rejects. Callers should read the page's wikitext instead.
 var ErrUnreadable = errors.New("not readable as HTML")
 
-// Wikitext reads an HTML page in the form returned by rest.php/v1/page/TITLE/html, and returns its wikitext. source is
-// the wikitext of the same revision, or empty. Templates are taken from source as they were written, since data-mw
-// drops duplicate parameters and the whitespace around names and values.
+// Wikitext returns the wikitext of an HTML page in the form returned by rest.php/v1/page/TITLE/html. source is the
+// wikitext of the same revision, or empty. Templates are taken from source as they were written, since data-mw drops
+// duplicate parameters and the whitespace around names and values.
 //
 // The error wraps [ErrUnreadable] if the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested deeper
 // than 512 elements, or produces more than [MaxWikitext] bytes of wikitext. Other errors come from r. If data-mw is
@@ -56,7 +56,7 @@ func convert(r io.Reader, source string, most limits) (string, error) {
 	return text, nil
 }
 
-// limited reads up to a given number of bytes and tags. It records whether a limit was exceeded.
+// limited is a reader that stops after a given number of bytes or tags, and records whether a limit was exceeded.
 type limited struct {
 	r          io.Reader
 	left, tags int

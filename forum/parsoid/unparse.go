@@ -17,14 +17,14 @@ type unparser struct {
 	limit    int // maximum length of the wikitext
 	s        *sources
 	done     map[string]bool // transclusions already written, by the "about" attribute shared by all of their output
-	sections bool            // only headings that start a section count; other headings were written as tags
+	sections bool            // the page has sections, so headings that do not start one were written as tags
 	refs     map[string]*dom.Node
 	inRef    bool
 	title    string // title of the page, for self-links
 	doc      *goquery.Document
 	lists    []byte // list characters of the surrounding items
-	fresh    bool   // nothing but comments on this line yet
-	ended    bool   // a block has ended on this line, so body text requires a new line
+	fresh    bool   // the line has nothing but comments yet
+	ended    bool   // a block has ended on this line, so body text must start on a new line
 	pre      bool   // in a block of lines that start with a space
 	row      bool   // in a table row that already has a cell
 }
@@ -228,7 +228,7 @@ func isBlock(n *dom.Node) bool {
 	return false
 }
 
-// blankLine reports whether a br element stands for a second blank line: MediaWiki renders such a line as a br element
+// blankLine reports whether a br element represents a second blank line: MediaWiki renders such a line as a br element
 // at the start of a paragraph, followed by a newline.
 func blankLine(br *dom.Node) bool {
 	if br.Parent == nil || br.Parent.DataAtom != atom.P {
@@ -240,7 +240,7 @@ func blankLine(br *dom.Node) bool {
 		(after == nil || after.Type == dom.TextNode && strings.HasPrefix(after.Data, "\n"))
 }
 
-// typed writes an element with a typeof attribute. It returns false if the rendered content must be used.
+// typed writes an element with a typeof attribute. It returns false if the element's rendered content must be used.
 func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 	switch {
 	case hasWord(kind, "mw:Transclusion"), hasWord(kind, "mw:Param"):
@@ -304,7 +304,7 @@ func (u *unparser) extension(d *dataMW) {
 	}
 }
 
-// reference finds the text of a reference, which is in the reference list. Each reference occurs in the list once.
+// reference returns the text of a reference, which is in the reference list. Each reference occurs in the list once.
 func (u *unparser) reference(id string) *dom.Node {
 	if u.refs == nil {
 		u.refs = map[string]*dom.Node{}
@@ -317,7 +317,7 @@ func (u *unparser) reference(id string) *dom.Node {
 	return n
 }
 
-// heading writes a heading. A heading that does not start a section was written as a tag and does not open a thread.
+// heading writes a heading. A heading that does not start a section was written as a tag and does not start a thread.
 func (u *unparser) heading(n *dom.Node) {
 	if u.sections && !beginsSection(n) {
 		u.put("<" + n.Data + ">")
@@ -346,7 +346,7 @@ func beginsSection(n *dom.Node) bool {
 	return n.Parent != nil && n.Parent.DataAtom == atom.Section
 }
 
-// tagged reports whether a list was written with tags. In that case, its first item is on a separate line.
+// tagged reports whether a list was written with tags, which is the case if its first item is on a separate line.
 func tagged(list *dom.Node) bool {
 	c := list.FirstChild
 	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")
@@ -381,8 +381,7 @@ func (u *unparser) item(n *dom.Node) {
 	u.lists = u.lists[:len(u.lists)-1]
 }
 
-// table writes a table in wiki markup, without attributes. Cells on the same line in the source are also on the same
-// line here.
+// table writes a table in wiki markup, without attributes. Cells that are on one line in the source remain on one line.
 func (u *unparser) table(n *dom.Node) {
 	lists := u.lists
 	u.lists = nil
@@ -445,7 +444,6 @@ func (u *unparser) highlighted(n *dom.Node, class string) {
 	u.ended = true
 }
 
-// content returns the text in an element.
 func content(n *dom.Node) string {
 	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == dom.TextNode {
 		return c.Data
