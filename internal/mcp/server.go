@@ -59,10 +59,9 @@ type Options struct {
 	Limit    time.Duration                 // time limit for calls other than ask; [DefaultLimit] if 0
 }
 
-// DefaultLimit is the default time limit of a call.
+// DefaultLimit is the default time limit for a call.
 const DefaultLimit = 75 * time.Second
 
-// server contains the data that the tools need.
 type server struct {
 	Options
 }
@@ -158,7 +157,7 @@ func brief(res sdk.Result) sdk.Result {
 	return r
 }
 
-// briefly does the same as brief for a protocol error.
+// briefly is like brief, but for a protocol error.
 func briefly(err error) error {
 	var wire *jsonrpc.Error
 	switch {
@@ -174,7 +173,7 @@ func briefly(err error) error {
 type graphName string
 
 // inputSchema returns the schema for a tool's arguments. It lists the graphs and names the default one. It does not
-// require a name to be one of them, because the tool's own error is more helpful than a schema's.
+// restrict calls to these names, because the tool's own error is more helpful than a schema's.
 func inputSchema[In any](s *server, unnamed []string) *jsonschema.Schema {
 	about := fmt.Sprintf("name of the graph, one of: %s; %s when left out", strings.Join(s.Graphs.Names(), ", "),
 		strings.Join(unnamed, " and "))
@@ -186,7 +185,7 @@ func inputSchema[In any](s *server, unnamed []string) *jsonschema.Schema {
 	return schema
 }
 
-// addTool adds a tool whose calls have the server's time limit. Out is its structured output.
+// addTool adds a tool whose calls have the server's time limit. Out is the type of the tool's structured output.
 func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
 	run func(ctx context.Context, in In) (Out, error)) {
 	no := false
@@ -228,7 +227,7 @@ func (p problem) Error() string { return string(p) }
 
 func problemf(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
 
-// advice adds to a graph failure what the model can do about it.
+// advice returns a graph failure together with what the model can do about it.
 func advice(e *kg.Error) error {
 	what := map[kg.Kind]string{
 		kg.Timeout:     "add a selective condition first, or count before listing",

@@ -31,7 +31,7 @@ type Rendered struct {
 	HTML  []byte
 }
 
-// batch is the maximum number of titles in one request; more would require the apihighlimits right.
+// batch is the maximum number of titles in one request; larger requests would require the apihighlimits right.
 const batch = 50
 
 // List returns the pages whose titles start with prefix, sorted by title. The prefix includes the namespace's name
@@ -79,8 +79,8 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 // edits to a page.
 const maxParts = 500
 
-// parts sends a read request, and requests the next part as long as the wiki's responses indicate that there is one. It
-// calls read for each part. If the wiki repeats a part or sends more than maxParts, the error is Refused.
+// parts sends a read request, then requests further parts for as long as the wiki's responses contain a continuation.
+// It calls read for each part. If the wiki repeats a part or sends more than maxParts, the error is Refused.
 func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error {
 	fail := func(info string) error {
 		return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: info}
@@ -106,8 +106,8 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 	return fail(fmt.Sprintf("the wiki's answer has more than %d parts", maxParts))
 }
 
-// namespace splits the start of a title into its namespace number on this wiki and the rest. If the title does not
-// start with a namespace's name, it is in the main namespace (0).
+// namespace splits the start of a title into the number of its namespace on this wiki and the rest. A title that does
+// not start with the name of a namespace is in the main namespace (0).
 func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
 	name, rest, ok := strings.Cut(title, ":")
 	if !ok {

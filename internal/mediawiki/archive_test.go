@@ -72,8 +72,8 @@ func TestHTMLRetries(t *testing.T) {
 	}
 }
 
-// A listing is read to the end, in order, without the pages that disappeared in the meantime. A namespace is found by
-// any of its names.
+// A listing is read to the end, in order, without the pages that were deleted in the meantime. A namespace is
+// recognized by any of its names.
 func TestList(t *testing.T) {
 	for _, prefix := range []string{"Wikidata:R/", "project:R/", "WD:R/"} {
 		client, _, _ := openHandler(t, func(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +103,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswersEnd checks that the client stops if a wiki's responses continue without end, or are never JSON.
+// TestEndlessAnswersEnd checks that the client gives up if a wiki's responses continue forever or are never JSON.
 func TestEndlessAnswersEnd(t *testing.T) {
 	since := start.Add(-time.Hour)
 	calls := map[string]func(*Client) error{

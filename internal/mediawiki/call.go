@@ -16,14 +16,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// request is one call to the API.
 type request struct {
 	op     string // for errors
 	title  string // for errors
 	params params.Values
 	post   bool
-	save   bool      // the request changes the wiki: it never waits, and a missing response is Unknown
-	anon   bool      // do not assert an account, as for the login
+	save   bool      // the request changes the wiki: it never waits, and if no response arrives, the error is Unknown
+	anon   bool      // do not assert an account, as when logging in
 	before time.Time // unless zero, the request is not sent after this time
 
 	in *mwclient.Client // a client with another session's cookies; our own if nil
@@ -85,7 +84,7 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 	}
 }
 
-// rest waits until the time in the wiki's last Retry-After has passed. A save does not wait; it fails.
+// rest waits until the pause requested by the wiki's last Retry-After is over. A save fails instead of waiting.
 func (c *Client) rest(ctx context.Context, r request) error {
 	d := c.silence(ctx)
 	if d <= 0 {

@@ -27,9 +27,9 @@ type Config struct {
 	Bearer    string   // access token of an owner-only OAuth 2 consumer, instead of User and Password
 	Account   string   // the expected account name; if "", the name that the wiki returns at login
 	UserAgent string   // such as "SpinachBot/1.0 (https://…; mail@…)"; the library's name is appended
-	Hosts     []string // hosts or addresses that may be contacted; only the API's own if empty
+	Hosts     []string // hosts or addresses that may be contacted; only the API's own host if empty
 	Anonymous bool     // read without an account; nothing can be saved
-	Bot       bool     // mark edits as bot edits (requires the right), and assert the right
+	Bot       bool     // mark edits as bot edits and assert the bot right, which this requires
 	MaxLag    int      // in seconds; 5 if 0
 	Attempts  int      // maximum number of attempts for a read; 6 if 0
 	Timeout   time.Duration
@@ -37,7 +37,7 @@ type Config struct {
 	// late requests from having an effect; see session.go. Only one client may use the file. If "", the session is not
 	// stored.
 	Session string
-	// shared with other clients of the same wiki; if nil, only this client knows of a Retry-After
+	// pauses shared with other clients of the same wiki; if nil, a Retry-After applies only to this client
 	Pauses politehttp.Pauses
 }
 
@@ -48,8 +48,8 @@ type OAuth struct {
 
 // The client's own limits.
 const (
-	maxAnswer  = 32 << 20        // maximum response size in bytes: a page is at most 2 MB, its JSON at most six times that
-	maxSummary = 500             // in characters; MediaWiki truncates longer ones, and the ledger's key is at the end
+	maxAnswer  = 32 << 20        // maximum response size in bytes; a page is at most 2 MB, its JSON at most six times that
+	maxSummary = 500             // in characters; MediaWiki truncates longer summaries, and the ledger's key is at the end
 	maxWait    = 2 * time.Minute // the caller handles longer waits
 	firstWait  = 5 * time.Second // doubled with each attempt, if the wiki does not specify a time
 )
@@ -59,7 +59,7 @@ type Client struct {
 	lg    *slog.Logger
 	cfg   Config
 	clock politehttp.Clock
-	base  http.RoundTripper // OAuth, on top of the host guard, on top of the network
+	base  http.RoundTripper // signs requests with OAuth, then checks the host, then sends
 
 	turn chan struct{} // holds one token; only its holder may send
 	door chan struct{} // holds one token; only its holder may log in or forget a login
@@ -134,7 +134,6 @@ func (cfg *Config) check() error {
 	return nil
 }
 
-// setDefaults fills in the settings that may be omitted.
 func (cfg *Config) setDefaults() {
 	if len(cfg.Hosts) == 0 {
 		cfg.Hosts = []string{cfg.API}
@@ -191,7 +190,7 @@ func (c *Client) forget() error {
 	if err != nil {
 		return err
 	}
-	<-c.door // a login takes two requests
+	<-c.door // a login takes two requests, which must not be interrupted
 	defer func() { c.door <- struct{}{} }()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,7 +208,7 @@ func (c *Client) library() mwclient.Client {
 // noteTime is the time limit for looking up or recording a pause.
 const noteTime = 5 * time.Second
 
-// silence returns how much of the pause that the wiki requested remains.
+// silence returns the remaining time of the pause that the wiki requested.
 func (c *Client) silence(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, noteTime)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoSecret has a wiki or a proxy echo the request. Neither an error nor the log may contain a
-// password or a token.
+// TestEchoedRequestsRevealNoSecret checks that if a wiki or a proxy echoes the request, neither an error nor the log
+// contains a password or a token.
 func TestEchoedRequestsRevealNoSecret(t *testing.T) {
 	secrets := []string{"h3kq8vn2s0d9fj4mcl7p5rt6ua1gebio", "f9/qk2+xw7m4/zp6ht3vb", "r8 ny5&jd1 ce7wq2us9ag",
 		"l4\"oi6<fx0tk3mz8hb5p", "y7%vj2#sd9gn4rc1we6u"}

@@ -67,14 +67,15 @@ type Error struct {
 	Op    string // "login", "read", "save", …
 	Title string // the page, if any
 	Kind  Kind   // determines what to do about it
-	// MediaWiki's error code, "http-502", or one of our own: network, no-server, not-json, continue, not-sent, answer
+	// MediaWiki's error code, an HTTP status such as "http-502", or one of our own codes: network, no-server, not-json,
+	// continue, not-sent, answer
 	Code       string
 	Info       string        // the wiki's message on one line, truncated; untrusted text
 	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not ask
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
 }
 
-// Error returns a message with what failed, why, and what to do next.
+// Error returns a message that says what failed, why, and what to do next.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("wiki: ")
@@ -143,8 +144,8 @@ type apiError struct {
 	} `json:"spamblacklist"`
 }
 
-// info returns the details from code-specific fields, and then the message. The message comes last because a wiki can
-// make it so long that it must be truncated.
+// info returns the details from code-specific fields, followed by the message. The message comes last because a wiki
+// can make it so long that it must be truncated.
 func (e *apiError) info() string {
 	s := ""
 	if e.ReadOnlyReason != "" {
@@ -160,14 +161,14 @@ func (e *apiError) info() string {
 	return s + e.Info
 }
 
-// kinds maps MediaWiki's error codes to kinds. A code that ends in * represents all codes with this prefix. Any other
-// code is Refused: MediaWiki responded with an error, so nothing was saved, and there is no reason to expect that
-// another attempt would succeed.
+// kinds maps MediaWiki's error codes to kinds. A code that ends in * matches all codes with this prefix. Any other code
+// is Refused: MediaWiki responded with an error, so nothing was saved, and there is no reason to expect that another
+// attempt would succeed.
 var kinds = map[string]Kind{
 	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient,
 	"badtoken": Transient,
 
-	// an earlier attempt with this token succeeded
+	// an earlier attempt with this token succeeded: the wiki accepts a token only once
 	"discussiontools-formtoken-used": Unknown,
 
 	"editconflict": Conflict, "nosuchsection": Conflict, "missingtitle": Conflict, "pagedeleted": Conflict,

@@ -25,7 +25,7 @@ type Notification struct {
 	Comment   string // DiscussionTools' ID of the comment; "" if the wiki does not send it
 }
 
-// notification is a notification in the API's format. If title or agent is absent, the page or the user name was
+// notification is a notification in the API's format. If Title or Agent is absent, the page or the user name was
 // deleted.
 type notification struct {
 	ID        any    `json:"id"` // a number or a string, depending on the version
@@ -48,7 +48,7 @@ type notification struct {
 	} `json:"*"`
 }
 
-// maxNotices is the maximum number of parts of the notification list that one call reads; each part contains fifty
+// maxNotices is the maximum number of pages of the notification list that one call reads; each page has 50
 // notifications.
 const maxNotices = 10
 
@@ -128,7 +128,7 @@ type PageState struct {
 	RevID     int64
 	Missing   bool
 	// the new title if the page was moved, according to the wiki's log, or "". If it was moved, the fields above, except
-	// the title, describe the page under its new title. A redirect that someone made by hand is not a move.
+	// the title, describe the page under its new title. A redirect created by hand does not count as a move.
 	MovedTo string
 
 	redirect bool
@@ -162,8 +162,8 @@ func (c *Client) generate(ctx context.Context, title string, p params.Values) ([
 	return out, err
 }
 
-// States looks up pages by their titles. It omits invalid titles. The state of a page that was moved contains the new
-// title, even if the move did not leave a redirect.
+// States looks up pages by title. It omits invalid titles. The state of a page that was moved contains the new title,
+// even if the move did not leave a redirect.
 func (c *Client) States(ctx context.Context, titles []string) ([]PageState, error) {
 	titles = slices.DeleteFunc(slices.Clone(titles), func(t string) bool { return checkTitle("list", t) != nil })
 	var out []PageState
@@ -187,7 +187,7 @@ func (c *Client) States(ctx context.Context, titles []string) ([]PageState, erro
 	return out, nil
 }
 
-// state returns the state of a title in the response.
+// state returns the state that the response gives for a title.
 func (a *answer) state(title string) PageState {
 	for _, n := range a.Query.Normalized {
 		if n.From == title {
@@ -204,7 +204,7 @@ func (a *answer) state(title string) PageState {
 	return st
 }
 
-// followMove completes the state of a page that may have been moved.
+// followMove fills in the new title of a page, and the state under that title, if the page was moved.
 func (c *Client) followMove(ctx context.Context, st *PageState) error {
 	to, err := c.movedTo(ctx, st.Title)
 	if err != nil || to == "" || to == st.Title {

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The real AbuseFilter's default message is longer than the excerpt shown, but the excerpt contains the filter's name.
+// AbuseFilter's default message is longer than the excerpt that an error shows, so the filter's name must come first.
 func TestLongMessageKeepsTheFilter(t *testing.T) {
 	var e apiError
 	e.Info = strings.Repeat("This action has been automatically identified as harmful. ", 20)

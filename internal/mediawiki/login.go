@@ -86,7 +86,7 @@ func (c *Client) login(ctx context.Context, name *string) error {
 	}
 }
 
-// reason returns the reason for a failed login, which is a string or, in other error formats, an object.
+// reason returns the wiki's reason for a failed login. It is a string, or an object in some error formats.
 func (c *Client) reason(v any) string {
 	if v == nil {
 		return ""

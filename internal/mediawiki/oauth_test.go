@@ -117,7 +117,7 @@ func TestVerifier(t *testing.T) {
 }
 
 // TestOAuthSignatures has a server check every signature according to the RFC, even for requests with characters that
-// are easily escaped incorrectly. The secrets also contain such characters. The parameter names do not: the library
+// are easy to escape incorrectly. The secrets also contain such characters. The parameter names do not: the library
 // does not escape them, and no parameter name in api.php needs escaping.
 func TestOAuthSignatures(t *testing.T) {
 	o := OAuth{"consumer key", "c&s=e c+r%ét", "token~", "a/s*e(c)ret"}
@@ -177,8 +177,9 @@ func TestOAuthSignatures(t *testing.T) {
 	}
 }
 
-// TestOAuth2 uses a wiki with OAuth 2. A request with the right token comes from the account. A request with a wrong
-// token is rejected just as MediaWiki's extension does. A request without a token is anonymous.
+// TestOAuth2 simulates a wiki with OAuth 2. A request with the right token is authenticated as the account. A request
+// with a wrong token is rejected with the same response as from MediaWiki's extension. A request without a token is
+// anonymous.
 func TestOAuth2(t *testing.T) {
 	const token = "eyJ0eXAiOiJKV1QifQ.eyJhdWQi.c2ln-na_ture"
 	p := &played{t: t}

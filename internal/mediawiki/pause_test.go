@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Clients of the same wiki, such as two workers, share the pauses that it requests. After one client gets a 429, a
-// maxlag error or a rate limit for a save, the other client sends nothing until the pause is over. A save does not
+// Clients of the same wiki, such as two workers, share the pauses that it requests. After a save by one client fails
+// with a 429, a maxlag error or a rate limit, the other client sends nothing until the pause is over. A save does not
 // wait.
 func TestPausesAreShared(t *testing.T) {
 	limited := says(429, "", "Retry-After", "40")
@@ -74,7 +74,7 @@ func kindOf(err error) Kind {
 	return kind
 }
 
-// If the store for pauses fails, the client logs a warning and continues.
+// If pauses cannot be read or stored, the client logs a warning and continues.
 func TestPausesCannotBeRead(t *testing.T) {
 	client, _, _ := open(t, &played{}, func(c *Config) { c.Pauses = brokenPauses{} })
 	if _, err := client.Page(t.Context(), "T"); err != nil {

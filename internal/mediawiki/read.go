@@ -44,7 +44,7 @@ type Self struct {
 	Blocked  string // "by X: reason, until T"; "" if not blocked
 }
 
-// answer contains the parts of action=query that this package requests.
+// answer contains the parts of an action=query response that this package uses.
 type answer struct {
 	Now      time.Time         `json:"curtimestamp"`
 	Continue map[string]string `json:"continue"`
@@ -214,7 +214,7 @@ func (c *Client) textOf(ctx context.Context, title string, rev int64) (text stri
 }
 
 // History returns the edits to a page since the given time, newest first. If user is not empty, History returns only
-// that user's edits, except those whose author is hidden. For a missing page, it returns none.
+// that user's edits, except those whose author is hidden. For a missing page, History returns no edits.
 func (c *Client) History(ctx context.Context, title, user string, since time.Time) ([]Revision, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -243,8 +243,8 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 const maxTexts = 500
 
 // Texts returns the text of each revision of a page between two times (inclusive), oldest first. It omits hidden texts.
-// For a missing page, it returns none. If there are more than 500, the error is Refused: from an incomplete history,
-// the caller could wrongly conclude that an edit was not made.
+// For a missing page, it returns no texts. If there are more than 500 texts, the error is Refused: from an incomplete
+// history, the caller could wrongly conclude that an edit was not made.
 func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err

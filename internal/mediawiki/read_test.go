@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Reads are retried after the time that the wiki requests, or after 5 s, which doubles with each attempt.
+// Reads are retried after the time that the wiki requests, or after 5 s, doubled with each attempt.
 func TestReadRetries(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -62,8 +62,8 @@ func TestReadRetries(t *testing.T) {
 	}
 }
 
-// If no server is listening before the wiki has responded for the first time, this is reported immediately. Later, the
-// wiki may be restarting.
+// If no server is listening and the wiki has never responded, the error is returned immediately. If the wiki has
+// responded before, it may be restarting, so the read is retried.
 func TestNoServer(t *testing.T) {
 	client, clock, addr := open(t, &played{})
 	_, port, _ := strings.Cut(strings.TrimPrefix(addr, "http://"), ":")

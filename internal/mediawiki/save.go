@@ -21,7 +21,7 @@ type Edit struct {
 	BaseRev int64  // the revision that Text is based on; required unless the section or page is new
 	Start   time.Time
 	Create  bool // the page may not exist yet
-	Only    bool // with Create: the page must not exist; if it exists, or was deleted after Start, the error is a Conflict
+	Only    bool // with Create: if the page exists, or was deleted after Start, the error is a Conflict
 
 	// SendBefore is the last moment, on the client's clock, at which the edit may be sent. After that, nothing is sent,
 	// and the error's Code is [Stale]. Zero means no limit.
@@ -105,14 +105,14 @@ func (c *Client) ready(ctx context.Context) error {
 	return c.freshToken(ctx)
 }
 
-// changeError turns the error of an earlier request into the error for the change. A failure before the change was sent
-// is never Unknown, and it is Refused only if the wiki itself rejected the request.
+// changeError turns the error from an earlier request into the error for the change. If the failure occurred before the
+// change was sent, its kind is never Unknown, and it is Refused only if the wiki itself rejected the request.
 func changeError(r request, e *Error) *Error {
 	if e.Op == r.op {
 		return e
 	}
 	f := *e
-	if f.Code == unusable { // not about the change, and possibly from a proxy
+	if f.Code == unusable { // the response is not about the change, and may come from a proxy
 		f.Kind = Transient
 	}
 	f.Info = oneLine(strings.TrimSuffix(e.Op+" before the "+r.op+": "+e.Info, ": "))
@@ -189,8 +189,8 @@ type saveAnswer struct {
 	} `json:"edit"`
 }
 
-// result distinguishes success from failures without an error object, such as a captcha or the veto of a hook. The text
-// function returns text from the wiki in a form that is safe to show.
+// result distinguishes success from failures without an error object, such as a captcha or a hook's veto. The text
+// function makes text from the wiki safe to show.
 func (a *saveAnswer) result(title string, text func(string) string) (*Saved, error) {
 	s := a.Edit
 	e := &Error{Op: "save", Title: title, Kind: Refused, Code: text(s.Code), Info: text(s.Info)}

@@ -22,7 +22,7 @@ import (
 type played struct {
 	t     *testing.T
 	mu    sync.Mutex
-	edit  []http.HandlerFunc // responses to action=edit, in order; the last one repeats
+	edit  []http.HandlerFunc // responses to action=edit, in order; the last one is repeated
 	read  []http.HandlerFunc // responses to prop=revisions
 	token []http.HandlerFunc // responses to meta=tokens
 	seen  []string           // the requests: "login", "token", "edit", "read", "self"
@@ -84,13 +84,12 @@ func apiSays(code string) http.HandlerFunc {
 	return says(200, `{"error":{"code":"`+code+`","info":"because"}}`, "MediaWiki-API-Error", code)
 }
 
-// cut sends a body that ends too early.
+// cut sends a truncated response body.
 func cut(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "100")
 	_, _ = io.WriteString(w, `{"edit":{"resu`)
 }
 
-// hangUp closes the connection without a response.
 func hangUp(w http.ResponseWriter, _ *http.Request) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
@@ -142,8 +141,8 @@ func (p *played) last(kind string) map[string][]string {
 var edit = Edit{Title: "T", Section: "2", Text: "== H ==\nx", Summary: "s", BaseRev: 11, Start: start}
 
 // The codes come from MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and experiments with 1.39). The
-// kinds depend on whether anything was saved, and whether it can be saved later. A useless response to a request before
-// the save, for example from a proxy, is not about the edit: the edit can be sent later.
+// kinds depend on whether anything was saved, and whether the edit can be saved later. An unusable response to a
+// request before the save, for example from a proxy, says nothing about the edit, which can be sent later.
 func TestUselessToken(t *testing.T) {
 	for name, answer := range map[string]http.HandlerFunc{
 		"100 MB": func(w http.ResponseWriter, _ *http.Request) {
@@ -284,7 +283,7 @@ func TestSaveHappy(t *testing.T) {
 	}
 }
 
-// A failure that proves that nothing was saved, and that requires no wait, is handled within a single save.
+// Save itself handles a failure that proves that nothing was saved and that requires no wait.
 func TestSaveRepairs(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -375,7 +374,7 @@ func TestSendBefore(t *testing.T) {
 	}
 }
 
-// A request that was never sent is not Unknown.
+// If the request was never sent, the error is not Unknown.
 func TestSaveNotConnected(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

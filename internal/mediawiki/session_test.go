@@ -75,7 +75,8 @@ func (v *visited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A session ends if the outcome of a save in it is unknown, and before the next process starts its own session.
+// A client ends its session after a save with an unknown outcome. A new process ends its predecessor's session before
+// it starts its own.
 func TestSessionEnds(t *testing.T) {
 	v := &visited{live: map[string]bool{}}
 	srv := httptest.NewServer(v)
@@ -127,7 +128,7 @@ func TestSessionEnds(t *testing.T) {
 	read(first, true)
 	expect("logout 1, login 2, read 2")
 
-	// The process is killed. The next process first ends that session, and does nothing until that has succeeded.
+	// The process is killed. The next process first ends the old session, and does nothing else until that has succeeded.
 	second := client()
 	set(func() { v.busy = true })
 	read(second, false)

@@ -10,7 +10,7 @@ import (
 
 // Comment is a comment found by the DiscussionTools extension.
 type Comment struct {
-	ID     string // the name, followed by the heading or the parent; used as the fragment of a link to the comment
+	ID     string // Name followed by the heading or the parent; the fragment in links to the comment
 	Name   string // such as "c-Author-20261122193700"; stays valid after a move to an archive
 	Parent string // name of the comment that it replies to; "" at the top level
 	Topic  string // name of the heading, used to subscribe to the topic
@@ -78,8 +78,8 @@ type Answer struct {
 	SendBefore time.Time
 }
 
-// With these error codes, the reply was not saved, but a section edit may work: the wiki does not have DiscussionTools,
-// or the extension cannot identify the comment reliably or cannot write under it.
+// These error codes mean that the reply was not saved, but that a section edit may work: the wiki does not have
+// DiscussionTools, or the extension cannot identify the comment reliably or cannot write under it.
 const noTools = "badvalue unknown_action missingparam discussiontools-commentname-notfound " +
 	"discussiontools-commentname-ambiguous comment-became-transcluded comment-comment-not-saved"
 

@@ -12,7 +12,7 @@ func TestAnswer(t *testing.T) {
 	for body, want := range map[string]struct {
 		kind  Kind
 		ok    bool
-		tools bool // DiscussionTools cannot post the reply, but a section edit may work
+		tools bool // the result of NoTools
 	}{
 		`{"discussiontoolsedit":{"result":"success","nocontent":true,"newrevid":13}}`:                              {ok: true},
 		`{"error":{"code":"discussiontools-formtoken-used","info":"Comment already posted."}}`:                     {kind: Unknown},

@@ -55,7 +55,7 @@ func (x *exchange) mayHaveArrived() bool {
 	return x.wrote.Load() || !x.traced.Load()
 }
 
-// watched is a body that records its read error, which go-mwclient hides.
+// watched is a response body that records its read error, which go-mwclient hides.
 type watched struct {
 	io.ReadCloser
 	x *exchange

@@ -17,7 +17,7 @@ func placeholders(s string) []string {
 	return slices.Compact(found)
 }
 
-// needed returns the plural forms that the language uses for whole numbers, and "other".
+// needed returns the plural forms that the language uses for whole numbers, including "other".
 func (t *Texts) needed() []string {
 	set := map[string]bool{"other": true}
 	for n := range 1000 {
@@ -63,7 +63,7 @@ func (t *Texts) faults(with *Texts) []string {
 			if strings.TrimSpace(e[form]) == "" {
 				add(key, "empty")
 			}
-			// "one row" does not need a digit.
+			// Only the form "other" requires {count}: "one row" is clear without a digit.
 			if !single && form != "other" && !slices.Contains(got, "{count}") {
 				all = slices.DeleteFunc(all, func(p string) bool { return p == "{count}" })
 			}

@@ -128,7 +128,7 @@ type Texts struct {
 	calendar calendar
 }
 
-// entry is a sentence in its plural forms. A sentence without a count has only the "" form.
+// entry is a sentence with its plural forms. A sentence without a count has only the "" form.
 type entry map[string]string
 
 // UnmarshalJSON reads a string or an object of plural forms.
@@ -147,7 +147,7 @@ func (e *entry) UnmarshalJSON(b []byte) error {
 }
 
 func newTexts(tag language.Tag) *Texts {
-	latin, err := tag.SetTypeForKey("nu", "latn") // the digits that all wikis use, even those in Arabic
+	latin, err := tag.SetTypeForKey("nu", "latn") // Western digits, which all wikis use, even Arabic ones
 	if err != nil {
 		latin = tag
 	}
@@ -224,7 +224,7 @@ func (t *Texts) value(value any) string {
 func (t *Texts) Number(n int) string { return t.printer.Sprint(number.Decimal(n)) }
 
 // Decimal formats a number passed as digits ("-1234567.50"), without rounding. Any other string is returned unchanged.
-// If a number has up to four digits before the decimal point, only the point is replaced, because the number may be a
+// In a number with up to four digits before the decimal point, only the point is replaced, because the number may be a
 // year, and several languages do not group four digits.
 func (t *Texts) Decimal(digits string) string {
 	rest, minus := strings.CutPrefix(digits, "-")
@@ -259,7 +259,7 @@ var forms = map[plural.Form]string{plural.Other: "other", plural.Zero: "zero", p
 // calendar describes how a language writes dates.
 type calendar struct {
 	Months []string `json:"months"` // January to December, as written in a date
-	Alone  []string `json:"alone"`  // the month names when only a year follows, if different
+	Alone  []string `json:"alone"`  // month names in a date without a day, if different
 	First  string   `json:"first"`  // the first day of a month: "1er"; if empty, "1"
 	Day    string   `json:"day"`    // "{day} {month} {year}"
 	Month  string   `json:"month"`  // "{month} {year}"
@@ -270,7 +270,7 @@ type calendar struct {
 //go:embed calendar.json
 var calendars embed.FS
 
-// byLanguage contains the calendars from calendar.json. The tests read it as well.
+// byLanguage contains the calendars from calendar.json.
 var byLanguage, errCalendars = readCalendars()
 
 func readCalendars() (map[string]calendar, error) {

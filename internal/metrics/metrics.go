@@ -38,7 +38,7 @@ type Metrics struct {
 	held     *prometheus.CounterVec
 }
 
-// New returns counters at zero, including those of the Go runtime and the process.
+// New returns counters at zero, together with the standard metrics of the Go runtime and the process.
 func New(version string, now func() time.Time) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), now: now}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
@@ -73,7 +73,7 @@ func New(version string, now func() time.Time) *Metrics {
 	return m
 }
 
-// seconds are the histogram buckets for durations.
+// seconds contains the histogram buckets for durations.
 var seconds = []float64{.01, .03, .1, .3, 1, 3, 10, 30, 60, 120}
 
 // Request counts a request to this server. path and method must come from the program's own lists.
@@ -204,7 +204,7 @@ func (m *Metrics) Gauges(name, help, label string, read func(context.Context) (m
 		prometheus.GaugeValue})
 }
 
-// Counters is like [Metrics.Gauges], for values that only grow.
+// Counters is like [Metrics.Gauges], but for values that never decrease.
 func (m *Metrics) Counters(name, help, label string, read func(context.Context) (map[string]float64, error)) {
 	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read,
 		prometheus.CounterValue})

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// good is the minimum score of an answer that counts as right.
+// good is the minimum score at which an answer counts as right.
 const good = 0.99
 
 // score returns how good a query's result is, from 0 to 1.
@@ -27,7 +27,7 @@ func (t *turn) score(query string) float64 {
 	return t.o.Score(t.req.Subject, query)
 }
 
-// verdict judges whether the current answer is right.
+// verdict is the response to a request to judge the current answer.
 func (t *turn) verdict() llm.Choice {
 	query := ""
 	if q := t.req.Facts.Queries; len(q) > 0 {
@@ -72,7 +72,7 @@ func (t *turn) best(queries []string, rnd *rand.Rand) int {
 	return other
 }
 
-// choose picks one of several answers.
+// choose is the response to a request to pick one of several answers.
 func (t *turn) choose() llm.Choice {
 	return t.reply(map[string]any{"answer": t.best(t.req.Facts.Queries, t.rnd) + 1, "why": "It fits the question."})
 }
@@ -88,8 +88,8 @@ func (t *turn) last() string {
 	return out
 }
 
-// variant chooses among the variants of the answer that have a different result. It returns the best variant, or the
-// last query that returned something if no variant is better. If no variants were shown, it returns "".
+// variant returns the best of the variants shown, or the last query that returned something if no variant is better. If
+// no variants were shown, it returns "".
 func (t *turn) variant() string {
 	shown := t.req.Facts.Queries
 	if len(shown) == 0 {
@@ -108,8 +108,8 @@ func (t *turn) variant() string {
 // maxPoints is the maximum number of points that a judge can award.
 const maxPoints = 10
 
-// points scores a state by its last query if it ran one, or otherwise by how much it has explored. A wrong judgment is
-// the opposite of the right one.
+// points scores a search state by its last query or, if it has not run a query, by how much it has explored. A wrong
+// judgment is the opposite of the right one.
 func (t *turn) points() llm.Choice {
 	value, ran := 0.0, false
 	for _, d := range t.req.Facts.Done {

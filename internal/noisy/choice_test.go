@@ -19,7 +19,7 @@ import (
 
 var ids = regexp.MustCompile(`\b[QP][0-9]+\b`)
 
-// deaf is a reader that checks that its response stays the same if all words except IDs are removed from the prompts.
+// deaf wraps a reader and checks that its response stays the same if all words except IDs are removed from the prompts.
 type deaf struct {
 	t      *testing.T
 	reader *noisy.Reader

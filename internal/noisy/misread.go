@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// misreading is a way to misunderstand a question. It changes the tree, or reports that it does not apply.
+// misreading is a way to misunderstand a question. change modifies the query's syntax tree, or returns false if the
+// misreading does not apply.
 type misreading struct {
 	weight int
 	change func(r *Reader, q *sparql.Query, rnd *rand.Rand) bool
@@ -22,7 +23,7 @@ type misreading struct {
 var misreadings = []misreading{{29, addColumn}, {25, requireLabel}, {22, addLimit}, {15, otherForm}, {14, noPath},
 	{10, otherProperty}, {5, dropCondition}, {1, turnAround}}
 
-// misread returns a query for a wrong reading of the question. It returns false if no misreading applies.
+// misread returns the query for a random misreading of the question, or false if no misreading applies.
 func (r *Reader) misread(gold string, rnd *rand.Rand) (string, bool) {
 	right, err := r.parse(gold)
 	if err != nil || right.Body == nil || right.Body.Where == nil {
@@ -46,7 +47,7 @@ func (r *Reader) misread(gold string, rnd *rand.Rand) (string, bool) {
 	return "", false
 }
 
-// weighted draws an index by weight.
+// weighted returns a random index in list, with a probability in proportion to the element's weight.
 func weighted(list []misreading, rnd *rand.Rand) int {
 	sum := 0
 	for _, m := range list {
@@ -75,7 +76,7 @@ func paths(q *sparql.Query, fits func(p *sparql.Path) bool) []*sparql.Path {
 
 func oneLine(q *sparql.Query) string { return sparql.Print(q, sparql.PrintOptions{OneLine: true}) }
 
-// dropCondition removes a triple or a filter without which every answer column is still bound.
+// dropCondition removes a triple or filter, provided that every answer column is still bound without it.
 func dropCondition(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	ps := q.Body.Where.Patterns
 	for _, i := range rnd.Perm(len(ps)) {
@@ -129,7 +130,7 @@ func turnAround(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	return false
 }
 
-// addColumn adds another variable in the pattern to the columns.
+// addColumn adds another of the pattern's variables to the columns.
 func addColumn(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	if q.Form != sparql.Select || q.Body.Star || q.Body.GroupBy != nil {
 		return false
@@ -163,7 +164,8 @@ func requireLabel(_ *Reader, q *sparql.Query, _ *rand.Rand) bool {
 	return true
 }
 
-// noPath removes the repetition from a path, so that the path reaches only the class itself or only the next place.
+// noPath removes the repetition (* or +) from a path, so that the path no longer has indirect matches, such as
+// instances of a subclass.
 func noPath(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	repeats := func(p *sparql.Path) bool { return p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus }
 	at := paths(q, func(p *sparql.Path) bool {

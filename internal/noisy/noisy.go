@@ -1,7 +1,7 @@
 // Package noisy implements a reader that acts as the language model and makes mistakes at known rates. It is given the
 // gold query for each question, plans its steps from that query, and makes random mistakes: it misreads the question,
-// makes up IDs, forgets the format of a turn, repeats itself, or stops early. Thousands of runs can then show how much
-// a preset, a policy or one of the program's checks is worth. With a real model, that many runs would cost too much.
+// makes up IDs, forgets the format of a turn, repeats itself, or stops early. Thousands of runs, which would cost too
+// much with a real model, can then show how much a preset, a policy or one of the program's checks is worth.
 //
 // If a preset offers a choice (a judge's verdict, variants of the answer, several answers), the reader chooses
 // correctly with a given probability. Comparisons cover a range of probabilities, so that no preset wins only because
@@ -15,7 +15,7 @@
 //	misread.go   the ways to misunderstand a question
 //	choice.go    verdicts and choices
 //	plan.go      the steps that lead to a query, and the IDs that were shown
-//	write.go     steps as calls of each preset's tools
+//	write.go     steps as calls to each preset's tools
 package noisy
 
 import (
@@ -33,7 +33,7 @@ import (
 
 // Rates contains the probability of each kind of mistake, from 0 to 1.
 type Rates struct {
-	Reading float64 // a reading of the question is wrong
+	Reading float64 // the question is misread
 	Memory  float64 // an ID not shown in the conversation is misremembered for the whole run
 	ID      float64 // one ID in a query is made up
 	Format  float64 // a turn has no readable action
@@ -111,8 +111,8 @@ func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	return &llm.Response{Choices: choices, Model: "noisy", Usage: u}, nil
 }
 
-// random returns the source of randomness for one sample of one request, so that the same request gets the same
-// response.
+// random returns the source of randomness for one sample of one request. It is deterministic: the same request always
+// gets the same response.
 func (r *Reader) random(req llm.Request, sample int) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s\x00%s\x00%s\x00%d\x00%d\x00", req.Subject, req.Purpose, req.Part, seedOf(req), sample)
@@ -148,7 +148,7 @@ type turn struct {
 	gold   string
 	sample int
 	rnd    *rand.Rand
-	shown  map[string]bool // IDs in the request, see [turn.seen]
+	shown  map[string]bool // IDs shown in the request; see [turn.seen]
 }
 
 func (t *turn) answer() llm.Choice {
@@ -251,7 +251,6 @@ func (t *turn) next(plan []action) int {
 	return len(plan) - 1
 }
 
-// did reports whether an action is among the executed calls.
 func (t *turn) did(a action) bool {
 	for _, d := range t.req.Facts.Done {
 		if a.kind == execute {
@@ -269,10 +268,8 @@ func (t *turn) did(a action) bool {
 	return false
 }
 
-// same reports whether two strings are the same query.
 func same(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
 
-// quoted returns a string in the form that it has in JSON arguments.
 func quoted(s string) string {
 	b, _ := json.Marshal(s)
 	return string(b)

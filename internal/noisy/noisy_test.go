@@ -21,7 +21,7 @@ var builtin = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 1 }})
 })
 
-// gold contains questions about the built-in slice.
+// gold maps questions about the built-in graph slice to their gold queries.
 var gold = map[string]string{
 	"What is the capital of Germany?":   "SELECT ?capital WHERE { wd:Q183 wdt:P36 ?capital }",
 	"Which countries border Germany?":   "SELECT ?country WHERE { wd:Q183 wdt:P47 ?country . ?country wdt:P31/wdt:P279* wd:Q6256 }",
@@ -33,7 +33,7 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// run asks every question. It returns the rows of each answer as JSON, or "" if there is no answer, and the total
+// run asks every question. It returns the rows of each answer as JSON (or "" if there is no answer), and the total
 // number of calls.
 func run(t *testing.T, name string, o noisy.Options) (answers map[string]string, calls int) {
 	t.Helper()
@@ -144,8 +144,8 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestJudge checks that with wrong readings, a judge that is always right rescues answers, and one that is always wrong
-// loses them.
+// TestJudge checks that with wrong readings, a judge that is always right rescues answers, and a judge that is always
+// wrong loses them.
 func TestJudge(t *testing.T) {
 	w := want(t)
 	sum := map[float64]int{}

@@ -38,7 +38,8 @@ const maxItems, maxProperties, maxEmpty = 3, 3, 4
 
 // plan returns the reader's actions for a query that it believes to be right. It searches for the names of entities
 // that have not been shown yet, reads the first item, runs the query, and stops. Actions for which there is no tool are
-// omitted. If there is no tool that searches for names, they are looked up with queries after an empty result.
+// omitted. If there is no tool that searches for names, the reader looks names up with queries, but only after an empty
+// result.
 func (t *turn) plan(query string) []action {
 	var out []action
 	items, properties := t.identifiers(query)
@@ -70,7 +71,7 @@ func (t *turn) plan(query string) []action {
 	return append(out, action{execute, query}, action{stop, query})
 }
 
-// names returns the labels of the IDs that have one.
+// names returns the labels of the given IDs, omitting IDs that have no label.
 func (t *turn) names(ids []string) []string {
 	out := []string{}
 	for _, id := range ids {

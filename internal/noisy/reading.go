@@ -7,9 +7,10 @@ import (
 	"sync"
 )
 
-// agreement is the probability that a reading depends on the question's difficulty and not on chance. Different readers
-// then misread the same question in the same way. In published runs of two systems on SPINACH's test set, each with an
-// F1 near 42, taking the best of three runs for each question gives an F1 of 57. An agreement of 0.75 reproduces that.
+// agreement is the probability that the way a question is read depends only on the question, not on chance. In that
+// case, different readers misread the question in the same way. In published runs of two systems on SPINACH's test set,
+// each with an F1 near 42, taking the best of three runs for each question gives an F1 of 57. An agreement of 0.75
+// reproduces that.
 const agreement = 0.75
 
 // maxReadings is the maximum number of wrong readings per question.
@@ -47,7 +48,8 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw returns the next reading after n others were abandoned. readings does not include the abandoned ones.
+// draw chooses one of the given readings. n is the number of readings abandoned so far, which readings no longer
+// contains.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own

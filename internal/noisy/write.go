@@ -15,7 +15,7 @@ type way struct {
 	list      bool
 }
 
-// words lists, for each kind of action, the tools in all presets that can perform it. The first tool that the request
+// words lists, for each kind of action, the tools of all presets that can perform it. The first one that the request
 // offers is used.
 var words = map[kind][]way{
 	searchItem: {{"search_wikidata", "text", false}, {"search_entity", "query", false}, {"find", "names", true},
@@ -44,7 +44,6 @@ func (t *turn) offered(k kind) (w way, ok bool) {
 	return way{}, false
 }
 
-// call is a call to a tool.
 type call struct {
 	tool string
 	args json.RawMessage

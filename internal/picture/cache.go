@@ -16,7 +16,7 @@ import (
 // keepFor is how long a picture is kept before it is fetched again, since a file may be replaced by a new version.
 const keepFor = 30 * 24 * time.Hour
 
-// block is the minimum size counted for a file.
+// block is the minimum number of bytes that a file counts toward the limit.
 const block = 4096
 
 // cache stores pictures in files. The file names are hashes, so no part of a request becomes a path.
@@ -30,7 +30,6 @@ type cache struct {
 	size  int64
 }
 
-// kept describes a stored file.
 type kept struct {
 	size       int64
 	made, used time.Time
@@ -43,7 +42,7 @@ func nameOf(key string) string {
 	return hex.EncodeToString(sum[:16]) + suffix
 }
 
-// get returns a picture, or nil.
+// get returns a picture, or nil if it is not in the cache or is too old.
 func (c *cache) get(key string) []byte {
 	name := nameOf(key)
 	c.mu.Lock()
@@ -70,7 +69,7 @@ func (c *cache) get(key string) []byte {
 	return data
 }
 
-// put stores a picture. If there are too many, it evicts the least recently requested ones.
+// put stores a picture. If the cache becomes too large, it evicts the least recently requested pictures.
 func (c *cache) put(key string, data []byte) error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return err

@@ -30,16 +30,17 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Commons is the URL of the files on Wikimedia Commons; a file name is appended to it. The response is a redirect to
-// upload.wikimedia.org. If a width is requested, the redirect leads to a smaller bitmap, even if the file is a drawing.
+// Commons is the URL of the files on Wikimedia Commons; a file name is appended to it. The response redirects to
+// upload.wikimedia.org. If a width is requested, it redirects to a scaled-down bitmap, even if the file is an SVG
+// drawing.
 const Commons = "https://commons.wikimedia.org/wiki/Special:FilePath/"
 
-// Limits on what is fetched. Wikimedia keeps bitmaps of this width ready.
+// Limits on what is fetched. Wikimedia pre-renders bitmaps of this width.
 const (
 	width      = 330              // requested width in pixels
 	maxBytes   = 4 << 20          // of a picture
 	maxPixels  = 25_000_000       // for a picture that is not scaled down
-	patience   = 20 * time.Second // for one picture, including the time it waits
+	patience   = 20 * time.Second // for one picture, including time spent waiting in line
 	parallel   = 4                // maximum number of pictures fetched concurrently
 	maxWaiting = 200              // maximum number of pictures requested but not yet received
 	maxName    = 240              // bytes, as in MediaWiki
@@ -84,7 +85,7 @@ type failure struct {
 }
 
 // Hosts returns the hosts that a transport for pictures at a URL must be able to reach: the URL's own host and, for
-// Wikimedia's wikis, the host of the files.
+// Wikimedia's wikis, the host that serves the files.
 func Hosts(base string) []string {
 	hosts := []string{base}
 	if u, err := url.Parse(base); err == nil && strings.HasSuffix(u.Hostname(), ".wikimedia.org") {
@@ -146,7 +147,6 @@ func (f *Fetcher) Get(ctx context.Context, file string) (kind string, data []byt
 	}
 }
 
-// cached returns a picture from the cache, or nil.
 func (f *Fetcher) cached(file string) []byte {
 	if data := f.cache.get(f.key(file)); kindOf(data) != "" {
 		return data
@@ -196,12 +196,12 @@ func (f *Fetcher) refused(file string) error {
 	return nil
 }
 
-// remember records that there is no picture with a name.
+// remember records that a picture could not be fetched, and when to try again.
 func (f *Fetcher) remember(file string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.gone) >= mostGone {
-		clear(f.gone) // rare, and costs only a few requests
+		clear(f.gone) // clearing is rare and costs only a few extra requests
 	}
 	wait := laterFor
 	if errors.Is(err, fs.ErrNotExist) {
@@ -210,7 +210,6 @@ func (f *Fetcher) remember(file string, err error) {
 	f.gone[file] = failure{err, f.Now().Add(wait)}
 }
 
-// pause suspends requests to the service for a while.
 func (f *Fetcher) pause(d time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -25,7 +25,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// drawn is a small picture.
 func drawn(w, h int) image.Image {
 	m := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{color.White, color.Black})
 	m.Set(0, 0, color.Black)
@@ -60,7 +59,7 @@ var (
 
 func TestKinds(t *testing.T) {
 	bomb := encoded(t, "png")
-	copy(bomb[16:], []byte{0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff}) // width and height; the checksum is now wrong
+	copy(bomb[16:], []byte{0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff}) // a huge width and height; the checksum is now wrong
 	for _, tt := range []struct {
 		name, data, want string
 	}{
@@ -153,8 +152,8 @@ func clockAt() *politehttp.ManualClock {
 	return politehttp.NewManualClock(time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC))
 }
 
-// A picture is requested only once, at its small size. After that, it is read from disk until it is too old, even after
-// a restart of the program.
+// A picture is requested only once, scaled down. After that, it is read from disk until it is too old, even after a
+// restart of the program.
 func TestFetchedOnce(t *testing.T) {
 	data := encoded(t, "png")
 	c := newCommons(t, map[string]http.HandlerFunc{"Flag of Ünited States? 100%.svg": sends("image/png", data)})
@@ -181,8 +180,8 @@ func TestFetchedOnce(t *testing.T) {
 	}
 }
 
-// A file that is not a picture, is too large, is on a different host or is missing counts as no picture, and is not
-// requested again immediately.
+// A file that is not a picture, is too large, is on a different host or is missing results in fs.ErrNotExist, and is
+// not requested again immediately.
 func TestRefused(t *testing.T) {
 	var inside atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -278,7 +277,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// Many callers that want the same picture result in only one request. If some callers give up, the others still get the
+// Concurrent calls for the same picture cause only one request. If some callers give up, the others still get the
 // picture.
 func TestTogether(t *testing.T) {
 	here := make(chan struct{}, 1)
@@ -371,7 +370,7 @@ func TestBoundedDisk(t *testing.T) {
 	}
 }
 
-// The hosts that may be contacted. For Wikimedia's wikis, they include the host of the files.
+// For Wikimedia's wikis, the hosts include the one that serves the files.
 func TestHosts(t *testing.T) {
 	for base, want := range map[string]string{
 		Commons:                              Commons + " https://upload.wikimedia.org",

@@ -32,14 +32,14 @@ func (e *RefusedError) Permanent() bool { return true }
 type Options struct {
 	UserAgent string            // set on each request that does not have one; see [UserAgent]
 	Hosts     []string          // reachable hosts, such as "www.wikidata.org", "127.0.0.1:8080" or a URL
-	Base      http.RoundTripper // if nil, a transport without proxy that rejects loopback addresses unless Hosts names one
+	Base      http.RoundTripper // if nil, a direct transport that rejects loopback addresses unless Hosts names one
 	Public    bool              // if Base is nil, also reject private networks, unless Hosts or Neighbor is in one
 	Neighbor  string            // host or URL; resolved when needed
 }
 
 // NewTransport returns a transport that sets our User-Agent and contacts only the configured hosts. Any other request
 // fails with a *[RefusedError] before a byte is sent. A host without a port allows ports 80 and 443. Loopback addresses
-// are reachable only if Hosts names one: a name that resolves to a loopback or link-local address is rejected during
+// are reachable only if Hosts includes one: a name that resolves to a loopback or link-local address is rejected during
 // dialing.
 //
 // The transport also checks each hop of a redirect, since http.Client sends every hop through its transport.
@@ -83,7 +83,7 @@ func plainTransport(g *dialGuard) *http.Transport {
 type dialGuard struct {
 	loopback bool   // loopback and link-local addresses are allowed
 	private  bool   // addresses of private networks are allowed
-	neighbor string // host; if its address is private, those of other hosts may be too
+	neighbor string // host; if its address is private, other hosts may also have private addresses
 }
 
 // check returns an error if the address about to be dialed is not allowed.
@@ -130,7 +130,6 @@ var otherPrivate = []netip.Prefix{
 	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
 }
 
-// isPrivate reports whether an address belongs to a private network.
 func isPrivate(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsPrivate() || slices.ContainsFunc(otherPrivate, func(p netip.Prefix) bool { return p.Contains(ip) })

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Pauses records how long servers do not want to be sent requests. The Retry-After in one response applies to all
-// requests to that server. internal/store shares pauses among all processes that use a database; [NewPauses] keeps the
-// pauses of one client.
+// Pauses records the pauses that servers request. The Retry-After in one response applies to all requests to that
+// server. internal/store shares pauses among all processes that use a database; [NewPauses] keeps the pauses of one
+// client.
 type Pauses interface {
-	// Paused returns the remaining time of the pause that a server requested, or 0. The server is identified by a name
-	// that contains no secret.
+	// Paused returns the remaining time of the pause that a server requested, or 0. server is a name for the server that
+	// contains no secret.
 	Paused(ctx context.Context, server string) (time.Duration, error)
 	// Pause records that a server requests a pause of d, starting now. It does not shorten a longer pause.
 	Pause(ctx context.Context, server string, d time.Duration) error

@@ -37,8 +37,8 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// ManualClock is a clock for tests. It moves only when told to; Sleep moves it forward without waiting. It is safe for
-// concurrent use.
+// ManualClock is a clock for tests. Its time changes only when it is told to; Sleep advances it without waiting. It is
+// safe for concurrent use.
 type ManualClock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -48,21 +48,21 @@ type ManualClock struct {
 // NewManualClock returns a clock set to now.
 func NewManualClock(now time.Time) *ManualClock { return &ManualClock{now: now} }
 
-// Now returns the time the clock shows.
+// Now returns the clock's current time.
 func (c *ManualClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// Advance moves the clock by d.
+// Advance moves the clock forward by d.
 func (c *ManualClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
 }
 
-// Sleep moves the clock by d without waiting, and records d for [ManualClock.Slept].
+// Sleep moves the clock forward by d without waiting, and records d for [ManualClock.Slept].
 func (c *ManualClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err

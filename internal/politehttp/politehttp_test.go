@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// The formats are from RFC 9110, section 10.2.3. Some gateways also send fractions.
+// The formats are from RFC 9110, section 10.2.3. Some gateways also send fractional seconds.
 func TestParseRetryAfter(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
@@ -236,7 +236,7 @@ func TestAddresses(t *testing.T) {
 	anywhere, public := &dialGuard{private: true}, &dialGuard{}
 	atHome, nextToWiki, nextToPublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"},
 		&dialGuard{neighbor: "198.35.26.96"}
-	for address, want := range map[string]int{ // 0: this machine; 1: a private network; 2: public
+	for address, want := range map[string]int{ // 0 for this machine, 1 for a private network, 2 for a public address
 		"127.0.0.1:80": 0, "[::1]:80": 0, "169.254.169.254:80": 0, "0.0.0.0:80": 0, "[fe80::1]:80": 0,
 		"[fe80::1%25eth0]:80": 0, "224.0.0.1:80": 0,
 		"[::ffff:127.0.0.1]:80": 0,

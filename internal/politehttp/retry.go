@@ -105,7 +105,7 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 const maxRetryAfter = 365 * 24 * time.Hour
 
 // ParseRetryAfter parses the value of a Retry-After header (RFC 9110, section 10.2.3): a number of seconds or an HTTP
-// date. It also accepts fractions of a second, which some services send. For a date in the past, it returns 0.
+// date. It also accepts fractional seconds, which some services send. For a date in the past, it returns 0.
 func ParseRetryAfter(value string, now time.Time) (time.Duration, bool) {
 	value = strings.TrimSpace(value)
 	if value == "" {

@@ -78,8 +78,8 @@ func (s *Scrubber) Text(text string) string {
 	return text
 }
 
-// Error returns an error with the scrubbed text of err. errors.Is and errors.As work on it as they do on err. If the
-// text contains no secret, Error returns err itself.
+// Error returns an error whose text is the scrubbed text of err. errors.Is and errors.As work on it as they do on err.
+// If the text contains no secret, Error returns err itself.
 func (s *Scrubber) Error(err error) error {
 	if err == nil {
 		return nil
@@ -222,7 +222,6 @@ func ShownURL(address string) string {
 	return rest
 }
 
-// maskedQuery returns a URL's query with its parameters' values masked.
 func maskedQuery(query string) string {
 	parts := strings.Split(query, "&")
 	for i, p := range parts {

@@ -39,7 +39,7 @@ type Store interface {
 
 // Lessons is the book of lessons learned from discussions.
 type Lessons interface {
-	// Forget removes strangers' words from the lessons learned from the requests with these entry keys.
+	// Forget removes strangers' words from the lessons learned from the entries with these keys.
 	Forget(entries []string) (n int, err error)
 }
 
@@ -53,7 +53,7 @@ type Retention struct {
 	Lessons Lessons // may be nil
 
 	Dir          string        // of the trajectories
-	Trajectories time.Duration // how long they are kept after the last write; always if [Forever]
+	Trajectories time.Duration // how long trajectories are kept after the last write; always if [Forever]
 
 	Name          string        // of the wiki whose posts are checked; "" for the main wiki
 	Page, Archive string        // the forum page; the prefix of its archive's titles, before YYYY/MM
@@ -126,9 +126,9 @@ func gone(key string) string { return "gone " + key }
 
 // RemovedPosts erases the words of posts that have been missing from the forum page and its archive for longer than the
 // retention period. It also deletes the posts' trajectories, and their words in lessons. A post counts as present as
-// long as its words or its signature are on the page. The archives of other pages are unknown, so posts there count as
+// long as its words or its signature can be found. The archives of other pages are unknown, so posts there count as
 // missing only if the page is missing. If a page cannot be read, or the archive is not at the expected title, nothing
-// is erased. Posts on other wikis are handled by the Retention of those wikis.
+// is erased. Each other wiki has its own Retention.
 func (r *Retention) RemovedPosts(ctx context.Context) error {
 	if r.Removed < 0 {
 		return nil
@@ -138,7 +138,8 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 		return err
 	}
 	byPage := map[string][]*bot.Entry{}
-	var erased []string // erased earlier; lessons learned since then, or by an older version, are also deleted
+	// keys of entries erased earlier; lessons learned from them since then, or by an older version, are also deleted
+	var erased []string
 	for _, e := range all {
 		if !e.HasWords() {
 			erased = append(erased, e.Key)
@@ -173,7 +174,7 @@ func (r *Retention) forget(entries []string) error {
 	return err
 }
 
-// missing returns the entries whose posts are missing, and removes the notes about the others.
+// missing returns the entries whose posts are missing, and removes the notes that record the other posts as missing.
 func (r *Retention) missing(ctx context.Context, page string, entries []*bot.Entry) (out []*bot.Entry, err error) {
 	rev, err := r.Wiki.Page(ctx, page)
 	if err != nil {

@@ -77,7 +77,6 @@ func (l *ledger) Forget(_ context.Context, key string) error {
 	return nil
 }
 
-// thread is a thread with one comment.
 func thread(word string, hour string) string {
 	return "== About " + word + " ==\nWhich " + word + " is the largest? [[User:Ann|Ann]] ([[User talk:Ann|talk]]) " + hour +
 		":00, 1 October 2026 (UTC)\n\n"
@@ -128,7 +127,6 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// trajectory writes a trajectory of the given age.
 func (w *world) trajectory(name string, age time.Duration) {
 	path := filepath.Join(w.Dir, name)
 	err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, time.Time{}, w.now.Add(-age)))
@@ -137,7 +135,7 @@ func (w *world) trajectory(name string, age time.Duration) {
 	}
 }
 
-// words lists the entries and trajectories that still contain words from each post.
+// words lists, for each post, the entries and trajectories that still contain words from it.
 func (w *world) words() string {
 	var out []string
 	for i, word := range []string{"lake", "river", "hill", "castle"} {
@@ -228,14 +226,14 @@ func TestLessonsOfRemovedPosts(t *testing.T) {
 		!strings.Contains(string(text), "use P5.") || strings.Count(string(text), "Ben") != 3 {
 		t.Errorf("%d notes are left: %v\n%s", len(notes), err, text)
 	}
-	learn("sb-0000000000000002", "river") // by a process that had read the post before it was removed
+	learn("sb-0000000000000002", "river") // learned by a process that had read the post before it was removed
 	w.run("")
 	if text, _ := os.ReadFile(path); strings.Contains(string(text), "river") {
 		t.Errorf("learned after it was erased:\n%s", text)
 	}
 }
 
-// A post that reappears, and one whose words were changed, count as present.
+// A post that reappears counts as present, as does a post whose words were changed.
 func TestPostsThatAreThere(t *testing.T) {
 	w := newWorld(t)
 	w.run("")

@@ -17,8 +17,8 @@ type Gold struct {
 	SPARQL string // a query, or ""
 	Answer string // its result, as lines, or ""
 
-	rows [][]string // the rows of the result that are shown
-	more string     // a note about the other rows
+	rows [][]string // result rows that are shown
+	more string     // note about the rows that are not shown
 }
 
 // IDs returns the items and properties in the result, without duplicates.
@@ -79,7 +79,7 @@ func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 // GoldOf returns the correct answer for an item.
 func GoldOf(it dataset.Item) Gold {
 	g := Gold{SPARQL: it.SPARQL}
-	if q, err := sparql.Parse(it.SPARQL); err == nil { // in the same form as the model's final query
+	if q, err := sparql.Parse(it.SPARQL); err == nil { // formatted like the model's final query
 		g.SPARQL = strings.TrimSpace(q.String())
 	}
 	if b, ok := it.Boolean(); ok {

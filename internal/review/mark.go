@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// mark returns text in a style, for the screen. It highlights the IDs that the gold query uses and the IDs that the
+// mark returns s in the given style for the screen. It highlights the IDs that the gold query uses and the IDs that the
 // model has not been shown.
 func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	marks := map[string]func(string) string{}
@@ -26,7 +26,7 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 		}
 	}
 	var b strings.Builder
-	plain := 0 // start of the text that has not been written yet
+	plain := 0 // offset of the first byte not written yet
 	flush := func(to int) {
 		for i, line := range strings.Split(s[plain:to], "\n") {
 			if i > 0 {
@@ -54,7 +54,6 @@ func (t *Terminal) mark(s string, l policy.Look, style console.Style) string {
 	return b.String()
 }
 
-// longest returns the longest ID in marks that is a prefix of s.
 func longest(marks map[string]func(string) string, s string) (out string) {
 	for id := range marks {
 		if len(id) > len(out) && strings.HasPrefix(s, id) {

@@ -1,4 +1,4 @@
-// Package review lets a user decide on a model's turns, at a terminal or with lines of input. It implements
+// Package review lets a user decide on a model's turns, at a terminal or with input from a file. It implements
 // [policy.Reviewer] for the command line.
 //
 //	review.go   one decision: what is shown and what the user is asked
@@ -39,10 +39,10 @@ type Terminal struct {
 	asked    bool         // whether the user was asked earlier in this session
 	shown    int          // number of steps shown so far
 	look     policy.Look  // the last turn that was shown
-	lines    chan outcome // from a read that Ctrl-C interrupted
+	lines    chan outcome // receives the line of a read that Ctrl-C interrupted
 }
 
-// outcome is a typed line, or the reason why none was read.
+// outcome is a typed line, or the error that kept it from being read.
 type outcome struct {
 	text string
 	err  error
@@ -64,7 +64,7 @@ func (t *Terminal) Review(ctx context.Context, l policy.Look) (policy.Decision, 
 	t.turn(l)
 	if t.Forget != nil && t.lines == nil {
 		t.Forget()
-		_, _ = t.In.Discard(t.In.Buffered()) // drop everything that is buffered
+		_, _ = t.In.Discard(t.In.Buffered())
 	}
 	for {
 		d, done, err := t.ask(ctx, l)
@@ -105,7 +105,7 @@ func (t *Terminal) steps(l policy.Look) {
 	}
 	from := min(t.shown, len(l.Steps))
 	for i, s := range l.Steps[from:] {
-		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // from an earlier session, or one of several calls in a turn
+		if len(l.Steps)-from > 1 || t.shown == 0 && !t.asked { // steps from an earlier session, or several calls in one turn
 			t.say(console.Bold, fmt.Sprintf("step %d", from+i+1))
 			t.write(l, "Thought: "+s.Thought+"\nAction: "+s.Action+"("+s.Argument+")", "")
 		}
@@ -117,7 +117,7 @@ func (t *Terminal) steps(l policy.Look) {
 	t.shown = len(l.Steps)
 }
 
-// turn shows what must be decided.
+// turn shows the turn that the user must decide on.
 func (t *Terminal) turn(l policy.Look) {
 	fmt.Fprintln(t.Screen)
 	t.say(console.Bold, fmt.Sprintf("step %d", l.Place))
@@ -176,7 +176,7 @@ func (t *Terminal) ask(ctx context.Context, l policy.Look) (d policy.Decision, d
 	return d, false, nil
 }
 
-// isTurn reports whether a line starts a turn that is typed as a whole.
+// isTurn reports whether a line is the first line of a complete turn.
 func isTurn(line string) bool {
 	lower := strings.ToLower(line)
 	return strings.HasPrefix(lower, "thought:") || strings.HasPrefix(lower, "action:")
@@ -222,7 +222,7 @@ func (t *Terminal) edit(ctx context.Context, l policy.Look) (d policy.Decision, 
 	return policy.Decision{Verdict: event.Edited, Text: strings.TrimSpace(said)}, true, nil
 }
 
-// typed asks for the thought and then for the action.
+// typed lets the user type the thought and then the action.
 func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
 	thought, actions := l.Turn, ""
 	if i := strings.Index(l.Turn, "\nAction:"); i >= 0 {
@@ -249,7 +249,7 @@ func (t *Terminal) typed(ctx context.Context, l policy.Look) (string, error) {
 	return thought + "\n" + actions, nil
 }
 
-// below returns the read-only text in the editor.
+// below returns the read-only text shown below the turn in the editor.
 func (t *Terminal) below(l policy.Look) string {
 	var b strings.Builder
 	b.WriteString("Change thought and action above this line, then save and leave. To change nothing, leave it as it is.\n" +

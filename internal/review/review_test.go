@@ -39,8 +39,7 @@ func typed(t *testing.T, l policy.Look, in string, change func(*Terminal)) (d po
 	return d, b.String(), err
 }
 
-// Every reply is either a decision or causes the user to be asked again. A typing mistake never loses what the user has
-// typed.
+// Every reply is either a decision or leads to another prompt. A typing mistake never loses what the user has typed.
 func TestReview(t *testing.T) {
 	for in, want := range map[string]policy.Decision{
 		"\n":                             {Verdict: event.Accepted},
@@ -59,7 +58,7 @@ func TestReview(t *testing.T) {
 		d, out, err := typed(t, look, in, nil)
 		want.By = "Ada"
 		if want.Verdict == event.Edited && strings.HasPrefix(in, "action") {
-			if !errors.Is(err, policy.ErrLeft) { // the turn did not end with an empty line
+			if !errors.Is(err, policy.ErrLeft) { // the input ended before the empty line that ends a turn
 				t.Errorf("%q: %v", in, err)
 			}
 			continue
@@ -200,10 +199,10 @@ func TestGoldNamed(t *testing.T) {
 	}
 }
 
-// An Enter typed before the turn was shown is not a decision on it.
+// Pressing Enter before a turn is shown does not count as a decision on the turn.
 func TestTypedEarly(t *testing.T) {
 	early := bufio.NewReader(io.MultiReader(strings.NewReader("\n\n"), strings.NewReader("b\n")))
-	if _, err := early.Peek(1); err != nil { // like a terminal whose input has been partly read
+	if _, err := early.Peek(1); err != nil { // as with a terminal, part of the input is already buffered
 		t.Fatal(err)
 	}
 	dropped := 0

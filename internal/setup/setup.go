@@ -29,7 +29,7 @@ type About struct {
 	DigestPage           string // page for the bot's daily report
 	TracePage            string // title prefix of the pages with the steps behind its replies
 	Corrects             bool   // whether the bot corrects its own replies within minutes
-	Confident            bool   // whether answers with a confidence below a limit are withheld
+	Confident            bool   // whether low-confidence answers are withheld
 	Mentions             bool   // whether the bot also answers where it is mentioned
 	Model, Server        string // the language model and the host that serves it
 	Endpoint             string // host of the query service

@@ -54,7 +54,7 @@ func TestDrafts(t *testing.T) {
 			t.Errorf("the talk page, where people can stop the bot, is missing:\n%s", text)
 		}
 	}
-	// The request mentions the account, which is how people call the bot: it must not answer there.
+	// The request page mentions the account, which is how people call the bot, but the bot must not answer there.
 	if !forum.Denied(forum.Head(request), "SpinachBot") || forum.Denied(user, "SpinachBot") {
 		t.Errorf("the bot may answer on the request, or not on its user page:\n%s\n%s", request, user)
 	}
@@ -63,7 +63,7 @@ func TestDrafts(t *testing.T) {
 	if drafts, err = Drafts(a); err != nil || !strings.Contains(drafts[0].Text, "without a person reading them first") {
 		t.Errorf("with posting on: %v %s", err, drafts[0].Text)
 	}
-	// the approval request describes what the bot does with these settings, and nothing else
+	// the approval request describes only what the bot does with these settings
 	for want, change := range map[string]func(){"below a confidence": func() { a.Confident = true },
 		"is corrected once": func() { a.Corrects = true }, "[[User:SpinachBot/digest]]": func() { a.DigestPage = "User:SpinachBot/digest" },
 		"below [[User:SpinachBot/traces]]": func() { a.TracePage = "User:SpinachBot/traces" }} {

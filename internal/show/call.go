@@ -29,7 +29,7 @@ func arguments(argument string) (lines []string) {
 	return lines
 }
 
-// showGraph shows the graph calls that are of interest to people: the solved questions that the model was shown.
+// showGraph shows the only graph calls that interest people: the solved questions that the model was shown.
 func showGraph(w io.Writer, c *event.Call) {
 	found := c.Examples()
 	if len(found) == 0 {

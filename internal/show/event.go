@@ -81,7 +81,7 @@ func (t *Trace) Event(w io.Writer, ev event.Event) {
 	}
 }
 
-// tryText describes the start of a try and how the try differs from the others.
+// tryText describes the start of a try and how that try differs from the others.
 func tryText(ev event.Event) string {
 	out := "a try with preset " + text.Clean(ev.Preset)
 	if ev.Detail != "" {
@@ -156,7 +156,6 @@ func showCall(w io.Writer, ev event.Event, full bool) {
 	fmt.Fprintln(w, strings.Repeat("-", 80))
 }
 
-// indented indents all lines except the first by the margin.
 func indented(s string) string { return console.Indent(text.Clean(s), margin, 0)[len(margin):] }
 
 // showCalls shows the parts of a message other than its text.

@@ -25,7 +25,7 @@ func State(en *bot.Entry) string {
 // Ledger shows entries.
 type Ledger struct {
 	Out *console.Screen
-	// Width returns the terminal's number of columns, or 0 if there is no terminal.
+	// Width returns the terminal width in columns, or 0 if there is no terminal.
 	Width func() int
 	APIs  map[string]string // URLs of api.php by name in WIKIS; "" is the main wiki
 }
@@ -47,9 +47,9 @@ var stateStyles = map[bot.State]console.Style{
 // narrow is the width below which a request in the list is shown on separate lines.
 const narrow = 80
 
-// List lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
-// link is on a separate line, so that it is not truncated. On a narrow terminal, the request is on separate lines as
-// well.
+// List lists entries. If the output is not a terminal, an entry is one line, and its link is the last column. On a
+// terminal, the link is on a separate line, so that it is not truncated. On a narrow terminal, the request is on
+// separate lines as well.
 func (l *Ledger) List(entries []*bot.Entry) error {
 	width := l.Width()
 	tty, small := width > 0, width > 0 && width < narrow
@@ -93,7 +93,7 @@ func (l *Ledger) List(entries []*bot.Entry) error {
 	return nil
 }
 
-// askedAt returns the time in a request's signature, to the minute or only the day.
+// askedAt returns the time in a request's signature, to the minute, or only the day.
 func askedAt(en *bot.Entry, day bool) string {
 	switch {
 	case en.Time == nil:
@@ -218,7 +218,6 @@ func (l *Ledger) reply(d *bot.Draft) {
 	}
 }
 
-// columns returns the width available for text.
 func (l *Ledger) columns() int {
 	if w := l.Width(); w > 0 {
 		return min(w, maxColumns)
@@ -226,8 +225,8 @@ func (l *Ledger) columns() int {
 	return maxColumns
 }
 
-// firstLine returns the first paragraph of a reply as readers will see it: the name of the person addressed, and the
-// text.
+// firstLine returns the first paragraph of a reply as readers will see it: the text, preceded by the name of the user
+// addressed.
 func firstLine(wikitext string) string {
 	line, _, _ := strings.Cut(strings.TrimLeft(wikitext, ":*#"), "\n")
 	line, _, _ = strings.Cut(line, "<!--")

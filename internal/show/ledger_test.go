@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// A reply that was reverted stays "posted": the entry shows that it was removed, and when.
+// A reverted reply stays in the state "posted", but its entry shows that the reply was removed, and when.
 func TestEntryRemoved(t *testing.T) {
 	at := time.Date(2026, 3, 4, 9, 14, 0, 0, time.UTC)
 	en := &bot.Entry{Key: "sb-1", State: bot.Posted, Created: at, Updated: at, Rev: 5}

@@ -7,7 +7,6 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// TestProbes checks how a trajectory shows the variants of a query.
 func TestProbes(t *testing.T) {
 	var b strings.Builder
 	(&Trace{}).Event(&b, event.Event{Event: "probe", Probes: []event.Probe{

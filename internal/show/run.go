@@ -23,7 +23,7 @@ import (
 // mostRows is the maximum number of result rows shown.
 const mostRows = 20
 
-// Run shows a run and its outcome: for people, or as JSON lines.
+// Run shows a run and its outcome, either for people or as JSON lines.
 type Run struct {
 	Screen *console.Screen
 	AsJSON bool   // instead of text
@@ -142,7 +142,7 @@ func (v *Run) feedback(e event.Event) {
 	v.text(e.Detail + "\n")
 }
 
-// vote shows the start of each try, and the result of the vote.
+// vote shows the start of each try and, at the end, the result of the vote.
 func (v *Run) vote(e event.Event) {
 	switch {
 	case e.Event == "try" && v.AsJSON:
@@ -201,7 +201,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	}
 	a := out.Answer
 	if a == nil {
-		if !out.ServiceFailed() { // otherwise, the error already includes it
+		if !out.ServiceFailed() { // the error for a failed service includes the reason
 			v.text(fmt.Sprintf("no answer (%s): %s", out.Reason, out.Detail))
 		}
 		return

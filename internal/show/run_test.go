@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// A result is aligned, is counted as "1 row", and does not show a label twice.
+// A result has aligned columns and does not show a label twice. A single row is counted as "1 row".
 func TestRun(t *testing.T) {
 	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
 	lit := func(s string) rdf.Term { return rdf.Typed(s, rdf.XSDString) }
@@ -86,7 +86,7 @@ func TestNarrowSteps(t *testing.T) {
 	}
 }
 
-// TestUnreadable checks that a turn that could not be parsed is shown in two lines, with the message to the model. A
+// TestUnreadable checks that a turn that could not be parsed is shown on two lines, with the message to the model. A
 // failed call to the model counts toward the upper bound on tokens.
 func TestUnreadable(t *testing.T) {
 	act := func(id, parent int, told string, c llm.Choice) event.Event {

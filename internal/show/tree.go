@@ -32,7 +32,7 @@ func Stability(w io.Writer, events []event.Event, asJSON bool) {
 		return
 	}
 	if asJSON {
-		last := events[len(events)-1].ID // a new ID keeps the output a valid trajectory
+		last := events[len(events)-1].ID // with a new ID, the output remains a valid trajectory
 		JSON(w, map[string]any{"event": "stability", "id": last + 1, "parent": last, "depths": spreads})
 		return
 	}
@@ -42,8 +42,8 @@ func Stability(w io.Writer, events []event.Event, asJSON bool) {
 	}
 }
 
-// search shows a branching search: on a terminal as a block that is overwritten, otherwise as one line for each notable
-// event. It reports whether e was a search event.
+// search shows a branching search: on a terminal as a block that is continually updated, otherwise as one line for each
+// notable event. It reports whether e was a search event.
 func (v *Run) search(e event.Event) bool {
 	if v.tree == nil {
 		v.tree = treeview.New()

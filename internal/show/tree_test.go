@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// searched is a search with two steps. The second is the answer.
+// searched returns the events of a search with two steps, the second of which is the answer.
 func searched() []event.Event {
 	half := 0.5
 	step := func(action string) *event.Step { return &event.Step{N: 1, Thought: "t", Action: action, Argument: "a"} }
@@ -103,8 +103,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// The judge's samples 0.25 and 0.75 have a mean of 0.5 and a standard deviation of √(0.125/1) = 0.354. In the JSON
-// output, this is an additional event at the end.
+// The judge's samples 0.25 and 0.75 have a mean of 0.5 and a standard deviation of √(0.125/1) = 0.354. The JSON output
+// contains them in an additional event at the end.
 func TestStability(t *testing.T) {
 	events := searched()
 	var b strings.Builder

@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// turns finds the turns that could not be parsed. It describes what the model wrote and what it was told, on one line
-// each.
+// turns finds the turns that could not be parsed. For each, it describes what the model wrote and what the model was
+// told, on one line each.
 type turns struct{ event.Turns }
 
 // maxTurn is the maximum number of characters shown from each part of a turn.

@@ -79,9 +79,8 @@ var base64Word = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 // Leaks reports whether text contains part of one of the secrets, even escaped or in base64. It decodes the text
 // instead of searching for encoded forms of a secret, so it shares no logic with the code that hides secrets.
 func Leaks(text string, secrets ...string) bool {
-	return leaks(text, secrets,
-		4)
-} // the tested encodings are not nested more deeply
+	return leaks(text, secrets, 4) // the handlers do not nest encodings more deeply
+}
 
 func leaks(text string, secrets []string, depth int) bool {
 	for _, s := range secrets {
@@ -107,7 +106,7 @@ func leaks(text string, secrets []string, depth int) bool {
 	}
 	for _, w := range base64Word.FindAllString(text, -1) {
 		w = strings.NewReplacer("-", "+", "_", "/").Replace(w)
-		for skip := range 4 { // the match may start in the middle of a group
+		for skip := range 4 { // the match may start in the middle of a group of four characters
 			part := w[skip:]
 			if b, err := base64.RawStdEncoding.DecodeString(part[:len(part)/4*4]); err == nil && leaks(string(b), secrets,
 				depth-1) {

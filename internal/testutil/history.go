@@ -14,10 +14,10 @@ type Revision struct {
 	Text string // wikitext
 }
 
-// CheckHistory checks, using only requests and revisions, whether an account did its job. requests contains the number
-// of posts that need an answer, by heading. revisions is the page's whole history, oldest first. CheckHistory returns
+// CheckHistory checks, using only requests and revisions, whether an account did its job. requests maps each heading to
+// the number of posts that need an answer. revisions is the page's whole history, oldest first. CheckHistory returns
 // what is wrong: a revision by the account that does more than insert one reply, a missing reply, a superfluous reply
-// at any time (even if it was removed later), or a reply at the wrong position.
+// at any time (even one removed later), or a reply at the wrong position.
 func CheckHistory(account string, requests map[string]int, revisions []Revision) (wrong []string) {
 	h := NewHistory(account)
 	h.Requests = requests
@@ -81,7 +81,7 @@ func (h *History) Add(r Revision) {
 	}
 }
 
-// Broken returns what is already wrong, no matter which revisions follow.
+// Broken returns what is already wrong and cannot be fixed by later revisions.
 func (h *History) Broken() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {
@@ -92,7 +92,7 @@ func (h *History) Broken() []string {
 	return wrong
 }
 
-// Wrong returns what is wrong with the revisions so far, assuming that no more follow.
+// Wrong returns what is wrong with the revisions so far if no more follow.
 func (h *History) Wrong() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {

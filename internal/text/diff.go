@@ -12,12 +12,12 @@ type DiffLine struct {
 	Text string
 }
 
-// maxDiff limits the size of the table for a comparison. If the texts differ in more lines, all those lines count as
-// removed and added.
+// maxDiff limits the size of the table for a comparison. If the parts that differ have more lines than that, all of
+// their lines count as removed and added.
 const maxDiff = 2000
 
 // Diff compares two texts line by line using their longest common subsequence. same reports whether two lines are
-// equal. For equal lines, Diff returns the line of the second text.
+// equal. For equal lines, Diff returns the line from the second text.
 func Diff(before, after []string, same func(a, b string) bool) []DiffLine {
 	head := 0
 	for head < len(before) && head < len(after) && same(before[head], after[head]) {

@@ -24,7 +24,6 @@ func TestDiff(t *testing.T) {
 	}
 }
 
-// A diff always contains both texts.
 func TestDiffKeepsBothTexts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	some := func() (out []string) {

@@ -87,7 +87,6 @@ func JSON(err error) error {
 	return err
 }
 
-// jsonError is an error with a different message.
 type jsonError struct {
 	text string
 	err  error
@@ -111,7 +110,7 @@ func jsonWords(err error) string {
 		}
 		return fmt.Sprintf("%s is a JSON %s, which does not belong there", where, kind.Value)
 	}
-	// A decoder with DisallowUnknownFields returns this error; encoding/json has no type for it.
+	// A decoder with DisallowUnknownFields returns this error, for which encoding/json has no type.
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return fmt.Sprintf("the member %s is unknown", name)
 	}

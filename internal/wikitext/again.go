@@ -41,10 +41,10 @@ func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool
 	return again
 }
 
-// take copies the nodes that start before an offset, without the contents of whole nodes, and returns the remaining
-// nodes.
+// take copies the nodes that start before stop, omitting the contents of nodes for which whole returns true, and
+// returns the remaining nodes.
 func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
-	within := -1 // the end of the current whole node
+	within := -1 // end of the current node whose contents are omitted
 	for i := range nodes {
 		n := &nodes[i]
 		switch {
@@ -60,7 +60,7 @@ func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	return nil
 }
 
-// number sets the section numbers of the headings to the numbers from a different parse of the text.
+// number copies the section numbers of the headings from a different parse of the text.
 func (d *Doc) number(other *Doc) {
 	k := 0
 	for i := range d.Nodes {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// careless parses {{Q|…}} up to the end of its line if it contains a "!", and otherwise like MediaWiki.
+// careless parses {{Q|…}} up to the end of its line if the template contains a "!", and otherwise like MediaWiki.
 type careless struct {
 	text   string
 	asked  []int
@@ -98,7 +98,7 @@ func TestAgainReadsOnlyCarelessSections(t *testing.T) {
 	}
 }
 
-// TestAgainIsPreprocess builds pages from fragments that are easily parsed wrong.
+// TestAgainIsPreprocess builds pages from fragments that are easy to parse incorrectly.
 func TestAgainIsPreprocess(t *testing.T) {
 	pieces := []string{"{{Q|", "{{Q|a}}", "{{Q|a!}}", "{{Q|a|b!", "}}", "{{{", "}}}", "{{x|", "{", "}", "-{", "}-",
 		"[[", "]]", "|", "=", "a", " ", "\n", "\n", "\n== h ==\n", "\n== h ==\n",

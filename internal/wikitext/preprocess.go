@@ -33,14 +33,14 @@ type reader struct {
 	nodes []Node
 	stack []piece
 	args  []Arg // template arguments, allocated in blocks
-	// searches that found nothing; without this cache, "<pre><pre><pre>…" would take quadratic time
+	// searches that found nothing: without this cache, parsing "<pre><pre><pre>…" would take quadratic time
 	noClose map[string]bool
 	noGT    bool
 	heads   int   // headings numbered so far
 	hyphen  int   // a hyphen before this offset has been read as part of "}-"
 	bol     int   // a line starts at this offset
-	fake    bool  // … because a comment before it is cut out
-	marks   []int // starts of lines at which parsing may pause if nothing is open there
+	fake    bool  // the line at bol starts only because the comment before it is removed
+	marks   []int // line starts at which parsing may pause if nothing is open there
 }
 
 // Preprocess parses the structure of wikitext.
@@ -106,7 +106,7 @@ func (r *reader) pauses(i int) bool {
 	return len(r.marks) > 0 && r.marks[0] == i && len(r.stack) == 0
 }
 
-// push opens a piece. It reuses the memory of an earlier piece's parts that are no longer needed.
+// push opens a piece. It reuses the parts slice of a closed piece.
 func (r *reader) push(p piece, from int) {
 	if n := len(r.stack); n < cap(r.stack) {
 		r.stack = r.stack[:n+1]
@@ -163,8 +163,8 @@ func (r *reader) opening(i int, c byte) int {
 	return i + n
 }
 
-// dash reads a hyphen. Before a single brace, it opens language conversion; before several braces, the braces are
-// parsed first.
+// dash reads a hyphen, which opens language conversion if it precedes a single brace. If it precedes several braces,
+// the braces are parsed first.
 func (r *reader) dash(i int) int {
 	if n := run(r.text, i+1, '{'); n == 1 {
 		r.push(piece{open: '-', count: 2, start: i, node: len(r.nodes)}, i+2)
@@ -272,7 +272,7 @@ func (r *reader) closeHeading(i int) {
 		eq++
 	}
 	level := min(eq, p.count)
-	if end-eq == p.start { // only equals signs: the outer ones are the delimiters
+	if end-eq == p.start { // the line has only equals signs: the outer ones are the delimiters
 		level = 0
 		if eq >= 3 {
 			level = min(6, (eq-1)/2)
@@ -290,7 +290,7 @@ func (r *reader) closeHeading(i int) {
 		Inner: Span{p.start + level, end - level}})
 }
 
-// angle parses the text after "<", which may be a comment or an extension tag.
+// angle parses a "<", which may start a comment or an extension tag.
 func (r *reader) angle(i int) int {
 	t := r.text
 	if strings.HasPrefix(t[i:], "<!--") {
@@ -387,7 +387,7 @@ func findClose(t string, i int, name string) (from, to int) {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// order sorts the nodes. They arrive in order of their ends. Except for nested nodes, this is also the order of their
+// order sorts the nodes. They arrive sorted by their ends. Except for nested nodes, this is also the order of their
 // starts, so an insertion sort is cheap unless the nesting is extremely deep.
 func (r *reader) order() {
 	before := func(x, y *Node) bool { return x.Start < y.Start || x.Start == y.Start && x.End > y.End }

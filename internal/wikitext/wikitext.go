@@ -42,7 +42,7 @@ type Arg struct {
 // Node is a structural element.
 type Node struct {
 	Kind       Kind
-	free       bool // for a heading: nothing was open before it
+	free       bool // for a heading: no construct was open before it
 	Start, End int
 	Name       string // name of a template (trimmed, otherwise as written) or of a tag (lowercase)
 	Attrs      Span   // for a tag: the text between its name and the closing bracket

@@ -55,8 +55,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestSections compares section numbers with those from Parser::getSection in MediaWiki 1.39 for the same text. (20,000
-// random texts were once compared with that method.)
+// TestSections compares section numbers with those from Parser::getSection in MediaWiki 1.39 for the same text. (We
+// once compared 20,000 random texts with it.)
 func TestSections(t *testing.T) {
 	for text, want := range map[string]string{
 		"lead\n== A ==\na\n=== B ===\nb\n== C ==\nc": "0 lead|1 == A == a === B === b|2 === B === b|3 == C == c",

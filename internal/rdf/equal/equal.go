@@ -16,8 +16,8 @@ import (
 //
 //   - numbers by value regardless of their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since
 //     engines differ beyond that;
-//   - points in time by value: a date, a month or a year counts as its first instant, and time zones are
-//     resolved;
+//   - points in time by value: a date, a month or a year counts as its first instant, and times are
+//     converted to UTC;
 //   - strings by their characters, without their language tags;
 //   - booleans by value: 1 is true;
 //   - Wikidata's identifiers, whether http or https, IRI or string (str());
@@ -74,7 +74,7 @@ func Key(c rdf.Term) string {
 }
 
 var (
-	// not 007, +5 or 1e3, which are codes if they are strings
+	// excludes 007, +5 and 1e3, which are probably codes if they are strings
 	canonicalNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17}|-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18})$`)
 	anyNumber       = regexp.MustCompile(`^[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?$`)
 	pointParts      = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
