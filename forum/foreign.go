@@ -13,7 +13,7 @@ var englishMonths = map[string]int{
 	"October": 10, "November": 11, "December": 12,
 }
 
-// zones contains the time zones that MediaWiki installations show in signatures, in minutes east of UTC.
+// zones maps the time zones that MediaWiki installations show in signatures to minutes east of UTC.
 var zones = map[string]int{
 	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "MEZ": 60, "MESZ": 120, "EET": 120,
 	"EEST": 180, "MSK": 180, "IST": 330,
@@ -114,7 +114,7 @@ func anyDate(s string) (time.Time, bool) {
 	return t.Add(-time.Duration(offset) * time.Minute), ok
 }
 
-// dateWord is a number or a month's name in a string.
+// dateWord is a number or a month's name in a date.
 type dateWord struct {
 	start, end int
 	number     int

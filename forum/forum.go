@@ -1,10 +1,10 @@
 // Package forum parses a wiki's talk page, from wikitext or from Parsoid's HTML, into threads of comments and
 // conversations, and writes replies as wikitext.
 //
-// [Parse] parses wikitext by the same rules as MediaWiki's DiscussionTools and the Convenient Discussions gadget. These
-// rules determine what counts as a signature, where a comment starts and ends, and which comment it answers. [Compose]
-// turns a [Reply] into wikitext in which no external text is interpreted as markup. [Place] inserts the reply into its
-// section. The package never connects to a wiki.
+// [Parse] parses wikitext according to the same rules as MediaWiki's DiscussionTools and the Convenient Discussions
+// gadget. These rules determine what counts as a signature, where a comment starts and ends, and which comment it
+// answers. [Compose] turns a [Reply] into wikitext in which no external text is interpreted as markup. [Place] inserts
+// the reply into its section. The package never connects to a wiki.
 //
 // Reading a page involves these packages and files:
 //
@@ -51,7 +51,7 @@ type Thread struct {
 	Anchor     string `json:"-"` // fragment of a link to the section
 	Start      int    `json:"-"` // byte offsets of the section in the page's wikitext, including the heading
 	End        int    `json:"-"`
-	NoBots     bool   `json:"-"` // {{nobots}} or {{bots|…}} in the section bans accounts; use [Denied] for the whole page
+	NoBots     bool   `json:"-"` // the section's {{nobots}} or {{bots|…}} bans accounts; use [Denied] for the whole page
 }
 
 // Comment is a signed comment, or unsigned text that does not belong to a signed comment.
@@ -94,8 +94,8 @@ type Query struct {
 	URL      string `json:"url,omitempty"` // for a link, the URL as written
 }
 
-// Reply is a reply that is ready to be written: all of its content has been decided, run and checked. All strings
-// except Signature are untrusted, and [Compose] encodes them.
+// Reply is a reply that is ready to be written: its content is final, and its query has been run and checked. All
+// strings except Signature are untrusted, and [Compose] encodes them.
 type Reply struct {
 	Language string // language of the fixed sentences, see [Texts]; English if it is not supported
 	To       string // user name of the person being answered
@@ -106,9 +106,9 @@ type Reply struct {
 	NoAnswer string
 	// a question to the person being answered, instead of an answer; Short and NoAnswer are then empty
 	Asks        string
-	Query       string     // the posted query, in posting form
+	Query       string     // the query, formatted for posting
 	Vars        []string   // result header
-	Headers     []string   // header in words, with units; if one is missing or empty, the variable is shown
+	Headers     []string   // readable headers, with units; if one is missing or empty, the variable is shown
 	Rows        [][]Cell   // first rows of the result
 	NoValues    []string   // names of query columns that are not in Vars because they have no values
 	NoValueVars []string   `json:",omitempty"` // their variables
@@ -116,13 +116,13 @@ type Reply struct {
 	Tree        []TreeItem // the result as a tree, shown instead of the table
 	Several     bool       // some items have several rows, one per value
 	Equal       bool       // the query returns duplicate rows; Rows and Total contain each of them once
-	Told        bool       // Short states the result's only value in words
+	Told        bool       // Short already states the result's only value
 	Numbers     bool       // the request asks for the IDs of items
 	Boolean     *bool      // result of an ASK
 	RanAt       time.Time  // when the query was run
 	Endpoint    string     // name of the endpoint that ran the query, such as "query.wikidata.org"
 	Assumed     string     // the interpretation that the model chose
-	LeftOpen    string     // what the model says it left open
+	LeftOpen    string     // what the answer leaves open, according to the model
 	Yours       Fault      // fault in the asker's own query
 	Open        []Open     // interpretations that would change the result
 	Steps       []Step     // steps that led to the answer
@@ -135,7 +135,7 @@ type Reply struct {
 	Trace     string // URL of the page with all steps
 	TracePage string // title of the page on this wiki with all steps; Trace is then empty
 	Settled   bool   // an earlier answer in the thread was accepted: suggest marking the section as resolved
-	Last      bool   // no more posts in the thread will be answered: do not invite any
+	Last      bool   // the bot will not answer again in this thread, so the reply must not invite posts
 	Before    *Reply // the reply before it was corrected, which is shown struck out
 	// the ledger key, written as an HTML comment so that our own reply can be recognized later; only [a-z0-9-]
 	Marker    string
@@ -159,13 +159,13 @@ type Cell struct {
 
 // The kinds of faults in a user's query.
 const (
-	FaultSyntax    = "syntax"    // Line has a syntax error
+	FaultSyntax    = "syntax"    // there is a syntax error in line Line
 	FaultStatement = "statement" // it uses the statements of property ID as if they were values
 	FaultEntity    = "entity"    // it uses the entity of property ID as a predicate: wd:P31 instead of wdt:P31
 	FaultQualifier = "qualifier" // it uses property ID on items, but ID is a qualifier on their statements
 	FaultText      = "text"      // it uses Text as a value of property ID, whose values are items; the answer uses Item
 	FaultEmpty     = "empty"     // it returns no rows
-	FaultSlow      = "slow"      // it does not finish in time
+	FaultSlow      = "slow"      // it times out
 )
 
 // Fault is a fault in a query. The zero value means no fault.
@@ -185,11 +185,11 @@ type TreeItem struct {
 
 // The kinds of steps that a reply shows. Other steps are left out.
 const (
-	StepNames  = "names"  // the words of the question were looked up
+	StepNames  = "names"  // words from the question were looked up
 	StepSearch = "search" // a search for Text
 	StepLook   = "look"   // Things were examined
-	StepQuery  = "query"  // a query that returned a number of Rows, or failed
-	StepOther  = "other"  // the tool named Text was used
+	StepQuery  = "query"  // a query that returned Rows rows or failed
+	StepOther  = "other"  // a call to the tool named Text
 )
 
 // Step is one of the agent's steps, for the collapsed list.

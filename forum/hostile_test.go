@@ -49,7 +49,7 @@ func posted() Reply {
 	}
 }
 
-// slots are functions that insert a string at each position in a reply that other people can control.
+// slots are functions that each insert a string into a part of a reply that other people can control.
 var slots = map[string]func(r *Reply, s string){
 	"to":         func(r *Reply, s string) { r.To = s },
 	"short":      func(r *Reply, s string) { r.Short = s },
@@ -106,7 +106,7 @@ func TestHostileTextChangesNoMarkup(t *testing.T) {
 			put(&r, "x "+s+" x")
 			checkHostile(t, name, s, r, want)
 			if name == "thought" || name == "to" {
-				continue // there, strings of spaces or control characters may be omitted
+				continue // these parts may be omitted if they contain only spaces or control characters
 			}
 			r = posted()
 			put(&r, s)

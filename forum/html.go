@@ -46,9 +46,10 @@ func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	return p, nil
 }
 
-// respace restores the wikitext's whitespace in salvaged queries. Whitespace that was lost in template parameters has
-// already been restored along with the templates' source. However, if the last brace of a query was interpreted as part
-// of the template, the rest of the query is body text, in which a line such as "# LIMIT 10" is a list item.
+// respace restores the whitespace of salvaged queries from the wikitext. Template parameters already have their
+// whitespace, because their templates are taken from the wikitext. However, if the last brace of a query was
+// interpreted as part of the template, the rest of the query is body text, in which a line such as "# LIMIT 10" is a
+// list item.
 func respace(p *Page, opts Options) {
 	if opts.Wikitext == "" {
 		return

@@ -92,8 +92,8 @@ func unspaced(p *Page) *Page {
 	return p
 }
 
-// TestHTMLByHand parses broken HTML, and HTML written by hand according to mediawiki.org's Specs/HTML, in the form that
-// other versions of Parsoid produce.
+// TestHTMLByHand parses handwritten HTML: broken HTML, and HTML that other versions of Parsoid would produce according
+// to mediawiki.org's Specs/HTML.
 func TestHTMLByHand(t *testing.T) {
 	const ann = ` <a rel="mw:WikiLink" href="./User:Ann" title="User:Ann">Ann</a> 10:00, 1 May 2024 (UTC)`
 	for name, c := range map[string]struct{ html, want string }{

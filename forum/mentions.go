@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Mentioned reports whether the comment mentions the user: with a link to the user's page, a ping, or a plain-text
+// Mentioned reports whether the comment mentions the user: by a link to the user's page, a ping, or a plain-text
 // "@Name". Quotations, struck-out text and code are ignored. The name after "@" is not case-sensitive.
 func (c *Comment) Mentioned(user string) bool {
 	user = UserName(user)
@@ -125,7 +125,7 @@ func inSignature(sigs []sig, i int) bool {
 	return k < len(sigs) && sigs[k].start <= i
 }
 
-// Limits on the "@Name" mentions that are kept. MediaWiki's user names are shorter, and no one addresses that many
+// Limits on the "@Name" mentions that are kept. MediaWiki does not allow longer user names, and no one addresses more
 // people.
 const (
 	maxCalls = 20
@@ -133,7 +133,7 @@ const (
 )
 
 // A quotation is the text between two marks: within a line or, for elements, within a comment. Struck-out text and code
-// also count as quotations, because the former has been withdrawn and the latter shows what to type.
+// are also treated as quotations, because the former has been withdrawn and the latter shows what to type.
 type quotation struct {
 	open, close string
 	lines       bool // may span several lines
@@ -149,7 +149,7 @@ var quotations = []quotation{
 
 type caller struct {
 	text string // the page's text up to the end of the part
-	none []int  // for each kind of quotation, the offset before which there is no closing mark
+	none []int  // for each kind of quotation, an offset before which there is no closing mark
 	eol  int
 }
 

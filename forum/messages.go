@@ -16,8 +16,8 @@ import (
 //go:embed messages/*.json
 var messageFiles embed.FS
 
-// catalog parses messageFiles on first use, since this takes as long as the rest of a command's startup. The files are
-// embedded in the program, so an error is a bug; [Compose] returns it.
+// catalog parses messageFiles on first use, because parsing them takes as long as the rest of a command's startup. The
+// files are embedded in the program, so an error is a bug; [Compose] returns it.
 var catalog = sync.OnceValues(func() (*message.Catalog, error) {
 	files, err := fs.Sub(messageFiles, "messages")
 	if err != nil {
@@ -26,9 +26,9 @@ var catalog = sync.OnceValues(func() (*message.Catalog, error) {
 	return message.Load(files, language.English)
 })
 
-// Texts returns the fixed sentences, numbers and dates for the first supported language in the list. For "de-CH", it
-// returns German. If no language in the list is supported, it returns English. It returns nil if the embedded files are
-// invalid.
+// Texts returns the fixed sentences, and the formats of numbers and dates, for the first supported language in the
+// list. For "de-CH", it returns German. If no language in the list is supported, it returns English. It returns nil if
+// the embedded files are invalid.
 func Texts(languages ...string) *message.Texts {
 	c, err := catalog()
 	if err != nil {

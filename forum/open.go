@@ -16,7 +16,7 @@ type Open struct {
 	ID   string `json:",omitempty"` // the entity's ID, shown as a link if the entity has no label
 	Come int    // number of rows that the other interpretation adds; not shown if 0
 	Gone int    // number of rows that the other interpretation removes; not shown if 0
-	More bool   // whether it adds more than Come rows
+	More bool   // whether the other interpretation adds more than Come rows
 
 	Other   string `json:",omitempty"` // label of the class that replaces Name
 	OtherID string `json:",omitempty"`
@@ -25,7 +25,8 @@ type Open struct {
 // maxOpen is the maximum number of open questions in a reply.
 const maxOpen = 3
 
-// openKinds are the kinds that have a sentence. Sentences for the kinds in named contain the name of an entity.
+// openKinds are the kinds for which there is a sentence. The sentences for the kinds in named contain the name of an
+// entity.
 var (
 	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
 		"subclasses_none": true, "places": true, "places_one": true, "class": true, "country": true, "ranks": true,
@@ -54,14 +55,14 @@ func (c *composer) linked(id string) string {
 	return link
 }
 
-// open adds one line with the other interpretations that would change the answer.
+// open adds one line that lists the interpretations that would change the answer.
 func (c *composer) open() {
 	var points []string
 	for _, o := range c.r.Open[:min(len(c.r.Open), maxOpen)] {
 		if o.Kind == "class" && o.Other+o.OtherID == "" && slices.ContainsFunc(c.r.Open, func(x Open) bool {
 			return x.Kind == o.Kind && x.Name == o.Name && x.ID == o.ID && x.Other+x.OtherID != ""
 		}) {
-			continue // an interpretation with a specific class is listed
+			continue // an interpretation that names the class is in the list
 		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOpen checks that the line is in the reply's language, that external text is not interpreted as markup, and that
-// kinds without a sentence are omitted.
+// TestOpen checks that the line with the open questions is in the reply's language, that external text is not
+// interpreted as markup, and that kinds without a sentence are omitted.
 func TestOpen(t *testing.T) {
 	all := []Open{{Kind: "subclasses", Name: "city [[x]]", Come: 3}, {Kind: "nothing"}, {Kind: "limit", Come: 500, More: true},
 		{Kind: "ranks"}}

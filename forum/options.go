@@ -84,13 +84,13 @@ const (
 	blockStartTemplate
 	blockEndTemplate
 	blockReplyTemplate
-	stamped // not determined by the name: the template contains a timestamp
+	stamped // the template contains a timestamp; does not depend on its name
 	// Structural templates occur between comments rather than in a comment.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate |
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
 
-// names contains Options in a form for lookups on one page, and caches the results.
+// names contains the Options in a form that is fast to look up, and caches what is looked up for one page.
 type names struct {
 	roles      map[string]role // by canonical name
 	shortLinks map[string]bool // hosts, in lowercase

@@ -15,7 +15,7 @@ type parser struct {
 	q       *queryReader     //
 	top     []*wikitext.Node // outermost nodes in which signatures are ignored (tags, comments, templates), in order
 	utc     []int            // offsets of "(UTC)"
-	ends    []int            // offsets of the ends of their lines
+	ends    []int            // for each offset in utc, the end of its line
 	quot    []wikitext.Span  // quoted parts, in which signatures are ignored
 	page    *Page
 	ids     map[string]int // number of times that each ID was requested
@@ -190,7 +190,7 @@ func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
 	for _, r := range ranges(p.doc, roleOf, closedStartTemplate, closedEndTemplate, len(p.text)) {
 		if r.End <= reach {
-			continue // inside a part that was already handled
+			continue // inside a part that was already processed
 		}
 		for len(threads) > 0 && threads[0].End <= r.Start {
 			threads = threads[1:]

@@ -89,7 +89,8 @@ func place(pageText string, t *Thread, target string) (spot, section, error) {
 	return s, sec, nil
 }
 
-// behind returns the end of the target's last descendant, the list prefix there, and the start of the target.
+// behind returns the end of the target's last descendant, the list prefix of a reply there, and the start of the
+// target.
 func behind(pageText string, t *Thread, target string) (s spot, at int, err error) {
 	k := -1
 	for i := range t.Comments {

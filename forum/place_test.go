@@ -56,8 +56,7 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// the reply is one level below its target, except in two cases in which the thread continues outdented or has
-			// bullets
+			// the reply is one level below its target, except in the two cases in which the thread is outdented or has bullets
 			if got != indent && name != "neighbor's prefix" && name != "sibling stays behind" {
 				t.Errorf("indent %q, want %q", got, indent)
 			}

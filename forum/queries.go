@@ -22,7 +22,7 @@ const maxLinks = 100
 // results are valid until the next call.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	out, urls = p.found[:0], p.urls[:0]
-	rest := p.rest[:0] // parts that are not covered by a node
+	rest := p.rest[:0] // text between the nodes
 	pos, skip := start, -1
 	i := p.node // comments are usually parsed in order
 	if i > 0 && p.doc.Nodes[i-1].Start >= start {
@@ -228,8 +228,8 @@ func (n *names) short(raw, host string) bool {
 	return path != "" && path[0] != '#' && path[0] != '?'
 }
 
-// QueryFromURL decodes the query in a URL: after "#" in links to the Wikidata Query Service and similar services, or in
-// a "query" parameter. ok is false if the URL does not contain a query, as in the case of a short link.
+// QueryFromURL decodes the query in a URL. The query is the text after "#" in links to the Wikidata Query Service and
+// similar services, or the value of a "query" parameter. ok is false if the URL contains no query; short links do not.
 func QueryFromURL(u string) (sparql string, ok bool) {
 	if !strings.Contains(u, "//") {
 		return "", false
@@ -238,8 +238,8 @@ func QueryFromURL(u string) (sparql string, ok bool) {
 	return sparql, ok
 }
 
-// queryOfURL decodes the query in a URL, which is the fragment in links to the Wikidata Query Service
-// (query.wikidata.org/#…, /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) do not contain a query.
+// queryOfURL decodes the query in a URL: the fragment of a link to the Wikidata Query Service (query.wikidata.org/#…,
+// /embed.html#…), or a "query" parameter. Short links (w.wiki, tinyurl) do not contain a query.
 func queryOfURL(raw string) (query, host string, ok bool) {
 	rest := raw[strings.Index(raw, "//")+2:]
 	host, path, _ := strings.Cut(rest, "/")
@@ -354,7 +354,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 			continue
 		}
 		prologue = i
-		// Extend the prologue by preceding lines that belong to the query.
+		// Add the preceding lines that belong to the query to the prologue.
 		for floor := min(i, max(low, p.floor(i), i-4000)); ; {
 			bol := strings.LastIndexByte(t[max(floor, prologue-400):prologue], '\n') + 1 + max(floor, prologue-400)
 			if bol <= floor+1 || t[bol-1] != '\n' || strings.TrimLeft(t[bol:prologue], ":* \t") != "" {

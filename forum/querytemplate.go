@@ -14,7 +14,7 @@ const maxQuery = 100_000
 // found is a query and its bounds on the page.
 type found struct {
 	Query
-	label      string // label of a link, without markup
+	label      string // the link's label, without markup
 	start, end int
 }
 
@@ -38,7 +38,7 @@ type reading struct {
 	name  string
 	next  int            // offset after the name
 	node  *wikitext.Node // nil if MediaWiki does not recognize a template there
-	cut   bool           // query and clean are the results of [queryReader.cut]
+	cut   bool           // query and clean have been set by [queryReader.cut]
 	query string
 	clean bool
 }
@@ -70,7 +70,7 @@ func (r *queryReader) doc() *wikitext.Doc {
 	return meant
 }
 
-// note is the hook for the first parse. It changes nothing.
+// note is the hook for the first parse. It only records where query templates start.
 func (r *queryReader) note(_ string, i int) (wikitext.Node, bool) {
 	if name, next := r.nameAt(i); name != "" {
 		r.asked = append(r.asked, reading{start: i, name: name, next: next})
@@ -87,8 +87,8 @@ func (r *queryReader) at(i int) *reading {
 	return &r.asked[k]
 }
 
-// careless returns the first query template after an offset for which the first parse must not be used. It collects the
-// queries in the templates before that one.
+// careless returns the first query template at or after an offset for which the first parse must not be used. It
+// collects the queries in the query templates before it.
 func (r *queryReader) careless(from int) int {
 	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
 	for ; k < len(r.asked); k++ {
@@ -165,7 +165,7 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// cut returns the query in the first parse, and whether that parse is certain to be right, because the query's braces
+// cut returns the query according to the first parse, and whether that parse must be right because the query's braces
 // are balanced and all other parameters have plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	arg, ok := t.Arg(r.text, queryParams...)
@@ -263,7 +263,7 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 	if r.budget <= 0 {
 		return 0, false
 	}
-	depth, parens, quiet := 0, 0, 0 // quiet is the end offset of a string, comment or IRI
+	depth, parens, quiet := 0, 0, 0 // quiet is the end of the most recent string, comment or IRI
 	for i < limit {
 		if strings.HasPrefix(t[i:limit], "{{") {
 			if e, _ := escapeAt(t, i); e != "" {
@@ -354,8 +354,7 @@ func (r *queryReader) skipTag(i int) int {
 	return r.nowiki + len("</nowiki>")
 }
 
-// untilLine is the last resort. It treats the text up to a line that consists of the template's closing braces as the
-// query.
+// untilLine is the last resort: it takes all text up to a line with only the template's closing braces as the query.
 func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	t := r.text[i:min(len(r.text), i+maxQuery)]
 	if r.budget <= 0 {

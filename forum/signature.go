@@ -20,8 +20,8 @@ type stamp struct {
 }
 
 // nextStamp finds the first timestamp in s at or after i. A timestamp is either in MediaWiki's English format, such as
-// "14:20, 5 June 2019 (UTC)", possibly with the directional marks that Unicode-aware browsers leave after any element,
-// or in another language's format before a time zone in parentheses. Impossible dates are ignored.
+// "14:20, 5 June 2019 (UTC)", possibly with directional marks between its parts, or in another language's format before
+// a time zone in parentheses. Impossible dates are ignored.
 func nextStamp(s string, i int) (stamp, bool) {
 	for i < len(s) {
 		k := strings.IndexByte(s[i:], '(')
@@ -169,9 +169,9 @@ type token struct {
 	kind       byte // '[', '{' or 't'
 }
 
-// signer returns the author of a timestamp that starts at the end of s, which is the user in the nearest link to a
-// user, user talk or contributions page within the maximum distance. sig is the offset of the signature, which starts
-// with the farthest link to the same user within that distance.
+// signer returns the author of the timestamp that follows s: the user in the nearest link to a user, user talk or
+// contributions page within the maximum distance. sig is the offset of the signature, which starts with the farthest
+// link to the same user within that distance.
 func (n *names) signer(s string) (user string, sig int, ok bool) {
 	if len(s) > 1500 {
 		cut := len(s) - 1500
@@ -240,7 +240,7 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 	return "", shown
 }
 
-// opens marks the bytes with which links, transclusions and tags start.
+// opens marks the bytes that start links, transclusions and tags.
 var opens = [256]bool{'[': true, '{': true, '<': true}
 
 // tokens splits wikitext into links, transclusions and text. Text before the first link, transclusion or tag is

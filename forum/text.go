@@ -16,7 +16,7 @@ const shieldBase = 0xE100
 
 const shielded = "[]'<>&{}|=*:#;"
 
-// shield maps these characters, which are all ASCII, to the private use area.
+// shield maps the characters in shielded, which are all ASCII, to the private use area.
 func shield(s string) string {
 	if !strings.ContainsAny(s, shielded) {
 		return s
@@ -56,7 +56,7 @@ func decodeEntities(s string) string {
 	return strings.ReplaceAll(html.UnescapeString(s), "\u00a0", " ")
 }
 
-// patch is a replacement for a part of the page that is made when the page is converted to text.
+// patch replaces a part of the page when the page is converted to text.
 type patch struct {
 	start, end int
 	with       string // already shielded
@@ -91,7 +91,7 @@ func (p *parser) plain(start, end int, patches []patch) string {
 	return string(p.strip.text(b))
 }
 
-// shown returns the text that a tag or template displays, as far as its arguments determine it, shielded.
+// shown returns the text that a tag or template displays, if its arguments determine that text. The result is shielded.
 func (p *parser) shown(n *wikitext.Node) string {
 	switch n.Kind {
 	case wikitext.Tag:

@@ -42,8 +42,7 @@ func TestYours(t *testing.T) {
 	}
 }
 
-// Like an editor, the reply addresses the question first: it explains the fault in the poster's query before it shows
-// the new query.
+// Like an editor's reply, the bot's reply explains the fault in the poster's query before it shows the new query.
 func TestYoursComesBeforeTheQuery(t *testing.T) {
 	r := Reply{To: "A", Short: "Fourteen.", Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}
 	w, err := Compose(r, ":")
@@ -87,7 +86,7 @@ func TestColumnsLeftOut(t *testing.T) {
 	}
 }
 
-// A single value without accompanying text is the answer and is shown once.
+// A single value with no accompanying text is the answer and is shown only once.
 func TestSingleValue(t *testing.T) {
 	for _, tt := range []struct{ short, first, last string }{
 		{"", ":@A: Result: npr.org", ""},

@@ -90,15 +90,15 @@ func markup(text []rune, i int) bool {
 
 var (
 	entity = regexp.MustCompile(`^&(#[0-9]+|#[xX][0-9a-fA-F]+|\pL[\pL0-9]*);`)
-	// abbreviations of time zones; other abbreviations in parentheses, such as airport codes, are plain text
+	// time zone abbreviations; other abbreviations in parentheses, such as airport codes, are plain text
 	zone = regexp.MustCompile(`^\(([A-Z]{1,4}T|UTC|MSK|MSD|MEZ|MESZ|HNE|HAE|WIB|WITA)\)`)
-	// schemes of links without slashes (MediaWiki's default for $wgUrlProtocols)
+	// URL schemes that are not followed by slashes (from MediaWiki's default for $wgUrlProtocols)
 	linkScheme = regexp.MustCompile(`(?i)(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp)$`)
 	magicLink  = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
 )
 
-// Title reports whether a string is plain text in a link target, that is, contains only letters, marks, digits, spaces,
-// and punctuation without a special meaning in MediaWiki.
+// Title reports whether a string can be used as a link target as is: whether it contains only letters, marks, digits,
+// spaces, and punctuation that has no special meaning in MediaWiki.
 func Title(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||
 		strings.Contains(s, "..") || strings.TrimSpace(s) != s {

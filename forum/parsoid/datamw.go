@@ -31,8 +31,8 @@ type transclusion struct {
 	Params ordered `json:"params"`
 }
 
-// ordered is a JSON object that preserves the order of its members, which is the order of a template's parameters. Any
-// other value is treated as an empty object, because PHP writes an empty object as [].
+// ordered is a JSON object that preserves the order of its members, such as a template's parameters. Any other value is
+// treated as an empty object, because PHP writes an empty object as [].
 type ordered []member
 
 type member struct {
@@ -133,8 +133,8 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 }
 
 // trimmed returns the whitespace that Parsoid must have removed from the end of a template's last parameter, if the
-// parameter has a name. This is a newline after a possible SPARQL comment, which would otherwise include the closing
-// braces, or a space between the query's last brace and the template's braces.
+// parameter has a name. It is a newline if the value may end in a SPARQL comment, which would otherwise include the
+// template's closing braces, or a space if the value ends in a brace, to separate it from those braces.
 func trimmed(value string) string {
 	switch {
 	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"), strings.Contains(value, "(UTC)"):
@@ -199,7 +199,7 @@ func templateKey(name string, params ordered) string {
 	return b.String()
 }
 
-// take returns the next template in the wikitext that matches t.
+// take returns the source of the next template in the wikitext that matches t.
 func (s *sources) take(t *transclusion) (string, bool) {
 	if len(s.byKey) == 0 {
 		return "", false

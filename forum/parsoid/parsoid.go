@@ -14,8 +14,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// Limits on the pages that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and one megabyte of a forum's
-// wikitext becomes four to eight megabytes of HTML, with a tag every forty bytes.
+// Limits on the pages that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and each megabyte of a
+// forum's wikitext becomes four to eight megabytes of HTML, with a tag every forty bytes.
 const (
 	MaxBytes    = 16 << 20 // bytes of HTML
 	MaxTags     = 500_000

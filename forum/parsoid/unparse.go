@@ -23,7 +23,7 @@ type unparser struct {
 	title    string // title of the page, for self-links
 	doc      *goquery.Document
 	lists    []byte // list characters of the surrounding items
-	fresh    bool   // the line has nothing but comments yet
+	fresh    bool   // the line contains only comments so far
 	ended    bool   // a block has ended on this line, so body text must start on a new line
 	pre      bool   // in a block of lines that start with a space
 	row      bool   // in a table row that already has a cell
@@ -304,7 +304,7 @@ func (u *unparser) extension(d *dataMW) {
 	}
 }
 
-// reference returns the text of a reference, which is in the reference list. Each reference occurs in the list once.
+// reference returns the text of a reference from the reference list, in which each reference occurs once.
 func (u *unparser) reference(id string) *dom.Node {
 	if u.refs == nil {
 		u.refs = map[string]*dom.Node{}
@@ -352,8 +352,8 @@ func tagged(list *dom.Node) bool {
 	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")
 }
 
-// item writes a list item with the list characters of all enclosing items. If the item contains only nested items, the
-// nested items write these characters.
+// item writes a list item with the list characters of all enclosing items. If it contains only nested items, those
+// write the characters.
 func (u *unparser) item(n *dom.Node) {
 	char := byte(':')
 	switch {

@@ -27,8 +27,8 @@ func (w Wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
 		Now: p.Now}, nil
 }
 
-// Save saves one section or a new page. The error is a [bot.ErrNotSaved] if the failure was temporary and nothing can
-// have been saved. The bot then does not have to wait for a late save.
+// Save saves one section or a new page. The error is a [bot.ErrNotSaved] if the failure was temporary and the edit
+// cannot have been saved, so the bot does not have to wait in case it appears later.
 func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	edit := mediawiki.Edit{
 		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev,
@@ -44,7 +44,8 @@ func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	return s.RevID, nil
 }
 
-// saveError translates an error from saving into one of the bot's own errors. Only a save can be rejected as an edit.
+// saveError translates an error from saving into one of the bot's own errors. Unlike [botError], it recognizes rejected
+// edits.
 func saveError(err error) error {
 	err = botError(err)
 	kind, ok := mediawiki.KindOf(err)
@@ -77,7 +78,7 @@ func (w Wiki) Texts(ctx context.Context, title string, from, to time.Time) ([]st
 	return texts, botError(err)
 }
 
-// protections are the error codes for a page that this account may not edit although it may edit other pages.
+// protections are the error codes for pages that this account may not edit even though it may edit others.
 var protections = []string{"protectedpage", "cascadeprotected", "protectednamespace", "protectednamespace-interface",
 	"customcssjsprotected", "editcontentmodel"}
 

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// A rejection by the wiki counts as a rejected edit only if an edit was being saved. An entry whose page could not be
-// read is not abandoned.
+// A rejection by the wiki is treated as a rejected edit only if an edit was being saved. An entry whose page could not
+// be read is not abandoned.
 func TestRefusedAsAnEdit(t *testing.T) {
 	err := error(&mediawiki.Error{Op: "read", Kind: mediawiki.Refused, Code: "answer"})
 	if got := botError(err); errors.Is(got, bot.ErrRefused) || !errors.Is(got, err) {

@@ -28,8 +28,8 @@ func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, err
 	return out, err
 }
 
-// Wikitext reads a page's source. A page whose text was hidden from public view counts as missing, because we must not
-// keep the text. A page with a content model other than wikitext also counts as missing.
+// Wikitext reads a page's source. A page whose text was hidden from public view is treated as missing, because we must
+// not keep the text. So is a page with a content model other than wikitext.
 func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.Client.Page(ctx, title)
 	var e *mediawiki.Error
@@ -57,7 +57,7 @@ func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
 	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
-		// The HTML may come from the sandbox's wiki, for example. Without Parsoid's attributes, the reader would have to
+		// Not all wikis return Parsoid's HTML (the sandbox's wiki does not). Without its attributes, the reader would have to
 		// guess.
 		return harvest.Text{}, fmt.Errorf("%w: the HTML is not from Parsoid", harvest.ErrNoHTML)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// Pages that the wiki has hidden or deleted count as removed. Pages that the wiki cannot render are read as wikitext.
-// Any other failure ends the harvest.
+// Pages that the wiki has hidden or deleted are treated as removed. Pages that the wiki cannot render are read as
+// wikitext. Any other failure ends the harvest.
 func TestArchiveErrors(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answers := map[string]string{
@@ -72,7 +72,7 @@ type testClock struct{}
 func (testClock) Now() time.Time                                   { return time.Now() }
 func (testClock) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// A candidate that exceeds the per-question limit does not end the suggestions for the others, but a used-up daily
+// A candidate that exceeds the per-question limit does not stop the suggestions for the others, but an exhausted daily
 // budget does.
 func TestAdviceOverALimit(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -26,8 +26,8 @@ var readsErrorText = map[string]string{
 	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
 }
 
-// The endings and errors of a run are distinguished by types: a changed word must not change what the program does. The
-// test finds comparisons with, and searches in, err.Error(), a Detail field or a Message field, even if the text was
+// A run's endings and errors are distinguished by type: rewording a message must not change what the program does. The
+// test finds code that compares or searches err.Error(), a Detail field or a Message field, even if the text was
 // assigned to a variable or passed as a parameter within the same package.
 func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	used := map[string]bool{}

@@ -65,7 +65,7 @@ var (
 )
 
 // TestEveryRowHasATest checks that the preset pages have a row for every feature of the systems that the presets are
-// modeled on. Each row must name a test, name the package of the tests, or explain why there is no test.
+// modeled on. Each row must name a test or a package with tests, or explain why there is no test.
 func TestEveryRowHasATest(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	read := func(name string) string {
@@ -80,7 +80,7 @@ func TestEveryRowHasATest(t *testing.T) {
 	for _, m := range presetRow.FindAllStringSubmatch(llm, -1) {
 		rows[m[1]] = m[2]
 	}
-	// Every stage of the chat, the shape checks and the challenge needs a test or a reason.
+	// Every stage of the chat, the shape checks and the challenge must have a test, or a reason why there is none.
 	for _, stage := range []string{"index", "shape text", "extract", "retrieve", "generate", "prefixes", "validate", "schema check",
 		"repair", "the end", "MCP: an invalid query is refused", "MCP: its other tools", "challenge"} {
 		if !reason.MatchString(rows[stage]) {

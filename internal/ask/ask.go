@@ -31,7 +31,7 @@ import (
 )
 
 // An Asker answers a question. It is implemented by [*agent.Engine] and by policies that ask several engines. Its
-// errors are the same as for [agent.Engine.Ask].
+// errors are those of [agent.Engine.Ask].
 type Asker interface {
 	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
@@ -63,7 +63,7 @@ type Service struct {
 	Log     *slog.Logger
 	Asker   Asker
 	Triager Triager    // only for Triage
-	Same    Recognizer // only for Asked; if nil, no request counts as asked before
+	Same    Recognizer // only for Asked; if nil, no request is considered a repetition
 	Limits  agent.Limits
 	Open    func(id string) (Trajectory, error) // creates the trajectory of a run; see [Folder]
 	Now     func() time.Time
@@ -109,9 +109,9 @@ func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	})
 }
 
-// Branch reruns the question of an earlier run. As long as the calls to the model and the graphs are the same as
-// before, they are answered from the earlier run at no cost; from the first difference on, the calls are actually made.
-// The new run has a separate trajectory with the given id.
+// Branch reruns the question of an earlier run. As long as the calls to the model and the graphs are the same as in the
+// earlier run, they are answered from it at no cost; starting with the first call that differs, calls are actually
+// made. The new run has a separate trajectory with the given id.
 func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {
@@ -126,7 +126,7 @@ func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) 
 	})
 }
 
-// Solve answers q under the ID key and waits for the run to end. The outcome is the same as for [Run.Wait].
+// Solve answers q, with key as its ID, and waits for the run to end. It returns the results of [Run.Wait].
 func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {
 	q.ID = key
 	r, err := s.Start(ctx, q)
@@ -136,8 +136,8 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 	return r.Wait()
 }
 
-// Triage judges the last of the posts, with a separate trajectory and a separate allowance, which is as large as for a
-// question. Errors are the same as for [agent.Engine.Triage], or report that the trajectory could not be written.
+// Triage judges the last of the posts. It uses a separate trajectory and a separate allowance, which is as large as a
+// question's. Errors are those of [agent.Engine.Triage], or report that the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
 		t, err = s.Triager.Triage(ctx, heading, posts, r, s.Limits)
@@ -153,7 +153,7 @@ func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent
 }
 
 // Asked judges whether a request was made before. Like Triage, it uses a separate trajectory and allowance. Errors are
-// the same as for [agent.Engine.Asked], or report that the trajectory could not be written.
+// those of [agent.Engine.Asked], or report that the trajectory could not be written.
 func (s *Service) Asked(ctx context.Context, key string, a agent.Asked) (same *agent.Same, err error) {
 	if s.Same == nil {
 		return &agent.Same{Why: "nobody judges it"}, nil

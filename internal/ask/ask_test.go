@@ -100,8 +100,8 @@ func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	return h
 }
 
-// Regardless of the timing, each listener that stays gets every event after the one it specified, exactly once and in
-// order. The last event is the end event. The run ends even if a listener is stuck.
+// Regardless of timing, each listener that does not leave gets every event after its starting point, exactly once and
+// in order. The last event is the end event. The run ends even if a listener is stuck.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { listenersOnce(t, seed) })
@@ -147,7 +147,7 @@ func listenersOnce(t *testing.T, seed uint64) {
 	var wg sync.WaitGroup
 	all := make([]heard, 1+below(5))
 	for i := range all {
-		most := below(3) * (1 + below(20)) // 0 means to the end
+		most := below(3) * (1 + below(20)) // 0 means no limit
 		wg.Go(func() {
 			time.Sleep(time.Duration(below(60)) * time.Millisecond)
 			all[i] = listen(t.Context(), r, below(10), most, pause)
@@ -187,9 +187,8 @@ func listenersOnce(t *testing.T, seed uint64) {
 	}
 }
 
-// No wakeup is missed: as long as the next event will close the channel that a listener is about to wait for, the
-// listener has all events so far. Many goroutines contend for the lock, so that every gap between two locked sections
-// is hit.
+// No wakeup is missed: if the channel that a listener is about to wait for is not closed yet, the listener has all
+// events so far. Many goroutines contend for the lock, so every gap between two locked sections is hit.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	const events, listeners = 20000, 8
 	r := &Run{wake: make(chan struct{})}
@@ -269,8 +268,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// The allowance limits the run's calls, and its total is the outcome's usage. A run that charges nothing keeps the
-// usage that it reports.
+// The allowance limits the run's calls, and its total is the outcome's usage. If nothing was charged to the allowance,
+// the outcome keeps the usage that the agent reported.
 func TestAllowance(t *testing.T) {
 	for _, books := range []bool{true, false} {
 		s := service(&kept{}, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
@@ -329,8 +328,7 @@ func TestTriage(t *testing.T) {
 	}
 }
 
-// The judgment of whether a request was made before also has a separate trajectory and allowance. Without a judge, no
-// request counts as made before.
+// Asked also uses a separate trajectory and allowance. Without a Recognizer, no request is considered a repetition.
 func TestAsked(t *testing.T) {
 	k := &kept{}
 	s := service(k, nil)

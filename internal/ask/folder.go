@@ -29,7 +29,7 @@ func File(path string) func(id string) (Trajectory, error) {
 const maxSameTime = 100
 
 // making ensures that only one trajectory is created at a time. The operating system creates the files in a folder one
-// at a time anyway, and waiting here does not block a thread.
+// at a time anyway, but waiting for it would block a thread.
 var making sync.Mutex
 
 // Folder returns a function for [Service.Open] that keeps the trajectories in dir, each in a file named after the run's
@@ -65,7 +65,7 @@ func (e notFound) Error() string { return string(e) }
 // Is reports whether target is [fs.ErrNotExist].
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// besides reports whether a file contains a judgment of a kind that is not part of the requested name.
+// besides reports whether a file contains a judgment of a kind that name does not ask for.
 func besides(file, name string) bool {
 	for _, kind := range []string{"-triage", "-asked"} {
 		if strings.Contains(file, kind+"-") && !strings.Contains(name, kind) {
@@ -75,9 +75,9 @@ func besides(file, name string) bool {
 	return false
 }
 
-// Newest returns the path of the newest trajectory in dir whose name starts with name. The judgment of whether a post
-// is a request is found only if name contains "-triage", and the judgment of whether it was made before only if name
-// contains "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
+// Newest returns the path of the newest trajectory in dir whose name starts with name. A trajectory that judged whether
+// a post is a request is found only if name contains "-triage"; one that judged whether a request was made before, only
+// if name contains "-asked". If there is no such trajectory, the error is [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {

@@ -26,7 +26,7 @@ type Run struct {
 
 	writing sync.Mutex   // held while an event is written to disk
 	last    int          // ID of the last event
-	end     *event.Event // written, but not yet sent: it is the last event only if the trajectory can be closed
+	end     *event.Event // the end event: written but not sent, and replaced if the trajectory cannot be closed
 	broken  error        // the trajectory's error, after which it accepts no more events
 	closed  bool         // the run accepts no more events
 
@@ -156,7 +156,7 @@ func (r *Run) Done() <-chan struct{} { return r.done }
 // Wait waits for the run to end. The outcome has an answer or the reason why there is none. Its usage includes all
 // calls that were or may have been billed, even failed ones. An error means that the caller must stop: the run was
 // canceled, the trajectory could not be written (an [event.WriteError]), or this program has a bug. An outcome returned
-// with an error contains what was found so far. It may be nil and must not be published.
+// with an error contains what was found so far; it may be nil, and must not be published.
 func (r *Run) Wait() (*agent.Outcome, error) {
 	<-r.done
 	return r.out, r.err

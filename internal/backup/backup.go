@@ -63,7 +63,7 @@ func (m *Manifest) Bytes() (n int64) {
 type Source struct {
 	Dir     string // the data folder
 	Version string
-	Skip    []string // files and folders in Dir that can be recreated
+	Skip    []string // files and folders in Dir that are not backed up because they can be recreated
 	// databases that are not plain files in Dir: functions that write a copy to a file, by path in the archive
 	Databases map[string]func(ctx context.Context, to string) error
 	// copies a database file that other processes may be writing to
@@ -159,12 +159,13 @@ func (a *archive) all(ctx context.Context, src Source) error {
 	})
 }
 
-// ofDatabase reports whether a file belongs to a database and is covered by the copy of the database.
+// ofDatabase reports whether a file is one of the files next to an SQLite database, whose content is in the database's
+// copy.
 func ofDatabase(name string) bool {
 	return strings.HasSuffix(name, ".db-wal") || strings.HasSuffix(name, ".db-shm") || strings.HasSuffix(name, ".db-journal")
 }
 
-// database adds the copy of a database that write makes.
+// database adds a copy of a database, which write creates.
 func (a *archive) database(name string, write func(to string) error) error {
 	if err := write(a.copy); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -253,7 +254,7 @@ func restore(ctx context.Context, r io.Reader, dir string) (*Manifest, error) {
 	if !exists {
 		return m, os.Rename(scratch, dir)
 	}
-	if err := vacant(dir); err != nil { // the folder may have changed while unpacking
+	if err := vacant(dir); err != nil { // the folder may have changed in the meantime
 		return nil, err
 	}
 	return m, fill(dir, scratch)
@@ -274,8 +275,8 @@ func vacant(dir string) error {
 	return err
 }
 
-// fill moves everything from one folder to another. Folders are moved first, and the ledger, which is a file, after
-// them: without the ledger, nothing else is used.
+// fill moves everything from one folder to another. It moves folders before files, and thus before the ledger: until
+// the ledger is there, nothing else is used.
 func fill(to, from string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {

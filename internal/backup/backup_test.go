@@ -188,7 +188,7 @@ func TestDamaged(t *testing.T) {
 	for i := 0; i < len(b)-8; i += 3 { // the last eight bytes are gzip's checksum and size, after the manifest
 		to := filepath.Join(t.TempDir(), "data")
 		if _, err := Restore(t.Context(), bytes.NewReader(b[:i]), to); err == nil {
-			// The manifest is complete before the end of the archive, and nothing after the manifest is needed.
+			// The archive was cut after the end of the manifest, and Restore needs nothing after it.
 			if got := read(t, to); len(got) != 2 {
 				t.Fatalf("cut at %d of %d: %v", i, len(b), got)
 			}

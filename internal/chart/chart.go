@@ -103,7 +103,7 @@ func (s *SVG) Text(x, y float64, what, attrs string) {
 	s.printf("<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, blank(attrs), escape(what))
 }
 
-// Rect draws a rectangle. tip, if not empty, is shown when the mouse is over it. A negative size counts as 0.
+// Rect draws a rectangle. tip, if not empty, is shown when the mouse is over it. A negative size is treated as 0.
 func (s *SVG) Rect(x, y, width, height float64, attrs, tip string) {
 	s.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"%s`, x, y, math.Max(width, 0), math.Max(height, 0),
 		blank(attrs))

@@ -58,7 +58,7 @@ func wantsColor(tty bool, environ []string) bool {
 	return tty && value["TERM"] != "dumb"
 }
 
-// Terminal reports whether the output is a terminal, so a person may be reading it.
+// Terminal reports whether the output is a terminal, where a person may be reading it.
 func (s *Screen) Terminal() bool { return s.tty }
 
 // Width returns the terminal's number of columns, or 0 if there is no terminal.
@@ -110,8 +110,8 @@ func (s *Screen) Progress(text string) {
 }
 
 // Block replaces the progress line with several lines, which are overwritten in the same way. Calling it with no lines
-// removes them. The caller must cut them to less than the terminal's width, since a wrapped line cannot be overwritten;
-// lines that do not fit above the last one are left out.
+// removes them. Each line must be shorter than the terminal's width, since a wrapped line cannot be overwritten. Lines
+// that do not fit on the screen are left out.
 func (s *Screen) Block(lines []string) {
 	if !s.tty {
 		return
@@ -126,7 +126,7 @@ func (s *Screen) Block(lines []string) {
 	s.draw()
 }
 
-// Entered records that the user pressed Enter after a prompt, so that the cursor is at the start of a line.
+// Entered records that the user pressed Enter after a prompt, which moved the cursor to the start of a line.
 func (s *Screen) Entered() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

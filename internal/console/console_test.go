@@ -44,7 +44,7 @@ func TestBlock(t *testing.T) {
 		t.Errorf("%q\nwant %q", b.String(), want)
 	}
 	b.Reset()
-	s.Block(make([]string, 100)) // the buffer counts as a 24-row terminal
+	s.Block(make([]string, 100)) // the buffer is treated as a 24-row terminal
 	if n := strings.Count(b.String(), "\n"); n != 22 {
 		t.Errorf("%d line breaks, want those of 23 rows", n)
 	}

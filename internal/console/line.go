@@ -13,7 +13,7 @@ type Line struct {
 	screen *Screen
 	now    func() time.Time
 	last   time.Time
-	latest string // the latest line, if it has not been shown yet
+	latest string // the most recent line if it has not been shown yet
 }
 
 // quiet is the minimum time between plain lines.

@@ -15,7 +15,7 @@ const (
 	RecoveredKey = "recovered"
 )
 
-// Retries counts calls to services that were retried after a failure, and those that finally succeeded.
+// Retries counts calls to services that were retried after a failure, and those that eventually succeeded.
 type Retries struct{ tried, recovered atomic.Int64 }
 
 // String returns the counts in one line, or "" if there were none.

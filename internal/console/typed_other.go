@@ -2,5 +2,5 @@
 
 package console
 
-// forget does nothing on this system, so input typed early counts.
+// forget does nothing on this system, so input typed before a question is read as its answer.
 func forget(uintptr) {}

@@ -71,7 +71,7 @@ func (o *Opener) Show(w io.Writer, e *registry.Entry) {
 	}
 }
 
-// Checkup queries the endpoint of an entry, writes what it finds, and stores what the graph lacks. ok is false if the
+// Checkup queries the endpoint of an entry, writes what it finds, and stores the graph's known gaps. ok is false if the
 // endpoint does not respond or its data does not match the entry.
 func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (ok bool, err error) {
 	fmt.Fprintf(w, "%s: %s\n", e.Name, e.Endpoint)
@@ -112,7 +112,7 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 			case err != nil:
 				fmt.Fprintf(w, "  %s: %s: no answer: %s\n", part.key, name, text.Clean(err.Error()))
 			case !t.Boolean:
-				// kg add writes none of these for a graph without labels or types: this is a gap, not a mistake
+				// kg add leaves these out for a graph without labels or types: that is a gap in the graph, not a mistake
 				usual := name == "rdfs:label" || name == "rdf:type"
 				ok = ok && (usual || part.key != "labels" && part.key != "types")
 				fmt.Fprintf(w, "  %s: nothing has %s\n", part.key, name)
@@ -223,7 +223,7 @@ func (o *Opener) Shape(ctx context.Context, names, class, lang string) (*kg.Shap
 		return nil, err
 	}
 	s, err := shapeOf(ctx, sources.Main(), class, lang)
-	if kg.KindOf(err) == kg.BadID { // an unknown prefix is less important than a service that is down
+	if kg.KindOf(err) == kg.BadID { // if the service is down, report that rather than an unknown prefix
 		if _, down := registry.Probe(ctx, sources.Main().Graph.Query); down != nil {
 			err = down
 		}

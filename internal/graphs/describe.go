@@ -24,9 +24,9 @@ type describe func(context.Context) (shape.Query, error)
 // voidTime is the maximum time that a shape waits for a server's description of its graph.
 const voidTime = 10 * time.Second
 
-// void returns a function that reads the description that an entry's graph publishes about itself. The description is
-// at the file or address in the entry's void key, or else at the address that the standard defines. A Wikibase without
-// the key has no description.
+// void returns a function that reads the description that an entry's graph publishes about itself. It reads the file or
+// address in the entry's void key or, without that key, the address that the standard defines. A Wikibase without the
+// key has no description.
 func (o *Opener) void(e *registry.Entry) (describe, error) {
 	address := e.VoID
 	switch {
@@ -92,8 +92,7 @@ func sameHost(a, b string) bool {
 }
 
 // shapesOf returns the shape store of an in-memory graph. Shapes are stored under a hash of the graph's content, so
-// that they survive restarts but not changes to the graph's files. The hash is computed when the first shape is
-// requested.
+// they survive restarts but not changes to the graph's files. The hash is computed when the first shape is requested.
 func (o *Opener) shapesOf(g *embedded.Graph) shape.Store {
 	return lateStore(sync.OnceValue(func() shape.Store {
 		return shape.Folder(filepath.Join(o.DataDir, "shapes", "data-"+g.Digest()[:16]))

@@ -32,7 +32,7 @@ import (
 const (
 	Main     = "wikidata" // the services in the settings, unless KG_FILE has an entry with this name
 	Embedded = "embedded" // the built-in slice
-	Data     = "data"     // files that are not part of Wikidata
+	Data     = "data"     // a graph read from files that are not an excerpt from Wikidata
 )
 
 // Opener opens graphs. All fields except Wrap and Embed are required.
@@ -51,7 +51,7 @@ type Opener struct {
 	Embed     lookup.Embedder                           // for searches by meaning; if nil, word stems are used
 }
 
-// Check checks that names, a comma-separated list, contains only names of graphs, and none of them twice.
+// Check checks that names, a comma-separated list, contains only names of graphs and no duplicates.
 func Check(r *registry.Registry, names string) error {
 	var seen []string
 	for _, name := range split(names) {

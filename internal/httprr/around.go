@@ -14,7 +14,8 @@ var Below http.RoundTripper = innermost{}
 // have been created with [Below].
 func (r *Recorder) Around(rt http.RoundTripper) http.RoundTripper { return through{r, rt} }
 
-// through sends requests through a recorder to the transport that the client would have used without it.
+// through sends requests through a recorder, which forwards them to rt, the transport that the client would use
+// otherwise.
 type through struct {
 	recorder http.RoundTripper
 	rt       http.RoundTripper

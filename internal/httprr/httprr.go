@@ -9,8 +9,8 @@
 //	{"key":"5f0c…","request":{"method":"POST","path":"/v1/chat/completions","body":{…}},"response":{"status":200,"header":{…},"body":{…}}}
 //
 // Exchanges are found by key: a digest of the method, path, sorted query and body (JSON in canonical form), but not of
-// the host and headers. Repeated requests are answered in the recorded order. A request that is not in the file, or
-// that is made more often than it is in the file, fails with a [MissError].
+// the host and headers. Repeated requests are answered in the recorded order. A request that was not recorded, or that
+// is repeated more often than it was recorded, fails with a [MissError].
 //
 // No secrets are written: only a few harmless headers are kept, and all text is scrubbed first. A test can check this
 // for all recordings in a repository with [FindSecrets].

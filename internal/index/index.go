@@ -49,7 +49,7 @@ type posting struct {
 // Index is a searchable set of entries.
 type Index struct {
 	entries []Entry
-	byLang  map[string][]posting // keys are returned by key
+	byLang  map[string][]posting // by the result of key
 	byID    map[string]int32
 }
 
@@ -126,7 +126,7 @@ func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hi
 			e := &x.entries[p.entry]
 			r := ranked{hit: Hit{e, e.Names[p.name], len(p.folded) == len(text)}, at: p.entry, name: p.name}
 			r.q = quality(r.hit, li)
-			// Among equally good names, the label wins, then the first name.
+			// If several names are equally good, prefer the label, and then the first name.
 			if old, ok := best[p.entry]; !ok || r.q < old.q || r.q == old.q && old.hit.Name.Alias && !r.hit.Name.Alias {
 				best[p.entry] = r
 			}
@@ -182,8 +182,8 @@ func Fold(s string) string {
 	return b.String()
 }
 
-// foldRune returns the smallest rune in r's folding orbit, in lowercase, so that all case variants of a letter are the
-// same.
+// foldRune returns the smallest rune in r's folding orbit, in lowercase, which is the same for all case variants of a
+// letter.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		return unicode.ToLower(r)
@@ -195,8 +195,9 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(least)
 }
 
-// Chain returns the languages in which names are searched for lang: the language, its explicit fallbacks, its shorter
-// forms, "mul" (Wikidata's default values for all languages) and "en". If lang is empty, they are mul and en.
+// Chain returns the languages in which names are searched if lang is requested: the language, its explicit fallbacks,
+// its shorter forms, "mul" (Wikidata's default values for all languages) and "en". If lang is empty, they are mul and
+// en.
 func Chain(lang string) []string {
 	lang = strings.ToLower(strings.TrimSpace(lang))
 	var out []string

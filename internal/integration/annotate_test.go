@@ -20,7 +20,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
 
-// annotation is a harvest folder and its page. The page's address does not change when the program is restarted.
+// annotation is a harvest folder and the page on which it is annotated. The page's address does not change when the
+// program is restarted.
 type annotation struct {
 	t         *testing.T
 	bin, dir  string

@@ -34,7 +34,7 @@ type world struct {
 	bob     *user
 	page    string
 	pages   int   // number of pages created by fresh
-	asked   asked // posts that settled expects to have been answered
+	asked   asked // posts for which [world.settled] expects replies
 }
 
 // All tests in a run share the servers, because starting them takes seconds.

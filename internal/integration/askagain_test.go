@@ -84,12 +84,12 @@ func TestLostConnectionInTheBrowser(t *testing.T) {
 	a.hold()
 	a.ask(p, longQuestion)
 	p.until(`document.querySelector("[data-connected]")`)
-	a.let(2) // for the language and the first step
+	a.let(2) // one for the language, one for the first step
 	p.until(`document.querySelectorAll("#steps .step").length === 1`)
 	near.set(true)
 	p.until(`!document.querySelector("[data-connected]")`)
 	a.view(p, "ask-lost")
-	a.let(3) // for two steps that never reach the browser, one of which shows a shortened page
+	a.let(3) // for two steps that never reach the browser; the one with a shortened page takes two calls
 	time.Sleep(500 * time.Millisecond)
 	if got := numbers(p); got != "1" {
 		t.Errorf("while the connection is lost, the page shows the steps %q", got)
@@ -148,7 +148,7 @@ func TestReviewInTheBrowser(t *testing.T) {
 	p.until(complaints)
 	p.until(`document.activeElement.name === "q"`)
 	p.typeText(longQuestion)
-	p.press("Tab", "Enter") // opens the options for how to answer the question
+	p.press("Tab", "Enter") // opens the answer options
 	p.until(`document.querySelector("details").open`)
 	p.press("Tab", "Tab", "Tab", "Tab")
 	p.until(`document.activeElement.name === "review"`)

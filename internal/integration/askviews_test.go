@@ -44,7 +44,8 @@ func TestDefaultViewsInTheBrowser(t *testing.T) {
 	}
 }
 
-// inTheEditor runs the displayed answer's query in the editor, where the comment must have the same effect.
+// inTheEditor runs the displayed answer's query in the editor, where the comment that requests a view must have the
+// same effect.
 func (a *askSite) inTheEditor(p *tab, view, there string) {
 	p.until(`document.querySelector("a[href^='/editor?from=']").click() ?? true`)
 	p.until(`document.querySelector("#source")?.value.includes("#defaultView")`)

@@ -74,8 +74,8 @@ func dense(text string) string {
 	return regexp.MustCompile(`\n{2,}`).ReplaceAllString(strings.TrimSpace(text), "\n")
 }
 
-// path is one of the paths by which the bot reads or writes. The prepare function plays the users' part. Then the
-// program is killed while it does its own part.
+// path is one of the ways in which the bot reads or writes. The prepare function does what the users do. Then the
+// program is killed while it does its part.
 type path struct {
 	name    string
 	extra   []string // settings
@@ -315,8 +315,8 @@ func TestKilledOnEveryPath(t *testing.T) {
 				}
 				return
 			}
-			// The calls to the model and the query service are the same as in TestKilledAtEveryOutsideCall. A lost response
-			// matters only if the call changed the wiki.
+			// TestKilledAtEveryOutsideCall covers the calls to the model and the query service. A lost response matters only if
+			// the call changed the wiki.
 			nth := func(n int, after bool) func(call) bool {
 				return func(c call) bool {
 					if !strings.HasSuffix(c.path, "/api.php") || after && (c.method != "POST" || !changing.MatchString(c.body)) {

@@ -80,8 +80,8 @@ func TestEvalRunKilled(t *testing.T) {
 	}
 }
 
-// killWhen runs a command and kills it as soon as due returns true. If the command ends first, which must happen
-// without an error, dead is false.
+// killWhen runs a command and kills it as soon as due returns true. dead is false if the command ends first; in that
+// case, it must end without an error.
 func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	t.Helper()
 	var b bytes.Buffer
@@ -215,7 +215,7 @@ func TestEvalReport(t *testing.T) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}
-	// The second run gives a different answer, so that the runs differ.
+	// The second run gives a different answer, so the runs differ.
 	results := filepath.Join(runs[1], "results.jsonl")
 	text, err := os.ReadFile(results)
 	if err != nil {

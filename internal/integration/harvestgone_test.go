@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// takenAway harvests two pages. Then a discussion and some words of another discussion are removed from the first page
-// and their revision is hidden, and the second page is deleted. No file in the folder may still contain any of the
-// removed text.
+// takenAway harvests two pages. Then one discussion and some words of another are removed from the first page, the
+// revision that contains them is hidden, and the second page is deleted. No file in the folder may still contain any of
+// the removed text.
 func (s *harvestSite) takenAway(t *testing.T) {
 	const prefix = "Wikidata:Request a query/Archive/"
 	thread := func(heading, words, query string) string {

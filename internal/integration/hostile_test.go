@@ -60,7 +60,7 @@ func TestHostilePosts(t *testing.T) {
 	wiki, bin := startWiki(t), binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin, "--script", script))
 	since := "ANSWER_SINCE=2026-03-04T00:00:00Z"
-	w.set("ANSWER_PRESET", "spinach") // because the script contains text, not tool calls
+	w.set("ANSWER_PRESET", "spinach") // a preset without tool calls, because the script contains only text
 	w.fresh()
 	for _, s := range testutil.Sections(h.Page) {
 		w.alice.edit(url.Values{"title": {w.page}, "section": {"new"}, "sectiontitle": {s.Heading}, "text": {s.Body}})

@@ -41,7 +41,7 @@ type scene struct {
 	steps []func()
 	want  []string // the bot's comments, in page order: "level author of the parent"
 	state string   // state of the page's first entry, with the reception of the reply; "": not checked
-	// text before which the bot must insert a line break, including that line break
+	// a line break that the bot must insert, and the text after it
 	inserts string
 	tools   bool // DiscussionTools posts the replies, each preceded by a blank line
 	plain   bool // at the end, the page is not wikitext and cannot be read as a discussion
@@ -376,7 +376,8 @@ func discussed(items []any, parent string, seen map[string]bool) (out []string) 
 	return out
 }
 
-// received returns what the ledger records about an entry: its state, its reception, and any query by another user.
+// received returns what the ledger records about an entry: its state, how its reply was received, and any query by
+// another user.
 func received(t *testing.T, line string, own bool) string {
 	t.Helper()
 	var e struct {
@@ -444,8 +445,8 @@ func playOn(t *testing.T, wiki *realWiki, own bool) {
 	}
 }
 
-// pictures shows a reply at phone and desktop widths, in both skins. No part of it may be wider than the screen, and
-// the steps must be collapsed.
+// pictures takes screenshots of a reply at phone and desktop widths, in both skins. No part of it may be wider than the
+// screen, and the steps must be collapsed.
 func (s *scenes) pictures(t *testing.T) {
 	for _, skin := range []string{"vector", "minerva"} {
 		p := newTab(t, 390, 844)

@@ -18,8 +18,8 @@ import (
 
 var updateHTML = flag.Bool("update-html", false, "write forum/testdata/html again from the real wiki")
 
-// parsoidTemplates are templates that produce multi-line blocks and table fragments, so that Parsoid uses all its ways
-// of describing templates.
+// parsoidTemplates are templates that produce multi-line blocks and table fragments, for which Parsoid uses all its
+// ways of describing templates.
 var parsoidTemplates = map[string]string{
 	"Template:Lister": "* from template\n* second",
 	"Template:Row":    "|-\n| a || b",
@@ -27,7 +27,8 @@ var parsoidTemplates = map[string]string{
 }
 
 // TestParsoid checks that for every page in forum/testdata/pages, reading the real Parsoid's HTML gives the same result
-// as reading the wikitext. Without the wikitext, the only difference may be spaces in queries that raw pipes cut off.
+// as reading the wikitext. Without the wikitext, the only difference may be spaces in queries that are truncated by raw
+// pipes.
 func TestParsoid(t *testing.T) {
 	t.Parallel()
 	w := startWiki(t)

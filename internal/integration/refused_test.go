@@ -36,7 +36,7 @@ FROM actor WHERE actor_name = 'Admin'`,
 		`INSERT INTO abuse_filter_action VALUES (1, '`+consequence+`', '`+parameters+`')`)
 }
 
-// gaveUp returns the ledger's line for a request that was given up. The request is identified by its heading.
+// gaveUp returns the ledger's line for the request with the given heading, which the bot must have abandoned.
 func (w *world) gaveUp(heading string) string {
 	w.t.Helper()
 	out, err := w.bot(nil, "ledger", "list", "--json", "--state", "gave_up")
@@ -52,7 +52,7 @@ func (w *world) gaveUp(heading string) string {
 }
 
 // TestAbuseFilter makes the real extension warn about edits by the bot, disallow them, and block the bot. The bot must
-// not try to evade the filter, although repeating the same edit after a warning would save it.
+// not try to evade the filter, even though repeating the edit after a warning would save it.
 func TestAbuseFilter(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)

@@ -26,8 +26,8 @@ const benchQuestions = `{"id":"a","question":"What is the capital of Ivory Coast
 {"id":"c","question":"Which British monarchs are descendants of Queen Victoria, however many generations down?","sparql":"SELECT ?m WHERE { wd:Q9439 wdt:P40+ ?m . ?m wdt:P39 wd:Q9134365 }"}
 `
 
-// TestRunsInTheBrowser plays a user who finds a run, opens its tree, follows a node to its turn, compares two runs, and
-// watches a benchmark run until it ends.
+// TestRunsInTheBrowser simulates a user who finds a run, opens its tree, follows a node to its turn, compares two runs,
+// and watches a benchmark run until it ends.
 func TestRunsInTheBrowser(t *testing.T) {
 	t.Parallel()
 	a := &askSite{t: t, shots: os.Getenv("RUNS_SHOTS")}
@@ -41,7 +41,7 @@ func TestRunsInTheBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	var calls atomic.Int64
-	hold := make(chan struct{}) // every call except the first blocks on it while the benchmark is running
+	hold := make(chan struct{}) // while the benchmark is running, every call except the first waits for this channel
 	var bench atomic.Bool
 	proxy := httputil.NewSingleHostReverseProxy(behind)
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

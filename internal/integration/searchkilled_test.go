@@ -141,7 +141,7 @@ func TestSearchKilled(t *testing.T) {
 }
 
 // A review is killed with signal 9 at some point, and is continued with ask --review --continue and the decisions that
-// are not yet in its file. It ends like an uninterrupted review.
+// are not yet in its file. It ends in the same way as an uninterrupted review.
 func TestReviewKilled(t *testing.T) {
 	t.Parallel()
 	bin := binary(t)

@@ -347,10 +347,10 @@ func (v *vault) secretsAtWork(planted []string) {
 
 // secretsEchoed runs the program with services that echo what they receive.
 func (v *vault) secretsEchoed(planted []string) {
-	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // the client tests cover all forms
+	for _, name := range []string{"server error", "error object 200", "proxy's page"} { // the clients' tests cover all
 		echo := testutil.Echoes()[name]
 		base := v.heard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Query().Get("type") == "login" { // otherwise, the password would never be sent
+			if r.URL.Query().Get("type") == "login" { // without a login token, the program would not send the password
 				_, _ = io.WriteString(w, `{"query":{"tokens":{"logintoken":"abc+\\"}}}`)
 				return
 			}

@@ -48,7 +48,7 @@ func (p *postgres) restart() {
 	}
 }
 
-// history returns the page's whole history.
+// history returns all revisions of a page.
 func (u *user) history(page string) (all []testutil.Revision) {
 	u.t.Helper()
 	more := url.Values{}

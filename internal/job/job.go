@@ -2,9 +2,9 @@
 // is valid.
 //
 // A [Job] is a row in the ledger. It exists only once, no matter how often it is requested. A worker takes it with a
-// [Claim], which is a lease: it expires unless it is renewed, and its fence grows each time the job changes hands. The
-// worker's writes check in the same transaction that the claim is still valid. So a worker that was paused for longer
-// than its lease cannot overwrite its successor's work.
+// [Claim], which is a lease: it expires unless it is renewed, and its fence increases each time the job changes hands.
+// The worker's writes check in the same transaction that the claim is still valid. So a worker that was paused for
+// longer than its lease cannot overwrite its successor's work.
 package job
 
 import (
@@ -21,7 +21,7 @@ const (
 	Waiting State = "waiting" // will be run when it is due
 	Running State = "running" // claimed by a worker
 	Done    State = "done"
-	Failed  State = "failed" // given up; Reason explains why
+	Failed  State = "failed" // abandoned; Reason explains why
 )
 
 // States lists all states in life-cycle order.
@@ -62,8 +62,8 @@ type Want struct {
 // process is still running.
 const Forever = time.Duration(0)
 
-// MaxWait is longer than any intended wait. If a job's due time is further away than that, some clock was ahead when it
-// was written. The job counts as due at once; otherwise, it could wait for years after the clock is corrected.
+// MaxWait is longer than any intended wait. If a job is due after a longer time, the clock was wrong when the due time
+// was written. The job is treated as due now; otherwise, it could wait for years after the clock is corrected.
 const MaxWait = 7 * 24 * time.Hour
 
 // Errors of [Queue].
@@ -78,9 +78,9 @@ var (
 // clock, so the workers' clocks do not matter. Due times come from the clock of the process that created the job.
 type Queue interface {
 	// Claim takes the job that has been due for the longest time. It considers the jobs matching w that are waiting and
-	// due at now, and those that are running under an expired claim. A worker that calls Claim again under the same name
-	// may get the same job again, with a new fence. Claim returns [ErrNone] if there is no such job. The worker decides
-	// what happens to a job whose deadline has passed.
+	// due, and running jobs whose claims have expired. A worker that calls Claim again under the same name may get the
+	// same job again, with a new fence. Claim returns [ErrNone] if there is no such job. The worker decides what happens
+	// to a job whose deadline has passed.
 	Claim(ctx context.Context, holder string, w Want, now time.Time, lease time.Duration) (*Claim, error)
 	// Renew extends a claim by another lease, counted from now. It returns [ErrLost] if the claim has expired.
 	Renew(ctx context.Context, c *Claim, lease time.Duration) error

@@ -28,7 +28,7 @@ func Keep(ctx context.Context, lg *slog.Logger, q Queue, c *Claim,
 				return
 			case <-tick.C:
 			}
-			// The claim outlives ctx, so that interrupted work can still write its results.
+			// The claim outlives ctx, so interrupted work can still write its results.
 			asked, release := context.WithTimeout(context.WithoutCancel(ctx), lease/3)
 			err := q.Renew(asked, c, lease)
 			release()

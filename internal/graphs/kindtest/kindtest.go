@@ -64,8 +64,8 @@ type nowhere struct{}
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
 // Check asks the questions with each of the presets and returns one message for each problem. differ describes how an
-// answer's rows differ from the expected rows; it returns "" if they are the same. In addition to wrong rows, a missing
-// answer, a failed step and too few lookups are problems.
+// answer's rows differ from the expected rows; it returns "" if they are the same. A missing answer, a failed step and
+// too few lookups are also problems.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	differ func(q kgtest.Question, got *kg.Table) (string, error)) (problems []string, err error) {
 	for _, name := range Presets {

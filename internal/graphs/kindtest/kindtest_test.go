@@ -39,9 +39,9 @@ func library(t *testing.T) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// TestPresets asks forty questions with every preset, over a Wikibase and over a graph that is not a Wikibase. Each
-// graph is used in process, and over HTTP with the entry written by kg add. The answers must have the same rows as on
-// the in-memory graph.
+// TestPresets asks forty questions with every preset, both about a Wikibase and about a graph that is not a Wikibase.
+// Each graph is used in process, and over HTTP with the entry written by kg add. The answers must have the same rows as
+// on the in-memory graph.
 func TestPresets(t *testing.T) {
 	for name, x := range map[string]struct {
 		graph     *embedded.Graph

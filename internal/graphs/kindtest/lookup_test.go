@@ -18,7 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// reader runs one query, ends, and records the requests that it received.
+// reader is a model that runs one query and then ends the run. It records the requests that it received.
 type reader struct {
 	query    string
 	requests []llm.Request
@@ -94,7 +94,7 @@ func TestBestOnAnyGraph(t *testing.T) {
 	}
 }
 
-// Notes on IDs that no observation has shown count uses in the same way as the find tool does.
+// For an ID that no observation has shown, the note gives the same number of uses as the find tool.
 func TestUsesAgree(t *testing.T) {
 	srv := httptest.NewServer(httpapi.NewSPARQL(slog.New(slog.DiscardHandler), library(t), 5))
 	defer srv.Close()

@@ -50,7 +50,7 @@ type Match struct {
 	Doc   int     // the document's number
 	Score float64 // above 0
 	Words int     // number of distinct words that it shares with the question
-	Cover float64 // the shared words' fraction of the question's weight, above 0 and at most 1; rare words weigh more
+	Cover float64 // share of the question's words that occur here, weighted by rarity; above 0, at most 1
 }
 
 // Rank returns the documents that share a word with a question, best first; ties are in insertion order. In

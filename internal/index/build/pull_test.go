@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 )
 
-// own is not a Wikibase. The wikibase graph below has different statements.
+// own is a graph that is not a Wikibase.
 const own = `@prefix c: <http://c.example/> . @prefix v: <http://c.example/v#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 c:1 a v:Pump ; rdfs:label "Feed pump"@en, "Speisepumpe"@de ; skos:altLabel "FP-1"@en ; v:madeBy c:2 ; rdfs:comment "pumps water"@en .
@@ -81,7 +81,7 @@ func TestPullFromAnyGraph(t *testing.T) {
 	if e := entry(es, "/1", "de"); e.Label != "Speisepumpe" {
 		t.Errorf("got %+v in all of %+v", e, es)
 	}
-	// The four uses are one triple for its class, one for its label, and two for v:madeBy.
+	// c:2 is in four triples: one with its class, one with its label, and two with v:madeBy.
 	if e := entry(es, "/2", ""); e.Label != "Acme" || e.Uses != 4 {
 		t.Errorf("got %+v", e)
 	}

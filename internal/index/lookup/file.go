@@ -94,7 +94,7 @@ func (t *tempFiles) sweep() {
 		return
 	}
 	for _, f := range left {
-		_ = os.Remove(f) // the next build tries again
+		_ = os.Remove(f) // if this fails, the next build tries again
 	}
 }
 

@@ -88,7 +88,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 		slices.SortStableFunc(all, func(a, b placed) int {
 			return cmp.Or(a.rank.compare(b.rank), cmp.Compare(b.r.Score, a.r.Score))
 		})
-		// If a part may have more hits, the order after its last hit is not yet known.
+		// If a part may have more hits, only the hits up to its last one are in their final order.
 		if at := slices.IndexFunc(all, func(f placed) bool { return slices.Contains(last, f.found) }); at >= 0 {
 			all = all[:at+1]
 		}
@@ -102,7 +102,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	}
 }
 
-// in is like get, but skips the lookup if the index has only one language, so that there cannot be a better entry.
+// in is like get, but skips the lookup if the index has only one language, so there cannot be a better entry.
 func (im *image) in(iri, language string) (Entry, bool) {
 	if slices.ContainsFunc(im.parts, func(p *part) bool { return len(p.size.Languages) > 1 }) {
 		return im.get(iri, language)

@@ -36,7 +36,7 @@ func iris(p Page) string {
 	return strings.Join(s, " ")
 }
 
-// searches contains queries with the hits that the package documentation promises, written by hand.
+// searches contains queries with their hits, which were derived by hand from the package documentation.
 var searches = []struct {
 	name string
 	q    Query
@@ -138,7 +138,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// FuzzWords checks that folding is idempotent, and that both readers fold ASCII text in the same way.
+// FuzzWords checks that folding is idempotent, and that asciiWords and foldWords agree on ASCII text.
 func FuzzWords(f *testing.F) {
 	f.Add("Straße — O'Brien's №5")
 	f.Add("a'b'")
@@ -155,8 +155,7 @@ func FuzzWords(f *testing.F) {
 	})
 }
 
-// edits returns all strings that result from changing, removing, adding or swapping a letter in a word, as in the
-// definition.
+// edits returns all strings that result from changing, removing, adding or swapping one letter in a word.
 func edits(w string, letters string) map[string]bool {
 	out := map[string]bool{}
 	for i := 0; i <= len(w); i++ {

@@ -22,8 +22,8 @@ var relations = []Entry{
 		Infos: []string{"maker of this work"}, Score: 60},
 }
 
-// meanings lists queries that rank by meaning, with their best hits. Stems, aliases, infos or shared letters decide the
-// ranking.
+// meanings lists searches by meaning with their best hits, which are found by their stems, aliases, infos or shared
+// letters.
 var meanings = []struct{ text, want string }{
 	{"directed by", "director"}, {"who directed the film", "director"}, {"birthplace", "birth"}, {"where was she born",
 		"birth"}, {"painter", "painted"},

@@ -178,7 +178,7 @@ func (m *Memory) candidates(q Query) []int32 {
 	return slices.Compact(out)
 }
 
-// best returns the entry's match by its best name, which is the first one among equally good names.
+// best returns the match with the entry's best name or, if several names are equally good, with the first of them.
 func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	for j, n := range m.names[i] {
 		if r, matches := a.rankName(n.text, n.words); matches && (!ok || r.compare(f.rank) < 0) {

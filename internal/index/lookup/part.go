@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// part contains the entries of one type in an index, which are read in place. Damage causes a panic, which guard
-// recovers.
+// part contains the entries of one type in an index, which are read in place. Damaged data causes a panic, from which
+// guard recovers.
 type part struct {
 	size partSize
 	kind Type

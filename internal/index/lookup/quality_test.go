@@ -178,7 +178,7 @@ func misspell(r *rand.Rand, label string) string {
 
 const perKind = 80
 
-// itemQueries returns queries for items that are the best-known items with their names.
+// itemQueries returns queries for items. Each item is the best known of those that share its name.
 func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	best := map[string]bool{}
 	var known []*lookup.Entry

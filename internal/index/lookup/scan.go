@@ -20,7 +20,7 @@ type bounds struct {
 	typo  int // for matches with a typo, for all words combined
 	some  int // for matches of some words: half of it for the rarest word, half of the rest for the next word, …
 	equal int // for names with the same words as the query
-	texts int // number of these names whose text is also compared
+	texts int // how many names with the same words are also compared as text
 }
 
 var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
@@ -394,7 +394,7 @@ func (s *scan) typos() error {
 	budget := s.p.bounds.typo
 	for i := range s.slots {
 		if empty > 1 || empty == 1 && i != only {
-			continue // a word other than this one matches nothing
+			continue // correcting this word is not enough: another one matches nothing
 		}
 		if err := s.typo(i, &budget); err != nil {
 			return err

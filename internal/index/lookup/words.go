@@ -128,7 +128,7 @@ const minTypo = 4
 
 // near reports whether word becomes name if one letter is changed, removed, added or swapped with its neighbor. If
 // prefix is true, it is enough that word becomes a prefix of name, provided that letters after the wrong one still
-// match. A letter from a different script does not count as a typo. Equal words are not near.
+// match. A letter from a different script is not a typo. Equal words are not near.
 func near(word, name string, prefix bool) bool {
 	w, n := []rune(word), []rune(name)
 	prefix = prefix && len(w) > minTypo
@@ -160,7 +160,7 @@ func near(word, name string, prefix bool) bool {
 	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && rest(a[2:], b[2:])
 }
 
-// lastLatin is the first code point after Unicode's Latin blocks, which count as one script here.
+// lastLatin is the first code point after Unicode's Latin blocks, which are treated as one script.
 const lastLatin = 0x250
 
 // sameScript reports whether two letters are close enough in Unicode for one to be typed instead of the other.

@@ -1,10 +1,10 @@
 // Package opensearch stores the names in a graph in OpenSearch, for graphs whose labels do not fit on one machine. It
 // returns the same hits as internal/index/lookup: words are folded by the same function, and each name is a separate
-// document, so that an entity has the rank of its best name.
+// document, so an entity has the rank of its best name.
 //
-// Differences: any word may have a wrong letter, but not if only a prefix matches; whether weak matches are left out
-// depends on the hits on the page, not in the whole index; ranking by meaning falls back to words, as the page's note
-// explains; a query can specify at most 65,536 candidates.
+// The two packages differ in these ways: any word may have a wrong letter, but not if only a prefix matches; whether
+// weak matches are left out depends on the hits on the page, not in the whole index; ranking by meaning falls back to
+// words, as the page's note explains; a query can specify at most 65,536 candidates.
 //
 // Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
 package opensearch
@@ -97,9 +97,9 @@ type document struct {
 const mapping = `{"settings":{"index":{"refresh_interval":"-1"}},"mappings":{"dynamic":false,"properties":{"iri":{"type":"keyword"},"type":{"type":"keyword"},
 "words":{"type":"keyword"},"whole":{"type":"keyword","ignore_above":8000},"language":{"type":"keyword"},"score":{"type":"double"},"held":{"type":"boolean"},"first":{"type":"boolean"}}}}`
 
-// Create fills a new index with the entries that rows adds, and points the alias to it when it is complete, so that
-// readers are not affected. name is the name of the new index, which must not exist yet. The indexes that the alias
-// previously pointed to are removed. If Create fails, it removes the new index.
+// Create fills a new index with the entries that rows adds, and points the alias to it when it is complete, so readers
+// are not affected. name is the name of the new index, which must not exist yet. The indexes that the alias previously
+// pointed to are removed. If Create fails, it removes the new index.
 func (c *Client) Create(ctx context.Context, name string, rows func(add func(lookup.Entry) error) error) (err error) {
 	if err := c.call(ctx, http.MethodPut, "/"+name, []byte(mapping), nil); err != nil {
 		return err

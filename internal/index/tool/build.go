@@ -22,7 +22,7 @@ type Build struct {
 	Properties string
 	Graph      *build.Graph // if nil, only tables are read
 	Out        string       // folder
-	Into       Server       // stores the names; the folder then contains only pulled entries
+	Into       Server       // if set, stores the names; the folder then contains only pulled entries
 	IntoName   string       // name for messages
 	Embedder   lookup.Embedder
 	Now        time.Time
@@ -33,7 +33,7 @@ type Build struct {
 	Log      func(text string)
 }
 
-// Server stores an index elsewhere; opensearch.Client is one.
+// Server stores an index on a server instead of in a folder. It is implemented by opensearch.Client.
 type Server interface {
 	// Rebuild builds a new index from the entries that rows adds, and replaces the earlier one.
 	Rebuild(ctx context.Context, now time.Time, rows func(add func(lookup.Entry) error) error) error

@@ -14,8 +14,8 @@ import (
 
 type triple [3]rdf.Term
 
-// vocabulary is the source of a generator's terms. The terms are taken from the data itself, so that most queries
-// return results.
+// vocabulary is the source of a generator's terms. The terms are taken from the data itself, so most queries return
+// results.
 type vocabulary struct {
 	all       []triple // triples whose predicates state facts, in a fixed order
 	bySubject map[rdf.Term][]triple
@@ -111,7 +111,7 @@ func (g *generator) iri() string {
 	return g.vars[0]
 }
 
-// start returns the first pattern. It matches few enough subjects to continue from.
+// start returns the first pattern, which matches so few subjects that more patterns can be added.
 func (g *generator) start() string {
 	for {
 		t := g.v.all[g.r.IntN(len(g.v.all))]

@@ -90,8 +90,8 @@ type result struct {
 	ask  string
 }
 
-// laxity describes which of a query's columns have values that are left to the engine, and which columns order the
-// query.
+// laxity describes in which columns of a query the engine may choose the values, and which columns determine the order
+// of the rows.
 type laxity struct {
 	free    map[string]bool // SAMPLE columns
 	bag     map[string]bool // columns of GROUP_CONCAT, whose parts may be in any order
@@ -121,7 +121,7 @@ func laxityOf(q *sparql.Query) laxity {
 			return true
 		})
 	}
-	for range 3 { // columns computed from free columns are free too
+	for range 3 { // a column computed from a free column is free, too
 		sparql.Inspect(q, func(n sparql.Node) bool {
 			switch x := n.(type) {
 			case *sparql.SelectItem:
@@ -243,8 +243,8 @@ func difference(want, got *result, l laxity) string {
 	return bagDifference(want.rows, got.rows)
 }
 
-// orderDifference compares the values by which the rows are ordered, as far as the standard defines their order, that
-// is, among terms of the same kind.
+// orderDifference compares the values by which the rows are ordered. It stops at the first sort key with values of
+// different kinds, because the standard does not define their order.
 func orderDifference(want, got [][]string) string {
 	width := 0
 	if len(want) > 0 {

@@ -31,7 +31,7 @@ var ownQueries = []benchdata.Query{
 	{Name: "label-service", Text: `SELECT ?x ?xLabel { ?x wdt:P17 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language "de,en" } }`},
 }
 
-// BenchmarkQuery measures one query per class, including producing its result rows.
+// BenchmarkQuery runs one query of each class and produces its result rows.
 func BenchmarkQuery(b *testing.B) {
 	g := benchGraph(b)
 	for _, q := range slices.Concat(benchdata.Classes, benchdata.More, ownQueries) {

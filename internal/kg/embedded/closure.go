@@ -21,7 +21,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.Mem
 	level := []value.ID{start}
 	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes from earlier levels
-		if i == r.min-1 && r.max < 0 { // the loop below takes step min, whose nodes all count
+		if i == r.min-1 && r.max < 0 { // the loop below takes step min; all nodes that it reaches are results
 			break
 		}
 		next, err := r.level(ex, level, map[value.ID]bool{})
@@ -34,7 +34,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	var out []value.ID
 	first := r.min
 	if r.max < 0 && r.min > 0 {
-		first = r.min - 1 // level contains the nodes at step min-1, which do not count
+		first = r.min - 1 // level contains the nodes at step min-1, which are not results
 	} else {
 		for _, n := range level {
 			seen[n] = true

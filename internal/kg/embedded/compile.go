@@ -17,7 +17,7 @@ type info struct {
 	uses   varSet // all slots that the part reads, including in expressions
 }
 
-// node is a part of a query, as in the algebra, before the planner has decided which parts precede it.
+// node is a part of a query as defined by the algebra. The planner has not decided yet which parts precede it.
 type node interface {
 	info() *info
 	// estimate estimates the number of solutions and the cost for one row in which the slots in bound have a value.
@@ -31,7 +31,7 @@ type op interface {
 	build(ex *exec, next runner) runner
 }
 
-// estimate is the estimated number of solutions and cost of a part, per input row.
+// estimate contains estimates of the number of a part's solutions and of its cost, per input row.
 type estimate struct {
 	rows float64
 	cost float64
@@ -109,9 +109,9 @@ type scope struct {
 	labels  []string                      // columns of the enclosing query, for the label service
 }
 
-// existsScope is the scope of an EXISTS. If its group reads a variable that gets its value from outside but is not in
-// scope at that point, it reads a copy made on entry, since another part of the group may have bound the original in
-// the meantime.
+// existsScope is the scope of an EXISTS. A variable that gets its value from outside may be read where it is not in
+// scope. There, a copy made on entry is read, since another part of the group may have bound the original in the
+// meantime.
 type existsScope struct {
 	copies map[int]int // slots of the copies, by original slot
 }
@@ -150,7 +150,7 @@ func (s *scope) copyOf(n int) int {
 }
 
 // inner returns the scope of a group that is evaluated separately (in MINUS or EXISTS). It shares the variables visible
-// at that point. For variables that are only ambient, it sees the outside values.
+// at that point. Variables that are only ambient have their outside values in it.
 func (s *scope) inner(visible varSet) *scope {
 	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels, exists: s.exists}
 	in.ambient, in.given = s.ambient.intersect(visible), s.given.intersect(visible)

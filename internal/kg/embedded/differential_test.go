@@ -100,8 +100,8 @@ func (g *generator) element(depth int, exists bool) string {
 	if depth == 0 {
 		return g.triple()
 	}
-	// Inside EXISTS, there is no agreed meaning for substituting values for variables in MINUS, BIND, VALUES and
-	// subqueries.
+	// Inside EXISTS, generate no MINUS, BIND, VALUES and subqueries: there is no agreement on how values are substituted
+	// for their variables.
 	n := 14
 	if exists {
 		n = 9

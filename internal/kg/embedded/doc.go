@@ -16,11 +16,11 @@
 //
 // # How a query is answered
 //
-// A query becomes a tree of parts (compile.go, group.go, selectq.go), which the planner turns into operators
-// (planner.go): the algebra of SPARQL 1.1, section 18, with joins in an order chosen from the store's statistics. Rows
-// are pushed through a plan, not pulled: each operator writes its bindings to the query's single row and calls the next
-// operator (exec.go). Therefore, a query without sorting or grouping does not store rows, and it stops as soon as no
-// more rows are needed.
+// A query becomes a tree of parts (compile.go, group.go, selectq.go), as in the algebra of SPARQL 1.1, section 18. The
+// planner turns the parts into operators and uses the store's statistics to choose the order of joins (planner.go).
+// Rows are pushed through a plan, not pulled: each operator writes its bindings to the query's single row and calls the
+// next operator (exec.go). Therefore, a query without sorting or grouping does not store rows, and it stops as soon as
+// no more rows are needed.
 //
 // An operator receives the bindings that are already known, and must yield its solutions that are compatible with them.
 // This is not the bottom-up order of the algebra. The two differ if a part reads a variable that it does not bind in

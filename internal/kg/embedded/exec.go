@@ -15,8 +15,8 @@ import (
 // restores the row. An error ends the whole run.
 type runner func() error
 
-// exec is a single run of a query, on one goroutine. It contains the row, the terms that the query created, and the
-// amount of the budget used.
+// exec is a single run of a query, on one goroutine. It contains the row, the terms that the query created, and counts
+// how much of the budget has been used.
 type exec struct {
 	function.Env
 	g      *Graph

@@ -14,8 +14,8 @@ type evalFn func(ex *exec) value.Value
 type condFn func(ex *exec) value.Truth
 
 // exprEnv is an expression's environment: the names that it sees and the variables that can have a value there.
-// Variables that are not in visible count as unbound even if the row binds them, since the row may contain bindings
-// from outside the expression's scope.
+// Variables that are not in visible are treated as unbound even if the row binds them, since the row may contain
+// bindings from outside the expression's scope.
 type exprEnv struct {
 	sc      *scope
 	visible varSet
@@ -276,8 +276,8 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	}
 }
 
-// iriSet returns the set of IRIs in a long list of IRIs, and nil for any other list. A set lookup can replace the
-// comparisons because comparing IRIs is never an error.
+// iriSet returns the set of IRIs in a long list of IRIs, and nil for any other list. A lookup in the set can replace
+// the comparisons because comparing IRIs never causes an error.
 func iriSet(list []*sparql.Expr) map[string]bool {
 	if len(list) < 8 {
 		return nil

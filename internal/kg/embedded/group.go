@@ -25,7 +25,7 @@ type barrier struct {
 	bind      extend     // expression of BIND
 	label     *labelService
 	shared    varSet // for MINUS, the previously bound variables that its group reads
-	sensitive varSet // a join that binds one of these may not move before it
+	sensitive varSet // a join that binds one of these must not be moved before the barrier
 }
 
 // binds returns the variables that a barrier binds in some solution.
@@ -251,8 +251,8 @@ func conjuncts(e *sparql.Expr) []*sparql.Expr {
 }
 
 // summarize determines the variables that the group binds, and the variables for which it must not receive a binding.
-// The latter are those that an OPTIONAL, MINUS, BIND, label service or filter reads although the joins before it do not
-// bind them in every solution.
+// The latter are those that an OPTIONAL, MINUS, BIND, label service or filter reads, but that the joins before it do
+// not bind in every solution.
 func (n *groupNode) summarize() {
 	in := &n.inf
 	for _, s := range n.segs {

@@ -10,10 +10,10 @@ import (
 )
 
 // A filter ?a = ?b (or sameTerm, with any expressions instead of the variables) between parts that share no variable,
-// or only an unselective one, is a join in disguise. In that case, one part is evaluated separately into a table that
-// has the hash of its side as an additional column, and the other side is looked up in the table (tableOp.equal). The
-// hash only finds candidates: equal values have equal hashes, but the filter itself decides. Therefore, errors, NaN and
-// numeric promotion need no special rules here.
+// or only an unselective one, is a join in disguise. In that case, one part is evaluated separately, and its rows are
+// put in a table with an additional column: the hash of that part's side of the equation. The other side is looked up
+// in the table (tableOp.equal). The hash only finds candidates: equal values have equal hashes, but the filter itself
+// decides. Therefore, errors, NaN and numeric promotion need no special rules here.
 
 // equation is an equality filter.
 type equation struct{ left, right side }

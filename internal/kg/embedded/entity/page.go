@@ -189,8 +189,8 @@ func (r pageReader) rank(node value.ID) kg.Rank {
 	return kg.Normal
 }
 
-// qualifiers reads a statement's pq: values, in numeric order of the properties. A type wdno:P… other than the
-// statement's own is a novalue qualifier.
+// qualifiers reads a statement's pq: values, in numeric order of the properties. A type wdno:P… for a property other
+// than the statement's own stands for a novalue qualifier.
 func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	s := r.g.store
 	var nums []string
@@ -284,8 +284,8 @@ func (r pageReader) label(n value.ID) string {
 	return r.g.best(n, r.g.ids.label, r.chain)
 }
 
-// Examples returns a property's examples: the items in its P1855 statements, each with the value of the qualifier whose
-// property is the property itself.
+// Examples returns a property's examples: the items in its P1855 statements, each with the value of the qualifier that
+// uses the property.
 func (r *Reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

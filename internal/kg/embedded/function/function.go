@@ -230,7 +230,7 @@ func fnStrlen(e *Env, a value.Value) value.Value {
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(e *Env, a value.Value, f func(string) string) value.Value {
-	// f may create a copy, and a result that is 50% longer
+	// f may copy the text, and its result may be 50% longer
 	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) {
 		return value.Value{}
 	}

@@ -222,9 +222,9 @@ func Replace(e *Env, args []value.Value) value.Value {
 	return alike(a, r.re.ReplaceAllString(a.Text, repl))
 }
 
-// replacement charges in advance for the result of replacing the matches in s. The replacement string has fixed literal
-// bytes and refs group references. If an estimate based on the lengths alone is small, it suffices; otherwise,
-// replacement counts the matches.
+// replacement accounts in advance for the memory that replacing the matches in s will take. The replacement string has
+// fixed literal bytes and refs group references. If an estimate from the lengths alone is small, replacement uses it;
+// otherwise, it counts the matches.
 func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	// assume a match at every position; the combined length of the groups is at most the text length
 	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1)

@@ -18,8 +18,8 @@ import (
 
 func parseForm(body string) (url.Values, error) { return url.ParseQuery(body) }
 
-// response buffers the start of a result, so that an early failure can still be reported with its own status code, and
-// cuts off a result that is too long.
+// response buffers the start of a result, so an early failure can still be reported with its own status code. It cuts
+// off a result that is too long.
 type response struct {
 	w      http.ResponseWriter
 	format format
@@ -121,7 +121,7 @@ type writer interface {
 	end() error
 }
 
-// resultWriter contains the code shared by all formats. The last call returns any write error.
+// resultWriter contains the code shared by all formats. A write error is returned by the last call.
 type resultWriter struct {
 	out  *response
 	vars []string
