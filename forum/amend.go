@@ -10,8 +10,8 @@ import (
 // maxStruck is the maximum number of rows from an earlier result that are shown struck out.
 const maxStruck = 5
 
-// amended returns the sentence about a correction and the earlier answer, struck out, or nil if the reply was not
-// corrected.
+// amended returns the parts of a corrected reply that explain the correction and show the earlier answer struck out. It
+// returns nil if the reply was not corrected.
 func (c *composer) amended() []string {
 	before := c.r.Before
 	if before == nil {

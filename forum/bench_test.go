@@ -73,7 +73,7 @@ func archivePage() string {
 	return b.String()
 }
 
-// report adds pages per second to a benchmark's bytes per second. A page of wikitext counts as 1 MB.
+// report adds pages per second to a benchmark's bytes per second, taking a page of wikitext to be 1 MB.
 func report(b *testing.B, p *Page, bytes int) {
 	comments, queries := 0, 0
 	for _, t := range p.Threads {

@@ -40,7 +40,7 @@ func Blocks(pageText string, t *Thread) []Block {
 		}
 	}
 	for i := range t.Comments {
-		for k := range out { // the first block that contains a comment is the innermost one
+		for k := range out { // blocks are innermost first, so the first match is the right one
 			if c := &t.Comments[i]; out[k].holds(c) {
 				out[k].Comments = append(out[k].Comments, i)
 				break
@@ -50,7 +50,7 @@ func Blocks(pageText string, t *Thread) []Block {
 	return out
 }
 
-// holds reports whether a comment is in the block. A marker may be on the comment's first line.
+// holds reports whether a comment overlaps the block. (A comment's first line may contain the opening marker.)
 func (b Block) holds(c *Comment) bool {
 	return c.End > b.Start && c.Start < b.End
 }

@@ -17,13 +17,13 @@ type line struct {
 	start, end int    // without the newline
 	prefix     string // list characters
 	text       int    // offset of the text after the list characters
-	table      int    // end of the table at the start of the line, if any; signatures in the table count as quoted
+	table      int    // end of the table at the start of the line, if any; signatures in it are treated as quoted
 	outdent    bool
 	sigs       []sig
 }
 
-// depth returns the number of list items around the line's text. Terms of definition lists do not count, as in
-// DiscussionTools, which counts li and dd elements.
+// depth returns the number of list items around the line's text. Like DiscussionTools, it counts only li and dd
+// elements, not the terms of definition lists.
 func (l *line) depth() int {
 	return len(l.prefix) - strings.Count(l.prefix, ";")
 }
@@ -43,7 +43,7 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 		l := p.line(pos, end)
 		pos = l.end + 1
 		if p.empty(&l) {
-			if len(pending) > 0 && p.borders(&l) { // unsigned lines before a block marker do not belong to the next signer
+			if len(pending) > 0 && p.borders(&l) { // the next signer did not write the unsigned lines before a block marker
 				p.add(t, under, pending, nil, pending[len(pending)-1].end)
 				pending = pending[:0]
 			}
@@ -179,8 +179,9 @@ func (p *parser) borders(l *line) bool {
 }
 
 // unsignedBefore returns how many of the pending lines were written by someone other than the signer of the line that
-// follows them. DiscussionTools assigns all of them to the signer. However, if the first lines are one level shallower
-// than the rest, and the rest is indented with colons like a reply, the lines are an unsigned question and its answer.
+// follows them. DiscussionTools assigns all of them to the signer. But if the first lines are one level shallower than
+// the rest, and the rest is indented with colons like a reply, the first lines are an unsigned question and the rest is
+// its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0
@@ -243,7 +244,7 @@ func (p *parser) prose(lines []line) bool {
 	return false
 }
 
-// signed adds the comments that end on the last of the lines. A line with several signatures is one comment by the
+// signed adds the comments whose signatures are on the last line. A line with several signatures is one comment by the
 // first signer, unless a line break or an outdent template separates the signatures.
 func (p *parser) signed(t *Thread, under string, lines []line) {
 	last := lines[len(lines)-1]
@@ -376,7 +377,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	if len(p.ids) > known {
 		return id
 	}
-	p.ids[id]-- // this comment gets a different ID
+	p.ids[id]-- // the ID is taken, so this comment gets a different one
 	unique := id + "~" + digest(c.Text)[:6]
 	for base := unique; p.ids[unique] > 0; {
 		p.ids[base]++ // for repeated text, include the ordinal in the hash

@@ -16,15 +16,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// MaxShort is the maximum number of characters of [Reply].Short that a reply shows. All parts of a reply are limited,
-// because people read talk pages and the query returns the full result.
+// MaxShort is the maximum number of characters of [Reply].Short that a reply shows. Every part of a reply has such a
+// limit, because a talk page must stay readable and the query returns the full result.
 const MaxShort = 1200
 
 // MaxRows is the maximum number of rows of a result that a reply shows.
 const MaxRows = 22
 
-// Shown returns how many rows of a result a reply shows: all of them, or 20 if there are more than [MaxRows]. The
-// difference ensures that at least three rows are left out, because leaving out one or two is not worth it.
+// Shown returns how many rows of a result a reply shows: all of them, or 20 if there are more than [MaxRows]. It never
+// leaves out just one or two rows, which is not worth it.
 func Shown(total int) int {
 	if total <= MaxRows {
 		return total
@@ -52,8 +52,8 @@ func parserTag(name string) bool {
 	return wikitext.IsExtensionTag(name)
 }
 
-// Compose returns a reply as wikitext in which every block has the given list prefix (":", "::" and so on; see
-// [ReplyIndent]). The result does not end in a newline.
+// Compose returns the wikitext of a reply, with each block prefixed by indent (":", "::" and so on; see [ReplyIndent]).
+// The result does not end in a newline.
 //
 // The answer comes first, followed by the fault in the poster's own query, the query, its result, the assumptions and
 // open questions, and the collapsed steps.
@@ -124,7 +124,7 @@ func checkReply(r Reply, indent string) error {
 	return nil
 }
 
-// CheckAddress returns an error if a reply cannot link to the URL s.
+// CheckAddress returns an error if s is not a URL that a reply can link to.
 func CheckAddress(s string) error {
 	_, rest, ok := strings.Cut(s, "://")
 	strange := strings.ContainsFunc(s, func(r rune) bool {
@@ -182,7 +182,7 @@ func (c *composer) answer() {
 	}
 	parts = append(parts, c.amended()...)
 	short := c.prose(c.r.Short)
-	// If the model wrote a text, it names what was not found and thus is more precise than the message.
+	// The model's text, if any, says what was not found, so it is more precise than the message.
 	if c.r.NoAnswer != "" && (c.r.NoAnswer != "not_found" || short == "") {
 		parts = append(parts, c.t.Text(c.r.NoAnswer))
 	}
@@ -228,7 +228,7 @@ func (c *composer) prose(s string) string {
 
 var bareID = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
 
-const minLinked = 4 // minimum length of an ID that cannot be mistaken for anything else
+const minLinked = 4 // an ID at least this long cannot be mistaken for anything else
 
 func wordIn(s, word string) bool {
 	return slices.Contains(bareID.FindAllString(s, -1), word)
@@ -257,7 +257,7 @@ func (c *composer) yours() {
 	switch f := c.r.Yours; {
 	case yourQuery.MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
 	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains.MatchString(c.r.Short): // already explained
-	case f.Kind == FaultSyntax && brackets.MatchString(c.r.Short): // the missing bracket is already named
+	case f.Kind == FaultSyntax && brackets.MatchString(c.r.Short): // the answer already names the missing bracket
 	case f.Kind == FaultSyntax:
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
@@ -282,10 +282,10 @@ var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigene
 	`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
 	`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
 
-// explains matches an answer that quotes parts of a query, as only answers that explain a fault in a query do.
+// explains matches an answer that quotes parts of a query. Only answers that explain a fault in a query do that.
 var explains = regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
 
-// brackets matches an answer that names the missing or wrong punctuation, in the languages of the messages.
+// brackets matches an answer that mentions punctuation or syntax, in the languages of the messages.
 var brackets = regexp.MustCompile(`(?i)\b(curly|bracket|brace|parenthes[ie]s|semicolon|comma|syntax)|klammer|semikolon|strichpunkt|komma\b|syntax|accolade|parenthèse|` +
 	`point-virgule|virgule|llave|corchete|paréntesis|punto y coma|sintaxis|graffa|parentesi|punto e virgola|sintassi|chave|chaveta|colchete|parêntese|ponto e vírgula|` +
 	`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Conversation is a thread viewed as a request and its responses. It contains the data that a benchmark needs for its
+// Conversation is a thread viewed as a request and its responses. It has the data that a benchmark needs for its
 // statistics and for choosing a query (SPINACH, section 3 and appendix C).
 type Conversation struct {
 	Requester string     // author of the first comment; empty if it is unsigned
@@ -31,10 +31,10 @@ type Posted struct {
 }
 
 // Conversation returns the thread as a conversation. bots are the user names of our own accounts. Their queries are
-// listed, but none of them counts as the last-mentioned query.
+// listed, but Last ignores them.
 //
-// A query behind a short link (see [Options.ShortLinks]) counts as mentioned even though its text is not known yet. If
-// the link turns out not to lead to a query, the caller must use the previous query.
+// A query behind a short link (see [Options.ShortLinks]) is treated as a query even though its text is not known yet.
+// If it turns out to be something else, the caller must use the previous query.
 func (t *Thread) Conversation(bots ...string) Conversation {
 	c := Conversation{Last: -1}
 	c.Resolved = t.Resolved || solvedHeading(t.Heading)
@@ -81,14 +81,13 @@ func solvedHeading(heading string) bool {
 }
 
 // thanksWords contains words of thanks in the languages most used on the forum; thanksScripts contains those in scripts
-// that do not separate words. "Great" and "it works" do not count as thanks.
+// that do not separate words. "Great" and "it works" are not thanks.
 var (
 	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
 mercès gràcies eskerrik dankon شكرا תודה`)
 	thanksScripts = []string{"ありがと", "感謝", "谢谢", "謝謝", "多谢", "多謝", "感谢", "감사", "고마", "धन्यवाद", "ধন্যবাদ"}
-	// Words that turn a following word of thanks into a refusal, and phrases that thank someone for something not done
-	// yet.
+	// Words that turn a word of thanks after them into a refusal, and phrases for thanking someone in advance.
 	beforeThanks = wordSet("no nein non nee")
 	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano",
 		"por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
@@ -104,9 +103,9 @@ func wordSet(s string) map[string]bool {
 }
 
 // Thanks reports whether the comment thanks anyone, that is, whether one of its sentences has a word of thanks
-// ("thanks", "thx", "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in about thirty languages). A
-// word of thanks does not count after "no", or if it is for something not done yet ("thanks in advance"). Praise and
-// agreement without a word of thanks ("perfect!", "it works") do not count either.
+// ("thanks", "thx", "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in about thirty languages). It
+// ignores words of thanks after "no" and in phrases such as "thanks in advance", as well as praise and agreement
+// without a word of thanks ("perfect!", "it works").
 func (c *Comment) Thanks() bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text),
 		func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {

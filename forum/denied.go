@@ -28,7 +28,7 @@ func Denied(text, account string) bool {
 	return false
 }
 
-// Welcomed reports whether {{bots|allow=…}} in text names the account, which means that the page invites the account.
+// Welcomed reports whether {{bots|allow=…}} in text names the account, inviting it to the page.
 func Welcomed(text, account string) bool {
 	if account == "" || !strings.Contains(strings.ToLower(text), "bots") {
 		return false

@@ -10,8 +10,8 @@ import (
 
 const maxDiffs = 50
 
-// Diff compares two readings of a page and describes their differences in the data that must agree: threads (heading,
-// level, whether resolved), comments (id, author, time, level, parent, subheading, text) and queries (kind, name, text,
+// Diff compares two readings of a page and describes the differences in what must be equal: threads (heading, level,
+// whether resolved), comments (id, author, time, level, parent, subheading, text) and queries (kind, name, text,
 // whether salvaged; for short links, the URL). At most fifty differences are described. Diff returns nil for equal
 // readings.
 func Diff(a, b *Page) []string {
@@ -99,8 +99,7 @@ func (d *differ) queries(a, b []Query) {
 	}
 }
 
-// apart returns an offset slightly before the first difference between two strings. The offset is a character boundary
-// in both strings.
+// apart returns an offset shortly before the first difference between two strings, at a character boundary in both.
 func apart(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {

@@ -19,7 +19,7 @@ type Earlier struct {
 const maxEarlier = 2
 
 // earlier adds the line that links to earlier discussions: "A similar request was answered in June 2021 and in March
-// 2019." Each month is a link to the section; a discussion whose page cannot be linked safely is left out.
+// 2019." Each month links to the section; discussions whose pages cannot be linked safely are left out.
 func (c *composer) earlier() {
 	var links []string
 	for _, e := range c.r.Similar {

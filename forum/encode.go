@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain returns wikitext that shows untrusted text, truncated to limit characters. The result cannot contain markup,
-// links, templates or signatures.
+// Plain returns wikitext that shows untrusted text, truncated to limit characters, with any markup, links, templates
+// and signatures escaped.
 func Plain(s string, limit int) string { return encode(s, limit) }
 
 func encode(s string, limit int) string { return escape.Text(s, limit) }

@@ -12,8 +12,8 @@ import (
 type SetScore struct {
 	Undefined             string // why there is no score, or ""
 	Precision, Recall, F1 float64
-	// RHits1 is the probability that an answer drawn at random from the predicted answers is correct. The papers draw a
-	// hundred times; this is the expected value.
+	// RHits1 is the probability that an answer drawn at random from the predicted answers is correct. The papers estimate
+	// it from a hundred draws; this is the exact value.
 	RHits1 float64
 	// Hits1, Hits5 and Hits10 report whether one of the first 1, 5 or 10 predicted answers is right.
 	Hits1, Hits5, Hits10 bool
@@ -26,7 +26,7 @@ type SetScore struct {
 	Acc, AccFirst bool
 }
 
-// Sets compares lists of answers. aliases are other names for gold answers, which count only for Hit. The order of
+// Sets compares lists of answers. aliases are other names for gold answers; only Hit accepts them. The order of
 // predicted matters; duplicates are dropped.
 func Sets(gold, predicted, aliases []string) SetScore {
 	g, p := unique(gold), unique(predicted)
@@ -85,8 +85,8 @@ func unique(list []string) []string {
 	return out
 }
 
-// KBQA compares two answers by their lists of values; see [Values]. An empty gold answer is also scored: the score is 1
-// if nothing is predicted either.
+// KBQA compares two answers by their lists of values; see [Values]. If the gold answer is empty, an empty prediction
+// scores 1.
 func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	if gold == nil || gold.Kind == None {
 		return SetScore{Undefined: NoGold}
@@ -161,7 +161,7 @@ func quantity(s string) (n float64, unit string, ok bool) {
 	return n, unit, err == nil
 }
 
-// calendar splits a date into its year and, if it has them, its month and day. Both are empty for other strings.
+// calendar splits a date into its year and its month and day, if any. It returns empty strings for anything but a date.
 func calendar(s string) (day, year string) {
 	m := equal.Date.FindStringSubmatch(s)
 	if m == nil {

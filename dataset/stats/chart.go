@@ -16,7 +16,7 @@ type Chart struct {
 	SVG  string
 }
 
-// bar is a bar in a chart. If there are two series, the second figure is below the first.
+// bar is one row of a bar chart. If there are two series, the second series' bar is below the first's.
 type bar struct {
 	label  string
 	values []float64
@@ -106,7 +106,7 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 	}
 	pitch := float64(14 + 18*series)
 	top := float64(96 + 30*min(len(legend), 1))
-	full := chartWidth - left - 180 // the bar width that remains beside the widest label
+	full := chartWidth - left - 180 // width available for bars next to the widest label
 	svg := chart.NewFile(chartWidth, top+float64(len(rows))*pitch+20, title, subtitle)
 	x := 32.0
 	for i, name := range legend {
@@ -131,10 +131,10 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 
 func filled(series int) string { return `rx="2" fill="` + seriesColors[series] + `"` }
 
-// columnsOf draws vertical columns for categories that have an inherent order.
+// columnsOf draws a column chart for categories with a natural order.
 func columnsOf(title, subtitle string, shares []Share) string {
 	const bottom, height = 340, 220
-	if len(shares) > maxColumns { // too many labels to fit side by side, so they are stacked
+	if len(shares) > maxColumns { // the labels do not fit side by side
 		rows := make([]bar, len(shares))
 		for i, s := range shares {
 			rows[i] = bar{s.Name, []float64{float64(s.Count)},

@@ -8,8 +8,7 @@ import (
 // Unknown is the language of a question whose language [Language] cannot determine ("undetermined" in BCP 47).
 const Unknown = "und"
 
-// scripts maps each writing system to the language of most questions written in it. The order matters, since Japanese
-// also uses Chinese characters.
+// scripts maps each writing system to the language of most questions written in it.
 var scripts = []struct {
 	table    *unicode.RangeTable
 	language string
@@ -84,7 +83,7 @@ func Language(question string) string {
 	return best
 }
 
-// weight returns the weight of a word. Words that occur in only one language weigh more.
+// weight returns the weight of a function word, which is higher for words that occur in only one language.
 func weight(word string) int {
 	languages := 0
 	for _, words := range functionWords {

@@ -4,8 +4,8 @@
 //
 // Complexity is counted in two ways, which are shown side by side and must not be mixed: on the query's syntax tree, by
 // the paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions that produced the
-// paper's figures ([measure.Notebook]). Only the second count may be compared with published figures. Properties and
-// patterns are counted on the text, like the published ones; the report also includes the patterns in the tree.
+// paper's figures ([measure.Notebook]). Compare published figures only with the second count. Properties and patterns
+// are counted on the text, like the published ones; the report also includes the patterns in the tree.
 //
 // [Compute] returns a [Report]; [Report.WriteText] prints it, and [Report.Charts] draws it. Its JSON form is stable.
 package stats
@@ -33,13 +33,13 @@ type Report struct {
 
 	UniqueEntities int `json:"unique_entities"` // Q numbers in the queries that parse
 	UniqueShapes   int `json:"unique_shapes"`   // patterns by tokens; see [measure.Shape]
-	// number of items with a nonempty table; the notebook's Projections is the mean over these items
+	// number of items with a nonempty table; Notebook.Projections is the mean over these items
 	Results  int        `json:"results"`
 	Unparsed []Unparsed `json:"unparsed"` // queries that package sparql cannot parse
 	Words    Words      `json:"question_words"`
 	// years of the discussions, taken from the items' URLs, in ascending order; items without a URL are left out
 	Years []Share `json:"years"`
-	// languages of the questions, taken from the file or else guessed; see [Language]
+	// languages of the questions, guessed if the file does not state them; see [Language]
 	Languages     []Share        `json:"languages"`
 	Features      []Share        `json:"features"`      // for queries that parse; see [measure.Features]
 	Conversations *Conversations `json:"conversations"` // null if unknown for all items
@@ -63,7 +63,7 @@ type Unparsed struct {
 	Error string `json:"error"`
 }
 
-// Words describes the question lengths in words, using nearest-rank percentiles.
+// Words summarizes the lengths of the questions, in words. Percentiles are by nearest rank.
 type Words struct {
 	Median int `json:"median"`
 	P90    int `json:"p90"`
@@ -88,8 +88,8 @@ type Conversations struct {
 	Silent  int     `json:"silent"`  // discussions without an answer; not counted in N
 }
 
-// Popularity describes the page views of the distinct entities in the queries (Table 9). Entities without a figure
-// count as 0.
+// Popularity describes the page views of the distinct entities in the queries (Table 9). Entities without a figure are
+// treated as having no views.
 type Popularity struct {
 	Entities    int          `json:"entities"`
 	Known       int          `json:"known"` // number of entities with a figure
@@ -175,7 +175,7 @@ func mean(sum, n int) *float64 {
 	return &m
 }
 
-// round rounds x to the value printed with the given number of digits.
+// round rounds x to the given number of decimal places, as fmt prints it.
 func round(x float64, digits int) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
 	if err != nil {
@@ -187,7 +187,7 @@ func round(x float64, digits int) float64 {
 type collector struct {
 	trees, notebook                        sums
 	parsed                                 int
-	tables, columns                        int // number of nonempty results, and of their columns
+	tables, columns                        int // nonempty results, and their columns
 	properties, patterns, shapes, entities set
 	years, languages, features             map[string]int
 	words, responses                       []int

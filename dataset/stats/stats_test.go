@@ -19,7 +19,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// fixture is small enough to count by hand.
+// fixture returns items that are few enough to count by hand.
 func fixture() []dataset.Item {
 	return []dataset.Item{
 		{ID: "a", URL: "https://w/Archive/2021/07", Question: "Which lakes are in the country?",

@@ -17,8 +17,8 @@ import (
 // forumLicense is the ID of [dataset.License].
 const forumLicense = "cc-by-sa-4.0"
 
-// licenses are the license IDs that a card can contain: SPDX IDs in lower case. Any other license has the ID "other"
-// and its own name.
+// licenses are the license IDs that a card can contain: SPDX IDs in lower case. On the card, any other license has the
+// ID "other" and its own name.
 var licenses = []string{"apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", forumLicense, "cc0-1.0", "mit",
 	"odbl", "odc-by", "pddl"}
 

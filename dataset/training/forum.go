@@ -43,11 +43,11 @@ type correctionSource struct {
 	Authors    []string `json:"authors,omitempty"`
 }
 
-// harvest adds the pairs from the discussions in a harvest's folder: a query that answered the request and was replaced
-// by a later comment is worse than the query that was posted last. This applies only if the requester thanked someone
-// or the discussion was closed as resolved, and if the last query ran, returned rows and was not posted by the bot. A
-// user's earlier query counts only if it has some IDs in common with the last query. Queries in the request are part of
-// the prompt. Discussions that were rejected, excluded by annotators or removed from the wiki do not yield pairs.
+// harvest adds the pairs from the discussions in a harvest's folder: an earlier query that answered the request is
+// rejected in favor of the one posted last. The discussion must have ended with thanks from the requester or been
+// closed as resolved, and its last query must have run, returned rows and been posted by someone other than the bot. A
+// user's earlier query is used only if it shares an ID with the last query. Queries in the request are part of the
+// prompt. Discussions that were rejected, excluded by annotators or removed from the wiki do not yield pairs.
 func (x *Export) harvest(ctx context.Context, path string, o Options) error {
 	if o.As != transcript.AsPreference {
 		return fmt.Errorf("%s is a harvest, which contains discussions and not runs: export it with --as preference", path)

@@ -50,7 +50,7 @@ func harvest(t *testing.T, cs ...dataset.Candidate) string {
 	return dir
 }
 
-// A pair is created only if an answer was replaced and the new one was confirmed.
+// Only an answer that was replaced by a confirmed one yields a pair.
 func TestCorrections(t *testing.T) {
 	person := func(query string) func(*dataset.Candidate) {
 		return func(c *dataset.Candidate) { c.Queries[1].Bot, c.Queries[1].SPARQL = false, query }
@@ -62,7 +62,7 @@ func TestCorrections(t *testing.T) {
 		discussed("5", func(c *dataset.Candidate) { c.Queries[2].Bot = true }),
 		discussed("6", func(c *dataset.Candidate) { c.Queries = c.Queries[2:] }),
 		discussed("7", person("SELECT ?x { ?x wdt:P279 wd:Q5 }")),                // unrelated to the answer
-		discussed("8", person("SELECT ?m ?n { ?m wdt:P31 wd:Q8502 ; p:P1 ?n }")), // same topic as the answer
+		discussed("8", person("SELECT ?m ?n { ?m wdt:P31 wd:Q8502 ; p:P1 ?n }")), // on the same topic as the answer
 		discussed("9", person("SELECT   ?m WHERE { ?m wdt:P31 wd:Q8502 }")))      // same query
 	o := training.Options{As: transcript.AsPreference}
 	x := from(t, dir, o)

@@ -65,7 +65,7 @@ type Export struct {
 	Lines  []Line
 	Out    map[string]int // number left out, by reason
 	Unread []string       // unreadable files and folders without files, with the reason
-	// number of lines that contain a search path other than the chosen one because it scores better against gold
+	// number of lines from a branch that the search did not choose but that scores better against gold
 	OtherBranch int
 }
 
@@ -203,8 +203,7 @@ func (x *Export) piece(p *transcript.Piece, file string, o Options) error {
 	return nil
 }
 
-// asked returns all questions in the conversation, since the same words may mean something different in a different
-// conversation.
+// asked returns all questions in the conversation, since the meaning of the last one depends on those before it.
 func asked(q event.Question) string {
 	var out []string
 	for _, turn := range q.History {

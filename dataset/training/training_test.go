@@ -219,9 +219,9 @@ func evaluated(t *testing.T, results []evalrun.Result, runs []*log) string {
 	return dir
 }
 
-// Distant supervision keeps runs whose answers match the gold answer. One of two rows has a precision of 1 and a
-// recall of 1/2, so its F1 is 2/3, which is below 0.67. The branch with both rows has an F1 of 1, and its last
-// message is the one chosen there.
+// Distant supervision keeps runs whose answers match the gold answer. One of two rows has a precision of 1 and a recall
+// of 1/2, so its F1 is 2/3, which is below 0.67. The branch with both rows has an F1 of 1, and its line ends with that
+// branch's message.
 func TestScored(t *testing.T) {
 	row := func(id, rows string) evalrun.Result {
 		return evalrun.Result{ID: id, SPARQL: "SELECT 1", Result: json.RawMessage(rows), Gold: json.RawMessage(gold2), Answered: true}

@@ -108,7 +108,7 @@ func TestAnnotationOfReview(t *testing.T) {
 	}
 }
 
-// The files have the format that Interactive-KBQA's program writes, according to the documentation of its data.
+// Files in the format of Interactive-KBQA's program, according to the documentation of its data.
 const (
 	annotated = `{"id": 17, "question": "How many rivers flow into Lake Como?", "sparql": "SELECT (COUNT(?r) AS ?n) WHERE { ?r <mouth> ?l . }",
 "answer": 1, "infer_chain": ["x"], "dialog": [{"role": "system", "content": "You are"}, {"role": "user", "content": "Q: How many rivers flow into Lake Como?"},

@@ -20,11 +20,11 @@ type Gold struct {
 // repeated is the notice at the end of a dialogue in which a turn was repeated.
 const repeated = "Stopped because the turn was repeated."
 
-// Dialogue writes the run as an Interactive-KBQA result file: the system message, the question, and then,
-// alternately, the model's thoughts and actions, and its observations. values is the answer as that project evaluates
-// it ([score.Values]). It is written as the last observation before Done, in Python's list notation, since the
-// project's evaluation takes the answer from there. That evaluation skips observations that contain " | " or "?e", so
-// it does not count values that contain them.
+// Dialogue writes the run as an Interactive-KBQA result file: the system message, the question, and then, alternately,
+// the model's thoughts and actions, and its observations. values is the answer as a list of values ([score.Values]). It
+// is written as the last observation before Done, in Python's list notation, because that is where the project's
+// evaluation looks for the answer. The evaluation skips observations that contain " | " or "?e", so an answer with such
+// a value is not found.
 func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	return indented(r.chat(gold, values))
 }
@@ -86,7 +86,7 @@ func (r *Run) ended() bool {
 	return n > 0 && r.Steps[n-1].Observation == "" && r.Steps[n-1].Failure == ""
 }
 
-// chat returns the dialogue. The message of step i, counting from 0, has index 2+2i.
+// chat returns the dialogue. The model's message for step i, counting from 0, has index 2+2i.
 func (r *Run) chat(gold Gold, values []string) *exemplar.Chat {
 	d := &exemplar.Chat{ID: r.ID, Question: r.Question.Text, SPARQL: gold.SPARQL, Answers: gold.Answers, Model: r.Model,
 		Completion: []int{}, Prompt: []int{}}

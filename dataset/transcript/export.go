@@ -44,8 +44,8 @@ type Exported struct {
 	Unread  []string // unreadable files and folders without files, with the reason
 }
 
-// Export writes runs in file name order; see [Each] for the meaning of a path. Unreadable files are counted. The
-// error is for a path that does not exist, or for a failed write.
+// Export writes runs in file name order; see [Each] for the meaning of a path. Unreadable files are counted. It returns
+// an error if a path does not exist or a write fails.
 func (x *Exporter) Export(paths []string) (Exported, error) {
 	var n Exported
 	for _, path := range paths {
@@ -106,7 +106,7 @@ type Piece struct {
 	Path string
 }
 
-// Known reports whether the file is a dialogue or a run with a question; a triage, for example, is neither.
+// Known reports whether the file is a dialogue or a run with a question. (A triage is neither.)
 func (p *Piece) Known() bool { return p.Run != nil || p.Chat != nil }
 
 // Answered reports whether there is an answer; a dialogue has one if it is finished.
@@ -165,8 +165,8 @@ func (p *Piece) Lines(as, file string) ([]Pair, error) {
 }
 
 // Each reads the files at a path in name order. A path is a trajectory, an Interactive-KBQA dialogue file (*.json), a
-// folder of either, or the folder of a benchmark run. A piece accompanies every error: for [ErrNoPath], it is the
-// path; for other errors, it is the unreadable file or the folder without files.
+// folder of either, or the folder of a benchmark run. Every error comes with a Piece whose Path is the missing path,
+// the unreadable file, or the folder without files.
 func Each(path string) iter.Seq2[*Piece, error] {
 	return func(yield func(*Piece, error) bool) {
 		files, err := filesOf(path, ".jsonl", ".json")
@@ -240,7 +240,7 @@ func readChat(root, path string) (*Chat, error) {
 	return &Chat{Chat: chat}, nil
 }
 
-// worked writes a finished dialogue as text. It writes nothing for other dialogues.
+// worked formats a finished dialogue as text. It returns nil for other dialogues.
 func worked(c *exemplar.Chat) ([]byte, error) {
 	if c.Check() != nil {
 		return nil, nil

@@ -132,8 +132,8 @@ func resultText(f *event.Event) string {
 	return resultRows.Table(f.Table, render.Names{})
 }
 
-// graspMessages returns the messages, with calls in the format that GRASP's programs expect. A run that uses the text
-// protocol has no calls, so its steps are written as calls.
+// graspMessages returns the messages, with calls in the format that GRASP's programs expect. If the run used the text
+// protocol, its steps are written as calls.
 func (r *Run) graspMessages() []message {
 	ms := r.messages()
 	native := slices.ContainsFunc(ms, func(m message) bool { return len(m.ToolCalls) > 0 })

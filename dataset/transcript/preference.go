@@ -43,8 +43,8 @@ type PairSource struct {
 // model's turn that it replaced, and a step on the path to a search's answer is better than its siblings. file is the
 // name of the trajectory. Each pair of strings is written only once.
 //
-// Among the siblings of a step on the answer's path, a step counts as worse if its branch ended without a result, or if
-// the search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
+// Among the siblings of a step on the answer's path, a step is worse if its branch ended without a result, or if the
+// search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
 // determined is left out.
 func (r *Run) Preferences(file string) ([]Pair, error) {
 	p := pairing{run: r, file: file, at: map[int]*event.Event{}, kept: map[int]bool{}, seen: map[string]bool{}}
@@ -63,7 +63,7 @@ func (r *Run) Preferences(file string) ([]Pair, error) {
 	return p.lines, p.err
 }
 
-// pairing is the state of a search for pairs in a run.
+// pairing holds the state while the pairs in a run are collected.
 type pairing struct {
 	run      *Run
 	file     string
@@ -75,8 +75,8 @@ type pairing struct {
 	err      error
 }
 
-// asked finds the call to the model, on the main question, that led to an event. It returns nil if there is none
-// after the step above the event.
+// asked returns the call to the model about the main question that led to an event, or nil if there was no such call
+// after the previous step.
 func (p *pairing) asked(e *event.Event) *event.Event {
 	for up := p.at[e.Parent]; up != nil && up.Event != "step"; up = p.at[up.Parent] {
 		if up.Event == "model" {
@@ -113,7 +113,7 @@ func (p *pairing) pair(from, by string, asked *event.Event, better, worse said) 
 	}
 	same, err := json.Marshal([]any{o.Prompt, bare(o.Chosen), bare(o.Chosen)})
 	if err != nil || string(key) == string(same) || p.seen[string(key)] {
-		return // the same turn, or the same pair again
+		return // the two turns are equal, or the pair was seen before
 	}
 	p.seen[string(key)] = true
 	o.Source = PairSource{Provenance: p.run.provenance(p.file), From: from, By: by, ChosenEvent: better.event,
@@ -138,8 +138,8 @@ func bare(turn []message) []message {
 	return out
 }
 
-// reviews pairs the turns that were reviewed: the final version is better than both the version that the model wrote
-// and the version that was kept at first.
+// reviews pairs the kept version of each reviewed turn with the worse ones: the model's version, and reviewed versions
+// that were not kept.
 func (p *pairing) reviews() {
 	of := map[*event.Event][]*event.Event{}
 	var order []*event.Event

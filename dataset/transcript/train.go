@@ -18,7 +18,7 @@ type Provenance struct {
 	Model    string    `json:"model,omitempty"`
 	Endpoint string    `json:"endpoint,omitempty"` // endpoint that ran the answer
 	Time     time.Time `json:"time,omitzero"`      // start of the run
-	// the run ended with a query that returned rows, right or wrong
+	// the run ended with a query that returned rows, whether right or wrong
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
 	F1         *float64 `json:"f1,omitempty"`       // F1 of the answer against the gold result, if scored

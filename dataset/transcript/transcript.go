@@ -175,14 +175,14 @@ func callOf(s event.Step) string {
 	return out
 }
 
-// Known contains a judge's information about a run.
+// Known is what a judge knows about a run.
 type Known struct {
 	Verdict string // whether the answer is right, as a sentence, or "" if unknown
 	Gold           // the right query and its values; zero if unknown
 }
 
-// Digest describes a run for a reader who learns from it: the question, what is known about the answer, each step
-// with its observation, the answer's query, and the ending.
+// Digest describes a run for a reader who is to learn from it: the question, what is known about the answer, each step
+// with its observation, the answer's query, and how the run ended.
 func (r *Run) Digest(known Known) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)

@@ -89,8 +89,8 @@ func outputs(t *testing.T, content []byte) []score.Output {
 	return out
 }
 
-// random returns a string that is difficult to read back. It contains nothing that the published evaluation of
-// dialogues ignores.
+// random returns a string that is difficult to read back. It avoids strings that the published evaluation of dialogues
+// ignores.
 func random(r *rand.Rand) string {
 	pieces := []string{"Zürich", "'", `"`, `\`, "\n", "[", "]", ",", "(", ")", " ", "42",
 		"http://www.wikidata.org/entity/Q5", "Action: Done", "Observation:", "日本", "<tool>"}
@@ -159,7 +159,7 @@ func TestGRASPRoundTrip(t *testing.T) {
 	}
 }
 
-// The answer that the published evaluation takes from a dialogue is the run's answer.
+// The published evaluation must find the run's answer in the dialogue.
 func TestDialogueRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for n := range 300 {
@@ -213,7 +213,7 @@ func TestTruthValue(t *testing.T) {
 	}
 }
 
-// The line is in GRASP's current format, with the fields that its code writes.
+// TestReadGRASPOfToday reads a line in GRASP's current format, with all the fields that its code writes.
 func TestReadGRASPOfToday(t *testing.T) {
 	all := outputs(t, []byte(`{"type":"output","task":"sparql-qa","id":"t1","output":{"type":"answer","sparql":"ASK {}","kg":"wikidata","answer":"yes","selections":null,"result":"True","endpoint":"e","formatted":"f"},"elapsed":2.5,"error":null,"messages":[{"role":"assistant","content":null,"tool_calls":[{"id":"x"}]}],"known":[]}
 {"type":"output","task":"sparql-qa","id":"t2","output":{"type":"cancel","explanation":"no","sparql":"SELECT * {}","kg":"wikidata"},"elapsed":1,"error":null,"messages":[]}

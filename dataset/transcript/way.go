@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// last returns the ID of the event at the end of a run's path: the answer, or the event at which the run stopped.
+// last returns the ID of the last event on a run's path: the answer or, without one, the event at which the run
+// stopped.
 func last(events []event.Event) int {
 	at, answered := 0, 0
 	for _, e := range events {
@@ -26,8 +27,8 @@ func last(events []event.Event) int {
 }
 
 // conversation returns the last exchange with the model about the question on the kept path, and the model's message.
-// The request contains all earlier turns. conversation returns nil if the model was never called, or if it is not
-// known which of several samples was used. A turn that a reviewer edited is returned as edited.
+// The request contains all earlier turns. If a reviewer edited the message, conversation returns the edited one. It
+// returns nil if the model was never called, or if it is not known which of several samples was used.
 func (r *Run) conversation() (*event.Event, llm.Message) {
 	for i, e := range slices.Backward(r.way) {
 		if e.Event != "model" || e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
@@ -43,7 +44,7 @@ func (r *Run) conversation() (*event.Event, llm.Message) {
 	return nil, llm.Message{}
 }
 
-// taken determines, from the following events on the path, which of the model's messages was acted on.
+// taken returns the message that the run acted on, which it recognizes by the events that follow.
 func taken(choices []llm.Choice, after []event.Event) (llm.Message, bool) {
 	for _, e := range after {
 		if e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.After != nil {

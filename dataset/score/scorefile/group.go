@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Groupings are the ways of grouping items. Order is the order of the groups if it is not alphabetical.
+// Groupings lists the ways to group items. Order lists the groups in order; if it is nil, they are sorted by name.
 var Groupings = []struct {
 	By    string
 	Order []string
@@ -23,7 +23,8 @@ var (
 	stepRanges = []string{"1 to 2", "3 to 5", "6 to 8", "9 to 11", "12 to 14", "15 and more"}
 )
 
-// sizeGroup returns the group of a gold answer by its number of rows. GRASP's measure changes at 1,024.
+// sizeGroup returns the size group of a gold answer. The last group starts above 1,024 rows, where GRASP's measure
+// changes.
 func sizeGroup(a *score.Answer) []string {
 	n := a.Size()
 	switch {
@@ -43,8 +44,7 @@ func sizeGroup(a *score.Answer) []string {
 	return sizes[5:6]
 }
 
-// stepsGroup returns the group by number of steps, using the ranges in SPINACH's paper, or nil if the number is
-// unknown.
+// stepsGroup returns the group for n steps, or nil if n is negative (unknown). The ranges are those of SPINACH's paper.
 func stepsGroup(n int) []string {
 	if n < 0 {
 		return nil
@@ -53,8 +53,8 @@ func stepsGroup(n int) []string {
 	return stepRanges[i : i+1]
 }
 
-// queryGroups adds the groups that depend on the gold query, and returns the information about the query that the
-// fair measure requires. A query that cannot be parsed is in the group "unreadable".
+// queryGroups adds the groups that depend on the gold query, and returns the query's [Hint]. A query that cannot be
+// parsed goes into the group "unreadable".
 func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if query == "" {
 		return h
@@ -72,8 +72,8 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	return hintOf(q)
 }
 
-// Hint returns the information about a gold query that the fair measure requires in addition to the rows. It returns
-// the zero Hint if the query does not parse.
+// Hint returns what the fair measure needs to know about a gold query besides its rows. It returns the zero Hint if the
+// query does not parse.
 func Hint(query string) score.Hint {
 	q, err := sparql.Parse(query)
 	if err != nil {

@@ -58,7 +58,7 @@ func notKept(end int64) error {
 	return fmt.Errorf("after byte %d it has something other than kept results; specify a new file", end)
 }
 
-// cutOff reports whether a file ends with an incomplete kept line. Nothing else may be dropped.
+// cutOff reports whether the rest of a file, from end, is an incomplete kept line.
 func cutOff(f *os.File, end int64) (bool, error) {
 	const start = `{"sparql":`
 	b := make([]byte, len(start)+2)
@@ -70,8 +70,8 @@ func cutOff(f *os.File, end int64) (bool, error) {
 	return strings.HasPrefix(rest, start) || strings.HasPrefix(start, rest), nil
 }
 
-// lookUp returns the result of a query. If there is none because of the query itself, it returns null, and why is the
-// reason. If the result is unknown for a different reason, failure is that reason.
+// lookUp returns the result of a query, or null if it has none. If the query itself is at fault, why is the reason; if
+// the result could not be found, failure is.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)

@@ -23,10 +23,10 @@ import (
 // Need is the error returned for a file that requires data that the [Scorer] does not have.
 type Need string
 
-// Error returns a message that describes the required data.
+// Error says what is missing.
 func (n Need) Error() string { return string(n) }
 
-// The data that may be needed.
+// Data that a file may require.
 const (
 	NeedGold    Need = "it has no gold answers"
 	NeedRows    Need = "it has queries without their rows"
@@ -216,8 +216,8 @@ func (s *Scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	return out, format, nil
 }
 
-// readLanguages reads the question languages that a run detected. It returns nothing if the file is missing or of a
-// different kind.
+// readLanguages reads the question languages that a run detected. It returns an empty map if the file is missing or in
+// a different format.
 func readLanguages(name string) map[string]string {
 	out := map[string]string{}
 	f, err := os.Open(name)
@@ -285,10 +285,10 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	return err
 }
 
-// unreadable is the reason given for leaving an unreadable item out of the means.
+// unreadable is the reason given when an item that cannot be read is left out of the means.
 const unreadable = "the item cannot be read"
 
-// unreadableError describes the unreadable part of an item. The other items are still scored.
+// An unreadableError says which part of an item cannot be read. The other items are still scored.
 type unreadableError string
 
 func (e unreadableError) Error() string { return string(e) }

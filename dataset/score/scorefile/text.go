@@ -46,7 +46,7 @@ func (d *Document) WriteText(w io.Writer, metrics []score.Metric) {
 			fmt.Fprintf(tw, "%s, at most\t%d\t%s\t\t\n", m, v.N, share(v.Upper))
 		}
 	}
-	_ = tw.Flush() // if standard output is closed, the program ends
+	_ = tw.Flush() // writing to a closed standard output ends the program
 	if k := means[score.MetricKBQA]; k.SetMean != nil && k.N > 0 {
 		fmt.Fprintf(w, "\nkbqa: precision %.2f, recall %.2f, RHits@1 %.2f, Hits@1 %.2f, Hits@5 %.2f, Hits@10 %.2f, hit with aliases %.2f, accuracy %.2f (first elements %.2f)\n", 100*k.Precision,
 			100*k.Recall, 100*k.RHits1, 100*k.Hits1, 100*k.Hits5, 100*k.Hits10, 100*k.Hit, 100*k.Acc, 100*k.AccFirst)
@@ -136,7 +136,7 @@ func positions(list []int) []string {
 	return out
 }
 
-// someIDs returns the number of IDs and the first few of them.
+// someIDs formats the number of IDs and the first few of them.
 func someIDs(ids []string) string {
 	const most = 10
 	out := fmt.Sprintf("%d: ", len(ids)) + text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
