@@ -34,13 +34,13 @@
 //
 // The base is the behavior described in the paper (Liu et al., sections 4.1 and 4.2). Its released code differs in many
 // places, which are listed in the project's notes on the systems. The following differences from both are intended. A
-// rollback actually restores the earlier state and leaves a note. Searches use the asker's language, too. Observations
-// report the total number of results, the kinds of values in them, and why a result is empty. Queries are checked
-// before they are sent, and the model is told the labels of IDs that it has not seen before. A short page is not
-// pruned. The model may say that there is no answer, or stop on a query other than the last one. An unreadable turn is
-// returned to the model. A query with an empty result may be rerun several times, each time without one of its
-// conditions. The prompt for the report includes the model's earlier thoughts. tools/replay replays the published runs
-// through this package and lists every difference in the observations.
+// rollback restores the earlier state and leaves a note. Searches use the asker's language, too. Observations report
+// the total number of results, the kinds of values in them, and why a result is empty. Queries are checked before they
+// are sent, and the model is told the labels of IDs that it has not seen before. A short page is not pruned. The model
+// may say that there is no answer, or stop on a query other than the last one. An unreadable turn is returned to the
+// model. A query with an empty result may be rerun several times, each time without one of its conditions. The prompt
+// for the report includes the model's earlier thoughts. tools/replay replays the published runs through this package
+// and lists every difference in the observations.
 package agent
 
 import (
@@ -135,14 +135,14 @@ type Outcome struct {
 	Elapsed    time.Duration
 }
 
-// Triage is the judgment of a thread's last post.
+// Triage is what the model found out about a thread's last post.
 type Triage struct {
 	Request bool // the post asks for a query, for data that a query can return, or for a change to a query
 	// the request as self-contained text in the poster's language, including the poster's query, if any
 	Question string
 	Language string
 	Why      string // a one-line reason for the log
-	// what the model was shown and what it did first, for [Question]; nil if the judgment was a separate call
+	// for [Question]: what the model was shown and what it did first; nil if the post was judged in a separate call
 	Opening *Opening
 }
 

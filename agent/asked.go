@@ -32,16 +32,16 @@ type Asked struct {
 	Earlier, Theirs string // the earlier request as posted, and its query
 }
 
-// Same is the model's judgment of whether the requests in an [Asked] are the same.
+// Same is the model's verdict on whether the two requests in an [Asked] are the same.
 type Same struct {
 	Same bool
 	Why  string // one line
 }
 
-// Asked asks the model whether an earlier request was the same as the new one, so that its query answers the new one.
-// If in doubt, the requests count as different. Errors and the events written to rec are as for [Engine.Triage], with
-// the "asked" preset. If a query or request is too long to be shown in full, Asked returns a false [Same] without
-// asking the model.
+// Asked asks the model whether an earlier request was the same as the new one, so the earlier query answers both. In
+// case of doubt, the requests are treated as different. Errors and the events written to rec are as for
+// [Engine.Triage], with the "asked" preset. If a query or request is too long to be shown in full, Asked returns a
+// false [Same] without asking the model.
 func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error) {
 	for _, s := range []string{a.Question, a.Query, a.Earlier, a.Theirs} {
 		if len([]rune(s)) > maxAsked || strings.TrimSpace(s) == "" {

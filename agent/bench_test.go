@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// instant is a model that responds immediately, with nine different queries and then the end of the run. wait blocks it
-// at the last step.
+// instant is a model that responds immediately, with nine different queries and then a call that ends the run. wait is
+// called before the last response.
 type instant struct {
 	native bool
 	wait   func()

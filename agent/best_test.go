@@ -150,8 +150,8 @@ func TestBestParallel(t *testing.T) {
 	}
 }
 
-// TestBestShape checks that an attempt to end with missing columns is rejected every time, but that ending with columns
-// other than the announced ones, or with a name instead of an item, is rejected only once.
+// TestBestShape checks that an attempt to end with missing columns is rejected every time, but that an attempt to end
+// with columns other than the announced ones, or with a name instead of an item, is rejected only once.
 func TestBestShape(t *testing.T) {
 	names := `query {"sparql": "SELECT ?mLabel WHERE { ?m wdt:P31 wd:Q8502 ; rdfs:label ?mLabel }"}`
 	for _, tt := range []struct {
@@ -236,8 +236,8 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
-// TestBestNothingFits checks that a model that has a good reason to end on an empty result learns how to do so within
-// one turn, or from the result itself.
+// TestBestNothingFits checks that a model that rightly ends on an empty result is told how to say so, either with the
+// result or after one rejected attempt.
 func TestBestNothingFits(t *testing.T) {
 	lake := `query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q41 }", "returns": "a mountain: ?m"}`
 	none := `finish {"no_answer": true, "answer": "None: no mountain is there."}`
@@ -360,7 +360,7 @@ func TestBestPluralNames(t *testing.T) {
 	}
 }
 
-// lookedUp checks that the first prompt for a question contains want but does not contain not.
+// lookedUp checks that the first prompt for a question contains want and does not contain not.
 func lookedUp(t *testing.T, g *embedded.Graph, question, want, not string) {
 	t.Helper()
 	m := &turnModel{turns: []string{`finish {"no_answer": true, "answer": "None."}`}}
@@ -421,7 +421,7 @@ func TestBestPages(t *testing.T) {
 type busy struct {
 	tool.Graph
 	pause time.Duration
-	left  int // number of queries that still have to fail
+	left  int // number of further queries that will fail
 }
 
 func (g *busy) Query(ctx context.Context, query string) (*kg.Table, error) {

@@ -20,8 +20,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestDiagnose checks that an empty result names the condition that removes the rows, that at most six probes are made,
-// that no probes follow a failed one, and that none are made if the preset does not use them or time is short.
+// TestDiagnose checks that for an empty result, the model is told which condition removes the rows, that at most six
+// probes are made, that no probes follow a failed one, and that none are made if the preset does not use them or time
+// is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear if the condition is removed

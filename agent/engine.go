@@ -27,11 +27,11 @@ type Options struct {
 	Policy   string          // the policy's name; the preset's first policy if empty
 	Runs     int             // number of independent attempts, for policies that make several; the policy decides if 0
 	Doubt    float64         // confidence, from 0 to 1, below which the asker is also asked a clarifying question
-	Variants []step.Variant  // how the attempts differ, with the unchanged Preset first; if nil, see [step.Runner.Try]
+	Variants []step.Variant  // used by the attempts in turn, the unchanged Preset first; if nil, see [step.Runner.Try]
 	Reviewer policy.Reviewer // replaces Policy with a person who decides on each turn; may be nil
 	Examples int             // number of solved questions to show before the first turn; the preset's number if 0
 	Notes    int             // maximum number of approved notes in the prompt; the preset's number if 0
-	Notebook tool.Notebook   // for a preset that takes notes
+	Notebook tool.Notebook   // only for presets that take notes
 	// Right reports whether an answer is known to be right. If it is not nil, a tree search continues until an answer
 	// is right. It is nil for real questions, whose correct answer is not known.
 	Right    func(ctx context.Context, a *Answer) bool
@@ -39,8 +39,7 @@ type Options struct {
 	// Faithful compares what the model tells the asker with the result, lets the model correct it once, and removes
 	// sentences with unsupported claims; see package faithful.
 	Faithful bool
-	// cache of the graphs' responses, shared by all of the program's questions; if nil, nothing is kept between
-	// questions
+	// cache of the graphs' responses, shared by all questions; nil for none
 	Memory *tool.Memory
 	// stream messages if the recorder is an [event.Listener]
 	Stream bool
@@ -53,7 +52,7 @@ type Engine struct {
 	sources Sources
 	now     func() time.Time
 	opts    Options
-	// features found to be unsupported by the model's server: tool calls, and strict schemas for them
+	// what the model's server turned out not to support: tool calls, or strict schemas for them
 	noTools, noStrict atomic.Bool
 }
 
@@ -297,8 +296,8 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// settle converts the end of the run to the outcome, or to the error for the caller. Reaching a limit after finding an
-// answer does not discard the answer.
+// settle decides whether err ends the run in an orderly way, in which case the reason goes into out, or is an error for
+// the caller. A limit that is reached after an answer was found does not discard the answer.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
 	var h *event.Halt
 	switch {
@@ -333,7 +332,7 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 		Features: out.Features, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
-// clarify asks the asker a clarifying question if the answer is not certain enough, or if a comparison of several
+// clarify adds a clarifying question to the outcome if the answer is not certain enough, or if a comparison of several
 // answers did not choose one.
 func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *Outcome) (err error) {
 	if r.doubt <= 0 || f.Answer != nil && out.Confidence >= r.doubt || f.Answer == nil && len(f.Rivals) == 0 {
@@ -348,14 +347,14 @@ func (r *run) clarify(ctx context.Context, b *event.Branch, f step.Final, out *O
 	return err
 }
 
-// maxReport is the maximum number of characters in a report; one to three sentences are requested.
+// maxReport is the maximum number of characters in a report. The model is asked for one to three sentences.
 const maxReport = 2000
 
 // said returns the part of the model's text that the asker sees.
 func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
 
-// report asks the model for a short answer in the asker's language. Without it, the reply contains only the fixed
-// sentences, so a failure here loses nothing.
+// report asks the model for a short answer in the asker's language. Without a report, the reply contains only fixed
+// sentences, so a failure here is harmless.
 func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if !r.Preset.Report {
 		return nil

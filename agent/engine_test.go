@@ -142,7 +142,7 @@ func TestFinalLimit(t *testing.T) {
 	}
 }
 
-// TestUnfit checks that if the final run of a query fails, the model is told so and can replace the query.
+// TestUnfit checks that if the final run of a query fails, the model is told about it and can replace the query.
 func TestUnfit(t *testing.T) {
 	g := graphOfTwo()
 	g.query = func(q string) (*kg.Table, error) {
@@ -166,7 +166,7 @@ func TestUnfit(t *testing.T) {
 	}
 }
 
-// TestEnds has a test case for each way in which a run can end without an answer.
+// TestEnds tests every way in which a run can end without an answer.
 func TestEnds(t *testing.T) {
 	many := func(n int) (out []string) {
 		for i := range n {
@@ -317,7 +317,7 @@ func TestExtract(t *testing.T) {
 				execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said,
 				"report": "r"}}
 			g := graphOfTwo()
-			// The prompt shows the query's IDs with their labels, so they count as seen from then on.
+			// The prompt shows the query's IDs with their labels, so from then on the model has seen them.
 			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"}
 			out, _ := ask(t, m, g, Limits{Counted: 2})
 			if (out.Answer != nil) != tt.answer {
@@ -330,8 +330,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestUnreadableTurn checks that an unreadable turn is returned with an explanation of the problem, and that the count
-// restarts after a readable turn.
+// TestUnreadableTurn checks that an unreadable turn is returned with an explanation of the problem, and that a readable
+// turn resets the number of unreadable ones.
 func TestUnreadableTurn(t *testing.T) {
 	m := &fakeModel{acts: []string{"hm", "hm", "hm", execute(qA), "hm", "hm", "hm", do("stop()")},
 		tasks: map[string]string{"report": "r"}}
@@ -388,7 +388,6 @@ func TestStops(t *testing.T) {
 	}
 }
 
-// panicking is a graph that panics.
 type panicking struct{ fakeGraph }
 
 func (*panicking) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, error) { panic("fault") }
@@ -404,7 +403,8 @@ func TestPanicIsAnError(t *testing.T) {
 	}
 }
 
-// TestFollowUp checks that earlier turns appear before the question, escaped, and that the IDs in them count as seen.
+// TestFollowUp checks that earlier turns appear before the question, escaped, and that the IDs in them are treated as
+// seen.
 func TestFollowUp(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
 	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?",

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// verdict returns a judge's turn that gives this verdict.
+// verdict returns the turn in which a judge gives a verdict.
 func verdict(status, text string) []string {
 	return []string{"give_feedback", args("status", status, "feedback", text)}
 }
@@ -29,7 +29,8 @@ func graspF(t *testing.T) *preset.Preset {
 	return p
 }
 
-// TestG25Feedback tests rows G25 to G27: who judges and when, what the judge sees, and what happens next.
+// TestG25Feedback tests rows G25 to G27 of docs/presets.md: who judges and when, what the judge sees, and what happens
+// next.
 func TestG25Feedback(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

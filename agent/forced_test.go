@@ -12,8 +12,8 @@ import (
 )
 
 // Solved questions appear before the model's first turn as if the model had requested them (GRASP's forced examples).
-// With native calls, they are a call and its result; with text, a thought, an action and an observation. They do not
-// count as the model's actions.
+// With native calls, they are a call and its result; with text, a thought, an action and an observation. They are not
+// counted as actions of the model.
 func TestForcedExamples(t *testing.T) {
 	pool := &solved{by: map[string][]event.Example{"rivers": {{ID: "e1", Question: "Which rivers flow into the Rhine?",
 		SPARQL: "SELECT ?r { ?r wdt:P403 wd:Q584 }", Score: 0.5},

@@ -180,8 +180,8 @@ func TestGenerateAtOnce(t *testing.T) {
 	t.Error("the trajectory does not say which examples were seen")
 }
 
-// We made one addition: the question's relations are looked up, too. Otherwise, a property would never be shown if it
-// belongs to none of the classes that were found.
+// We made one addition: the question's relations are looked up, too. Otherwise, a property that belongs to none of the
+// classes found would never be shown.
 func TestGenerateRelations(t *testing.T) {
 	x := newGenerating(fence(goodQuery))
 	x.model.tasks["analyze"] = `{"extracted_classes":["river"],"extracted_entities":["Lake Geneva"],"extracted_relations":["mouth of a river",""]}`
@@ -195,8 +195,8 @@ func TestGenerateRelations(t *testing.T) {
 		"\"mouth of a river\":\n- mouth of the watercourse (P403): where it ends")
 }
 
-// k is 10 for the question and for each step, or 5 if there are more than three steps. Duplicates are shown once, and
-// the most similar examples come first.
+// The number of hits, k, is 10 for the question and for each step, or 5 if there are more than three steps. Duplicates
+// are shown once, and the most similar examples come first.
 func TestRetrieveCounts(t *testing.T) {
 	example := func(id, query string, score float64) event.Example {
 		return event.Example{ID: id, Question: "about " + id, SPARQL: query, Score: score}
@@ -230,7 +230,7 @@ func TestRetrieveCounts(t *testing.T) {
 		sh := x.source.Shapes.(*shapes)
 		if want := "find river 5 find stream 5 find lake 5 find " + strings.Repeat("x",
 			199); !strings.HasPrefix(strings.Join(sh.asked, " "), want) {
-			t.Errorf("classes: %v", sh.asked) // there are more than three classes, so k is 5
+			t.Errorf("classes: %v", sh.asked) // k is 5
 		}
 		if strings.Count(out.Steps[1].Observation, "river (Q4022):") != 1 {
 			t.Errorf("a class is not shown just once:\n%s", out.Steps[1].Observation)
@@ -499,10 +499,10 @@ func TestGenerateHostile(t *testing.T) {
 	}
 }
 
-// TestGenerateInTree checks that a preset that writes whole queries can also search a tree. The information for the
-// queries is looked up once, before the root. Each query is an action, and a query that returns rows ends its branch
-// with an answer. Samples are not requested with the preset's seed, because a server that returns one choice per call
-// would always return the same one.
+// TestGenerateInTree checks that a preset that writes whole queries can also search a tree. What the queries need is
+// looked up once, before the root. Each query is an action, and a query that returns rows ends its branch with an
+// answer. Samples are not requested with the preset's seed, because a server that returns one choice per call would
+// always return the same one.
 func TestGenerateInTree(t *testing.T) {
 	x := newGenerating(fence(emptyQuery), fence(goodQuery), fence(goodQuery), fence(wrongQuery))
 	x.model.tasks[llm.Judge] = "Points: 2 of 2"

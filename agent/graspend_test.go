@@ -368,7 +368,7 @@ func TestGraspLanguage(t *testing.T) {
 	}
 }
 
-// TestGraspShown checks which IRIs, in which forms, GRASP's guard counts as known after each tool's result (G24).
+// TestGraspShown checks which IRIs, in which forms, GRASP's guard accepts as known after each tool's result (G24).
 func TestGraspShown(t *testing.T) {
 	s := Wikibase(graspGraph(t, ""))
 	s[0].Shapes, s[0].Examples = graspKnown{}, graspKnown{}

@@ -28,8 +28,8 @@ func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Respon
 	return &llm.Response{Choices: []llm.Choice{m.choice}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// TestHostileCalls checks that no matter what a model writes, a run with any preset has a typed ending and does not
-// panic, the prompts remain small and well-formed, and no address outside the graph is requested.
+// TestHostileCalls checks that no matter what a model writes, a run with any preset returns an ending rather than
+// panicking, the prompts remain small and well-formed, and no address outside the graph is requested.
 func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")
@@ -64,7 +64,7 @@ func TestHostileCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fresh []string // tools not in any earlier preset
+		var fresh []string // tools that no earlier preset has
 		for _, tl := range p.Tools {
 			if !tried[tl] {
 				fresh, tried[tl] = append(fresh, tl), true

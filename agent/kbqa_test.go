@@ -170,7 +170,7 @@ func TestKBQADialect(t *testing.T) {
 	}
 }
 
-// TestKBQAVote tests row I9, including the two bugs in the released program described under contradiction 29.
+// TestKBQAVote tests row I9, including how a vote differs from the released program, which has two bugs.
 func TestKBQAVote(t *testing.T) {
 	const a, b = `SearchNodes("Germany")`, `SearchNodes("France")`
 	for _, tt := range []struct {
@@ -330,7 +330,7 @@ func TestKBQAInjection(t *testing.T) {
 // TestKBQAKindByModel tests row I14: the model may name the question's kind. If its answer is invalid, the kind is
 // determined from the question's words.
 func TestKBQAKindByModel(t *testing.T) {
-	const question = "How many countries are there on each continent?" // GroupedCount according to its words
+	const question = "How many countries are there on each continent?" // its words suggest GroupedCount
 	const far, rivers = "How far is it from Mount Everest", "Which rivers take in more than one other river"
 	for said, want := range map[string]string{"Geographic": far, "`geographic`.": far, "The kind is **Geographic**.": far,
 		"Something else": rivers, "Geographic or Qualifier": rivers, "\x00\xff{}": rivers, "Geographical": rivers,

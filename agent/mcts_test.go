@@ -39,7 +39,7 @@ func TestBestInTree(t *testing.T) {
 	}
 	says(t, out.Answer.SPARQL, "wd:Q40 wdt:P36 ?city")
 	for _, r := range m.requests {
-		if r.Purpose == llm.Judge { // the names under which the judge sees the actions
+		if r.Purpose == llm.Judge { // the actions' names as the judge sees them
 			says(t, r.Messages[0].Content, "query: Runs a SPARQL query", "\nfind(names", "finish: Ends the work")
 		}
 	}

@@ -92,7 +92,7 @@ func actionsOf(out *Outcome) (names []string) {
 	return names
 }
 
-// TestOpeningOtherTurns tests other first turns.
+// TestOpeningOtherTurns tests first turns without a judgment, without a call, or with a judgment in words.
 func TestOpeningOtherTurns(t *testing.T) {
 	for _, tt := range []struct {
 		name          string

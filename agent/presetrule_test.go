@@ -28,7 +28,7 @@ func with(m Model, s Sources, p *preset.Preset) *Engine {
 	return New(slog.New(slog.DiscardHandler), m, s, ticking(), Options{Preset: p})
 }
 
-// TestRules has a test case for each rule that a preset can choose, with what the model wrote and what happened next.
+// TestRules tests every rule that a preset can choose: what the model writes, and what happens next.
 func TestRules(t *testing.T) {
 	const look = "Thought: I look.\nAction: search_wikidata(x)"
 	run := func(q string) string { return "Thought: I run it.\nAction: execute_sparql(" + q + ")" }

@@ -216,7 +216,7 @@ func TestReviewSurvives(t *testing.T) {
 	}
 	calls, decided := len(m.requests), len(list)
 	rng := rand.New(rand.NewPCG(14, 5))
-	first := strings.IndexByte(string(content), '\n') + 1 // before this byte there is no file to continue
+	first := strings.IndexByte(string(content), '\n') + 1 // a shorter file cannot be continued
 	for i := range 30 {
 		cut := first + rng.IntN(len(content)-first)
 		name := filepath.Join(t.TempDir(), "cut.jsonl")

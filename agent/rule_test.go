@@ -40,8 +40,8 @@ const (
 	qBroken = "SELECT ?x WHERE { ?x wdt:P50 wd:Q42 }"
 )
 
-// TestRefusals has a test case for each sentence of the rule, with the requested actions, the executed steps, and the
-// state after each rejection.
+// TestRefusals tests every sentence of the rule: the requested actions, the executed steps, and the state after each
+// rejection.
 func TestRefusals(t *testing.T) {
 	execute := func(q string) string { return "execute_sparql(" + q + ")" }
 	tests := []struct {
@@ -362,7 +362,7 @@ func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"),
 		do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
 	out, _ := ask(t, m, &fakeGraph{}, Limits{Counted: 4, Total: 6})
-	// Of six actions, four may be kept, so two can be lost. The unreadable turn does not count as an action.
+	// Of six actions, four may be kept, so two can be lost. The unreadable turn is not an action.
 	want := []string{
 		"(Step 1 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",

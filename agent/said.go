@@ -12,8 +12,8 @@ import (
 )
 
 // compare checks what the model says against what was found. If an answer's text contains unsupported claims, the model
-// corrects it once; sentences that are still unsupported are removed. The texts about what was assumed, what was left
-// open, and why there is no answer are in the model's own words. In these texts, only figures and names are checked.
+// corrects it once; sentences that are still unsupported are removed. The model states in its own words what it
+// assumed, what it left open, and why there is no answer. In these texts, only figures and names are checked.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}
@@ -27,7 +27,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	}
 	a := *out.Answer
 	out.Asked = r.Question.Text
-	if thread := r.Question.Thread; thread != nil { // the question should contain the poster's query, but may not
+	if thread := r.Question.Thread; thread != nil { // the question may lack the poster's query
 		out.Asked += "\n" + strings.Join(thread.Queries, "\n")
 	}
 	c := Checker(out.Asked, &a, r.Language.Code)

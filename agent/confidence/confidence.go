@@ -3,7 +3,7 @@
 //
 //	confidence.go   the model's terms and weights, and the probability
 //	fit.go          weights fitted to finished runs
-//	measure.go      quality of probabilities: Brier score, reliability, and wrong answers by share of runs answered
+//	measure.go      Brier score, reliability, and how many answers are wrong if only the surest are given
 //	weights.json    the weights that the program uses, and a description of the runs they were fitted to
 //
 // The weights are pulled toward priors, most of which come from published runs. A term that never occurs in the fitted
@@ -33,7 +33,7 @@ type Term struct {
 	value     func(f *event.Features) float64
 }
 
-// priorBias is the log odds for an answer to which none of the terms applies.
+// priorBias is the log odds for an answer that none of the terms applies to.
 const priorBias = 1.52
 
 // Terms returns the terms. The priors are log odds of mean F1 scores in published runs. The priors for steps and
@@ -96,7 +96,6 @@ func agreement(f *event.Features) float64 {
 	return float64(f.Agree) / float64(f.Tries)
 }
 
-// vector returns the terms' values.
 func vector(f *event.Features) []float64 {
 	out := make([]float64, len(terms))
 	for i, t := range terms {
@@ -105,8 +104,8 @@ func vector(f *event.Features) []float64 {
 	return out
 }
 
-// Weights are the weights of one model: the log odds for an answer to which none of the terms applies, and the change
-// in log odds for each unit of a term.
+// Weights are the weights of one model: the log odds for an answer that none of the terms applies to, and the change in
+// log odds for each unit of a term.
 type Weights struct {
 	Bias  float64            `json:"bias"`
 	Terms map[string]float64 `json:"terms"`
@@ -137,8 +136,8 @@ type Model struct {
 	Presets map[string]Weights `json:"presets,omitempty"`
 }
 
-// Read reads a weights file. It returns an error if the file lacks a term or has an unknown one, because such a file
-// belongs to a different version.
+// Read reads a weights file. It returns an error if the file lacks a term or has an unknown one, because such a file is
+// from a different version.
 func Read(r io.Reader) (*Model, error) {
 	var m Model
 	dec := json.NewDecoder(r)

@@ -17,9 +17,9 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// TestFitOneTerm checks a fit that has a closed form: with a single term that is 0 or 1 and a negligible prior, the
-// result is the log odds of each half. Without rejections, 800 of 1,000 answers are right (log odds 1.386); with one,
-// 200 of 1,000 (-1.386).
+// TestFitOneTerm checks a fit that has a closed form: with a single term that is 0 or 1 and a negligible prior, the fit
+// returns the log odds of the two groups. Without rejections, 800 of 1,000 answers are right (log odds 1.386); with
+// one, 200 of 1,000 (-1.386).
 func TestFitOneTerm(t *testing.T) {
 	var examples []Example
 	for i := range 2000 {
@@ -36,7 +36,7 @@ func TestFitOneTerm(t *testing.T) {
 	near(t, "bias", w.Bias, math.Log(4), 1e-3)
 	near(t, "refused", w.Terms["refused"], -2*math.Log(4), 1e-3)
 	near(t, "probability", w.Probability(&event.Features{Refusals: 1, Rows: 1}), 0.2, 1e-3)
-	// The usual prior counts as 4 examples against 2,000, so it moves the fit slightly toward -0.87.
+	// The default prior has the weight of 4 examples against 2,000, so it moves the fit slightly toward -0.87.
 	if w, err = Fit(examples, Prior()); err != nil {
 		t.Fatal(err)
 	}

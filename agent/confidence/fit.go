@@ -22,8 +22,8 @@ const Penalty = 4.0
 // ErrOneSided means that a fit is impossible because all answers are right, or all are wrong.
 var ErrOneSided = errors.New("all answers in the runs are right, or all are wrong: nothing can be fitted to them")
 
-// most is the maximum change in the log odds that a single term may cause: a factor of 55 in the odds. Weights may be
-// fitted to simulated runs, in which a sign can be certain. In reality, none is.
+// most is the maximum change in the log odds that a single term may cause: a factor of 55 in the odds. It matters for
+// fits to simulated runs, in which a term may separate right from wrong answers perfectly; in real runs, none does.
 const most = 4.0
 
 // Fit returns the weights that make the examples most likely. It uses logistic regression by Newton's method, over

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Fitted describes the runs to which weights were fitted, and how well the weights perform on held-out questions.
+// Fitted describes the runs that weights were fitted to, and how well such weights do on held-out questions.
 type Fitted struct {
 	On        string  `json:"on"` // description of the runs
 	Runs      int     `json:"runs"`
@@ -14,7 +14,7 @@ type Fitted struct {
 	Quality   Quality `json:"held_out"`
 }
 
-// Quality measures how good the probabilities are for runs with an answer.
+// Quality compares the probabilities of answers with how often they are right. It ignores runs without an answer.
 type Quality struct {
 	N     int     `json:"n"`
 	Right float64 `json:"right"`             // share of right answers
@@ -42,8 +42,8 @@ type Cut struct {
 	AtRandom  float64 `json:"at_random"` // WrongOf for the same number of answers drawn at random
 }
 
-// Shares are the shares of answered runs for which the share of wrong answers is reported. If too few runs have an
-// answer, all runs that have one are used.
+// Shares are the shares of runs to answer for which [Measure] reports how many answers are wrong. If too few runs have
+// an answer, all runs that have one are used.
 var Shares = []float64{0.5, 0.7, 0.9}
 
 // Measure compares probabilities with the outcomes. silent is the number of additional runs without an answer.
@@ -77,7 +77,7 @@ func Measure(p []float64, right []bool, silent int) Quality {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { // among ties, wrong answers come first, so luck does not count
+	slices.SortStableFunc(order, func(a, b int) int { // on a tie, wrong answers first, so lucky order does not help
 		switch {
 		case p[a] != p[b]:
 			return cmpDown(p[a], p[b])

@@ -19,7 +19,7 @@ type Call struct {
 	Args    json.RawMessage `json:"args"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Source  string          `json:"source,omitempty"` // for a query: the endpoint that answered
-	Asked   string          `json:"asked,omitempty"`  // for a query: what was sent, if in a different dialect
+	Asked   string          `json:"asked,omitempty"`  // for a query: the query as sent, if in a different dialect
 	Total   int             `json:"total,omitempty"`  // total number of rows, if the table was truncated
 	At      time.Time       `json:"at,omitzero"`      // for a cached result: when the endpoint was queried
 	AgeMS   int64           `json:"age_ms,omitempty"` // for a cached result: its age

@@ -45,7 +45,7 @@ const (
 	Broken        Reason = "internal"  // a bug in this program
 )
 
-// Transient reports whether asking the same question again later may succeed.
+// Transient reports whether the same question may succeed if asked again later.
 func (r Reason) Transient() bool { return r == ModelFailed || r == GraphFailed }
 
 // Budget reports whether a limit on calls, tokens or money ended the run.
@@ -60,7 +60,7 @@ var ErrUnreadable = errors.New("the model wrote nothing that could be read")
 // ErrOutOfTime is the cause of a context that was canceled by the run's own time limit.
 var ErrOutOfTime = errors.New("the time limit of the run has passed")
 
-// ServiceFailed reports whether the model's or the graph's service failed, as opposed to a model that wrote nothing
+// ServiceFailed reports whether the model's or the graph's service failed. It returns false if the model wrote nothing
 // readable or cannot accept a conversation of this length.
 func (e Ending) ServiceFailed() bool {
 	switch e.Reason {
@@ -72,7 +72,7 @@ func (e Ending) ServiceFailed() bool {
 	return false
 }
 
-// Pause returns the pause that the failed service requests, or 0 if it did not request one.
+// Pause returns the pause that the failed service requested, or 0 if it did not request one.
 func (e Ending) Pause() time.Duration {
 	var asks interface{ RetryIn() time.Duration }
 	if !errors.As(e.Cause, &asks) {
@@ -81,7 +81,7 @@ func (e Ending) Pause() time.Duration {
 	return asks.RetryIn()
 }
 
-// Said returns Detail, followed by the pause that the service requests, if any.
+// Said returns Detail, followed by the pause that the service requested, if any.
 func (e Ending) Said() string {
 	if wait := e.Pause().Round(time.Second); wait > 0 {
 		return fmt.Sprintf("%s; the service requested a pause of %s", e.Detail, wait)

@@ -29,7 +29,8 @@ func retryIn(err error) time.Duration {
 	return asks.RetryIn()
 }
 
-// Everything that a program can learn from an error survives a round trip through a file.
+// TestCauseSurvivesTheFile checks that a program learns the same from an error that was written to a file and read
+// back.
 func TestCauseSurvivesTheFile(t *testing.T) {
 	for _, err := range []error{
 		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrNoStrict, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled,
@@ -62,7 +63,7 @@ func TestCauseSurvivesTheFile(t *testing.T) {
 	}
 }
 
-// In the first version, end events had only a reason and a message.
+// TestOldEndings reads end events from the first version, which had only a reason and a message.
 func TestOldEndings(t *testing.T) {
 	const budget = "the budget for the language model is used up: the next call could bring "
 	for _, tt := range []struct {

@@ -23,7 +23,7 @@ import (
 // The formats of a trajectory file, as named in its first event. A reader rejects unknown formats.
 const (
 	Format    = "spinachbot-trajectory-2" // the format that is written
-	oldFormat = "spinachbot-trajectory-1" // a format that can still be read
+	oldFormat = "spinachbot-trajectory-1" // can still be read, but is no longer written
 )
 
 // Listener is a [Recorder] that also receives the model's messages as the model writes them.

@@ -30,5 +30,5 @@ type TriplesQuery struct {
 type Triples struct {
 	Rows  [][3]rdf.Term `json:"rows"`  // subject, property, object
 	Total int           `json:"total"` // number of matching triples
-	More  bool          `json:"more"`  // more triples exist that were not examined
+	More  bool          `json:"more"`  // there are more triples, which were not examined
 }

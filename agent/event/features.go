@@ -5,7 +5,7 @@ package event
 // or that the preset does not check for it.
 type Features struct {
 	Preset    string `json:"preset"`              // the preset that found the answer
-	Steps     int    `json:"steps"`               // steps in the state, except those that the model did not request
+	Steps     int    `json:"steps"`               // steps in the state that the model requested
 	Refusals  int    `json:"refusals,omitempty"`  // actions that were rejected
 	Repairs   int    `json:"repairs,omitempty"`   // turns and calls that the model had to correct
 	Failures  int    `json:"failures,omitempty"`  // steps in the state that failed
@@ -25,7 +25,7 @@ type Features struct {
 
 	Probes int `json:"probes,omitempty"` // variants of the query that were run before the end
 	Moved  int `json:"moved,omitempty"`  // variants that changed the result
-	Open   int `json:"open,omitempty"`   // variants counted in Moved whose change did not make it into the final answer
+	Open   int `json:"open,omitempty"`   // variants counted in Moved whose change is not in the final answer
 	// whether the result has the columns that the model announced: kept or broken; "" if it announced none
 	Shape string `json:"shape,omitempty"`
 

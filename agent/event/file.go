@@ -97,8 +97,8 @@ func (t *File) Close() error {
 var ErrTorn = errors.New("the trajectory's last line is torn: the events before it are complete")
 
 // Read reads the events in a trajectory file of either format. If the last line is torn, it returns the events before
-// that line and [ErrTorn]. If the format is unknown, the first event is not a start event, or a line in the middle is
-// malformed, Read returns an error that names the line.
+// that line and [ErrTorn]. If the format is unknown, the first event is not a start event, or a line other than the
+// last is malformed, Read returns an error that names the line.
 func Read(r io.Reader) ([]Event, error) {
 	events, _, err := read(r)
 	return events, err

@@ -174,8 +174,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Invalid UTF-8 bytes are stored as the replacement character. A reference to the start of a message must count the
-// replacement, not the original bytes, or a different message is read.
+// Invalid UTF-8 bytes are stored as the replacement character. A reference to the start of a message must be measured
+// after the replacement, or a different message is read.
 func TestFileInvalidText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := Create(path)

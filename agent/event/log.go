@@ -42,7 +42,7 @@ func IsWriteError(err error) bool {
 }
 
 // add writes an event below parent and returns its ID. It does so even if ctx is done, so that the log ends properly on
-// every exit path. After a failure, nothing more is written, because anything beyond that point could not be trusted.
+// every exit path. After a failed write, add writes nothing more, because anything after the gap could not be trusted.
 func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

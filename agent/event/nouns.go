@@ -55,8 +55,8 @@ func (p Post) Whole() string {
 	return strings.Join(append([]string{p.Text}, p.Queries...), "\n[query]\n")
 }
 
-// Opening is a conversation that started with the judgment of a post: what the model was shown, and its first action in
-// the same turn.
+// Opening is a conversation that started by judging a post: what the model was shown, and its first action in the same
+// turn.
 type Opening struct {
 	Heading string      `json:"heading,omitempty"`
 	Posts   []Post      `json:"posts"`            // posts in the thread; the last one is judged

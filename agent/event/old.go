@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Trajectories from the first version have no causes: only an event's text shows what kind of failure it was. These are
-// the messages that the first version wrote. Only this file uses them.
+// Trajectories from the first version have no causes, so the kind of a failure must be read from the event's text.
+// These are the messages that the first version wrote. Only this file uses them.
 const (
 	oldNoModel       = "no language model is configured for this request"
 	oldBudget        = "the budget for the language model is used up"
@@ -31,8 +31,7 @@ func oldError(text string) error {
 	return &llm.Error{Message: text}
 }
 
-// oldLimit returns the account and the measure of the budget named in an old message. Amounts of money have a dollar
-// sign.
+// oldLimit returns the error for the budget that an old message describes. Amounts of money have a dollar sign.
 func oldLimit(text string) *llm.BudgetError {
 	e := &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}
 	if strings.Contains(text, "$") || strings.Contains(text, oldMoney) {

@@ -28,7 +28,7 @@ type packedMessage struct {
 	At    int `json:"at,omitempty"`
 	Count int `json:"count,omitempty"`
 
-	Message *llm.Message `json:"message,omitempty"` // has no content if Parts is not empty
+	Message *llm.Message `json:"message,omitempty"` // its content is empty if Parts is not
 	Parts   []part       `json:"parts,omitempty"`
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Replay responds to an agent from a recorded trajectory. It acts as the model and as the first graph; [Replay.On]
+// Replay answers an agent's calls from a recorded trajectory. It acts as the model and as the first graph; [Replay.On]
 // returns the others. Every call must be the next call of its kind in the record, with the same content; the first call
 // that differs fails with an error that names it. The same code therefore reaches the same answer without using any
 // service. A tree search makes calls in parallel, in any order, so its calls need only be in the record. A Replay

@@ -20,7 +20,7 @@ type Review struct {
 }
 
 // ReviewCount measures the effort of a review, counted as in the Interactive-KBQA paper (appendix A.5): only along the
-// kept path, without abandoned turns.
+// kept path, excluding abandoned turns.
 type ReviewCount struct {
 	Turns         int       `json:"turns"` // utterances after the question: the model's turns and the observations
 	Interventions int       `json:"interventions"`

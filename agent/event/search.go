@@ -41,7 +41,7 @@ const (
 	LeafDeep     = "deep"     // the branch reached its maximum number of steps
 )
 
-// Group represents answers with the same result.
+// Group is a set of answers with the same result.
 type Group struct {
 	Ends   []int   `json:"ends"` // IDs of the events at which the answers were reached
 	SPARQL string  `json:"sparql"`

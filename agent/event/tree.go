@@ -20,8 +20,8 @@ func Path(events []Event, id int) []Event {
 	return out
 }
 
-// Steps returns the steps on the path to the last event: the steps that led to the answer, without steps on other
-// branches or steps abandoned by a rollback.
+// Steps returns the steps on the path to the last event: the steps that led to the answer, excluding steps on other
+// branches and steps abandoned by a rollback.
 func Steps(events []Event) []Step {
 	var out []Step
 	for _, e := range Path(events, 0) {

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// Chat is a dialogue as stored by Interactive-KBQA's program, in one JSON file per question: the result of a run,
-// possibly with turns that a person has accepted or changed. JSON members not listed here are ignored.
+// Chat is a dialogue as stored by Interactive-KBQA's program, in one JSON file per question: a run, in which a person
+// may have accepted or changed some turns. JSON members not listed here are ignored.
 type Chat struct {
 	ID         string        `json:"id"`
 	Type       string        `json:"qtype,omitempty"` // kind of the question

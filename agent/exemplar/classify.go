@@ -8,7 +8,7 @@ import (
 )
 
 // classes is a naive Bayes classifier over words and word pairs (multinomial, as in Manning, Raghavan and Schütze,
-// Introduction to Information Retrieval, section 13.2), in which a word counts for less the more kinds it occurs in.
+// Introduction to Information Retrieval, section 13.2), in which a word has less weight the more kinds it occurs in.
 // Names and numbers are masked, since a question's topic does not determine its kind.
 type classes struct {
 	names  []string
@@ -63,8 +63,8 @@ func (c *classes) of(question string) string {
 	return name
 }
 
-// features returns a question's words and pairs of adjacent words. Every number becomes "0". A capitalized
-// word that is not the first one counts as a name and becomes "X"; consecutive names become a single "X".
+// features returns a question's words and pairs of adjacent words. Every number becomes "0". A capitalized word other
+// than the first is taken for a name and becomes "X"; consecutive names become a single "X".
 func features(question string) []string {
 	words := []string{"^"}
 	for i, w := range strings.FieldsFunc(question, func(r rune) bool {

@@ -15,7 +15,8 @@
 //
 // Dialogues are also read from the files of Interactive-KBQA's program; see [Chat].
 //
-// [Set.Classify] determines a question's kind from its words. Alternatively, a model can do this, using [Set.Examples].
+// [Set.Classify] determines a question's kind from its words. Alternatively, a model can determine it from
+// [Set.Examples].
 package exemplar
 
 import (
@@ -219,7 +220,7 @@ func Load(fsys fs.FS, dir string) (*Set, error) {
 	return s, nil
 }
 
-// Types returns, in sorted order, the kinds that have dialogues.
+// Types returns the kinds that have dialogues, sorted.
 func (s *Set) Types() []string {
 	var out []string
 	for _, d := range s.Dialogues {

@@ -22,7 +22,7 @@ const (
 // Auto spends more when an answer is less certain. It starts with one attempt, using the preset's usual policy. If the
 // confidence is below 0.75, it continues like [Vote]. If the confidence in the vote's answer is below 0.4, and the
 // remaining budget is at least three times the cost of the most expensive attempt, it also runs a tree search, whose
-// answer counts as one more vote.
+// answer is one more vote.
 func Auto(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	v := newVote(r, s)
 	if err := v.upTo(ctx, 1); err != nil {

@@ -13,10 +13,10 @@ import (
 // If no action shows anything, the first one is kept. The other actions remain in the log, on separate branches.
 //
 // The released program differs in two ways, which are bugs in its function self_consistency_for_action. First, it does
-// not treat ending as a candidate: it ends only if no sample requests anything else. Second, it counts a result without
+// not treat ending as a candidate: it ends only if no sample requests anything else. Second, it treats a result without
 // rows, or an error that starts with "Error!", as something shown. Here, ending is voted on like every other action,
 // and an action that fails or shows nothing is skipped. Ending without an answer, and a message that repeats the
-// previous one, are also skipped, as long as a different sample has more to offer.
+// previous one, are also skipped if another sample shows something.
 func Consistent(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	for {
 		if h := r.Check(s); h != nil {
@@ -76,7 +76,7 @@ func elect(ctx context.Context, r *step.Runner, proposals []step.Proposal) (step
 }
 
 // byFrequency returns one proposal for each action, ordered by descending frequency and, within the same frequency, by
-// first occurrence. All unreadable turns count as one action, which comes last.
+// first occurrence. All unreadable turns form one action, which comes last.
 func byFrequency(proposals []step.Proposal) []step.Proposal {
 	votes := map[string]int{}
 	var out []step.Proposal

@@ -25,7 +25,7 @@ func ResultKey(a *step.Answer) string {
 }
 
 // RowKeys returns a string for each row of the answer columns. Rows with the same values, in any order, have the same
-// string. A truth value counts as a row.
+// string. A truth value is treated as a row.
 func RowKeys(a *step.Answer) []string {
 	if a.Table.Ask {
 		return []string{truthKey(a.Table.Boolean)}
@@ -68,8 +68,8 @@ func cells(a *step.Answer) [][]string {
 	return rows
 }
 
-// repeatsLabels reports whether, as far as the labels are known, a column contains only labels of entities in the same
-// rows. The column's name does not matter.
+// repeatsLabels reports whether a column contains only labels of entities in the same rows. Rows in which no entity has
+// a known label are ignored, and so is the column's name.
 func repeatsLabels(t *kg.Table, labels map[string]string, column int) bool {
 	repeats := false
 	for _, row := range t.Rows {

@@ -17,7 +17,7 @@ func table(vars []string, rows ...[]rdf.Term) *step.Answer {
 	return &step.Answer{Table: &kg.Table{Vars: vars, Rows: rows}}
 }
 
-// TestResultKey checks which results count as equal.
+// TestResultKey checks which results are treated as equal.
 func TestResultKey(t *testing.T) {
 	one := func(c rdf.Term) *step.Answer { return table([]string{"x"}, []rdf.Term{c}) }
 	pair := func(a, b string) *step.Answer {

@@ -20,7 +20,7 @@ import (
 )
 
 // Policy searches from s until the search ends. It returns the final state and how the search ended. An error ends the
-// run. It is a *event.Halt, ctx's error, or a failure to write the log. In that case, the state is the last one
+// run. It is an *event.Halt, ctx's error, or a failure to write the log. In that case, the state is the last one
 // reached.
 type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error)
 
@@ -143,9 +143,9 @@ func ended(f *step.Final) step.Final {
 	return *f
 }
 
-// Generate works like SPARQL-LLM: the information for the query is looked up first. Then the model writes complete
-// queries, each of which is checked and run, until one returns a result or the attempts are used up. If no attempt
-// succeeds, the run's last text is the same for every question.
+// Generate works like SPARQL-LLM: it first looks up what the query needs. Then the model writes complete queries, each
+// of which is checked and run, until one returns a result or the attempts are used up. If every attempt fails, the run
+// ends with a fixed text.
 func Generate(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	s, err := r.Retrieve(ctx, s)
 	if err != nil {

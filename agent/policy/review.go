@@ -49,9 +49,9 @@ type Decision struct {
 }
 
 // Review returns a policy in which a reviewer decides on each turn before it is run, as in Interactive-KBQA's
-// annotation: the turn is accepted, or edited and then treated as if the model had written it, or the question is given
-// up. If the reviewer goes back, the turn that was proposed there is reviewed again, and a new branch starts from it.
-// Every decision is written to the log before it takes effect.
+// annotation: the turn is accepted, or edited and then treated as if the model had written it, or the question is
+// abandoned. If the reviewer goes back to an earlier turn, that turn is reviewed again as the model proposed it, and a
+// new branch starts from it. Every decision is written to the log before it takes effect.
 func Review(who Reviewer) Policy {
 	return func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 		if generates(r) {
@@ -165,8 +165,8 @@ func (v *review) decide(ctx context.Context, p step.Proposal) (step.Proposal, De
 	}
 }
 
-// check returns the turn as decided, or the reason why the decision is not valid. An edit that changes nothing counts
-// as acceptance.
+// check returns the turn as decided, or the reason why the decision is not valid. An edit that changes nothing is
+// treated as acceptance.
 func (v *review) check(p step.Proposal, d *Decision) (step.Proposal, string) {
 	switch d.Verdict {
 	case event.Accepted, event.Skipped:
@@ -245,7 +245,7 @@ func (r *recalled) Review(ctx context.Context, l Look) (Decision, error) {
 	return d, ctx.Err()
 }
 
-// Carried implements [Watcher]. It does not repeat what the earlier run already showed.
+// Carried implements [Watcher]. It shows nothing until the recorded decisions are used up.
 func (r *recalled) Carried(steps []event.Step, told string) {
 	if w, ok := r.who.(Watcher); ok && len(r.decided) == 0 {
 		w.Carried(steps, told)

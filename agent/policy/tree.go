@@ -78,7 +78,7 @@ type tree struct {
 	root   *node
 	nodes  []*node          // in order of creation
 	states map[string]*node // nodes, keyed by the actions that led to them
-	found  []*node          // nodes with answers that count
+	found  []*node          // nodes whose answers take part in the vote
 	right  *node            // the first node whose answer is known to be right, or nil
 	rnd    *rand.Rand
 	failed int           // number of consecutive expansions that failed because of the model

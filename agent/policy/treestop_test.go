@@ -157,7 +157,7 @@ func TestMajority(t *testing.T) {
 	}
 }
 
-// Unreadable judgments are requested again once and then omitted.
+// An unreadable judgment is requested once more and then omitted.
 func TestJudgments(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -17,11 +17,9 @@ import (
 const (
 	// usualTries is the default maximum number of attempts in a vote.
 	usualTries = 3
-	// sureAlone is the minimum confidence at which an answer that a judge called done makes a second attempt
-	// unnecessary.
+	// If a judge called the first answer done and its confidence is at least sureAlone, there is no second attempt.
 	sureAlone = 0.9
-	// sureTogether is the minimum confidence that each of two equal answers must have to make a third attempt
-	// unnecessary.
+	// If the first two answers are equal and each has at least the confidence sureTogether, there is no third attempt.
 	sureTogether = 0.5
 )
 
@@ -58,7 +56,7 @@ type vote struct {
 	most    int // maximum number of attempts
 	tries   []try
 	dearest step.Spent  // cost of the most expensive attempt so far
-	halt    *event.Halt // the error that would end every further attempt, or nil
+	halt    *event.Halt // the error that any further attempt would fail with, or nil
 	enough  string      // why no further attempt is made, for display
 }
 
@@ -138,7 +136,7 @@ func usual(r *step.Runner) Policy {
 	return Linear
 }
 
-// halted returns err as a [event.Halt], or nil if the error must end the run.
+// halted returns err as an [event.Halt], or nil if the error must end the run.
 func halted(ctx context.Context, err error) *event.Halt {
 	var h *event.Halt
 	switch {
@@ -152,7 +150,7 @@ func halted(ctx context.Context, err error) *event.Halt {
 	return nil
 }
 
-// answers contains attempts with the same result.
+// answers is a group of attempts that found the same result.
 type answers struct {
 	key   string
 	tries []*try // the best first
@@ -264,8 +262,8 @@ func (v *vote) nothing() (step.State, step.Final, error) {
 const (
 	byAgreement  = "agreement"  // every answer has this result
 	byComparison = "comparison" // the comparison chose this result, or none
-	byMajority   = "majority"   // most attempts found this result, and the comparison could not be read
-	byConfidence = "confidence" // results were tied for most attempts, and the comparison could not be read
+	byMajority   = "majority"   // more attempts found this result than any other, and the comparison could not be read
+	byConfidence = "confidence" // several results tied for the most attempts, and the comparison could not be read
 )
 
 // choose returns the index of the group that is the answer, or -1.

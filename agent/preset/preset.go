@@ -32,7 +32,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Preset is the data that defines how the agent works. A copy can be changed safely.
+// Preset is the data that defines how the agent works. A copy can be modified safely.
 type Preset struct {
 	Name     string        `json:"name"`
 	About    string        `json:"about"`    // one-line help text
@@ -106,7 +106,7 @@ func NoteTaker() *Preset {
 	}
 	p, err := Load(sub)
 	if err != nil {
-		panic(err) // it is embedded in the program, and a test reads it
+		panic(err) // cannot happen: it is embedded in the program, and a test reads it
 	}
 	return p
 }
@@ -136,7 +136,7 @@ const Usual = "spinach"
 func Default() *Preset {
 	p, err := Named(Usual)
 	if err != nil {
-		panic(err) // it is embedded in the program, and a test reads it
+		panic(err) // cannot happen: it is embedded in the program, and a test reads it
 	}
 	return p
 }
@@ -368,8 +368,8 @@ func (p *Preset) systemData(s Situation) map[string]any {
 		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }
 
-// Judging returns a copy of the preset for runs that start by judging a post. The copy includes the tool for the
-// judgment, and its prompt says so.
+// Judging returns a copy of the preset for runs that start by judging a post. The copy has the tool for the judgment
+// and mentions it in its prompt.
 func (p *Preset) Judging() *Preset {
 	out := *p
 	out.tools, out.judging = append(slices.Clone(p.tools), tool.TriageTool), true

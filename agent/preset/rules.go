@@ -18,8 +18,8 @@ type Rules struct {
 	Salvage   bool `json:"salvage"`
 	Messages  int  `json:"messages"`   // maximum number of messages in the conversation; no limit if 0
 	TrimLimit bool `json:"trim_limit"` // remove LIMIT 10, meant for exploring, from the end of the final query
-	// run faster forms of a query that takes too long; the form that returned a result is published, as is any form
-	// that was sent to a second service in that service's dialect
+	// run faster forms of a query that takes too long, and publish the one that returned a result; also publish a query in
+	// the dialect of a second service if it was sent there
 	Rescue bool   `json:"rescue"`
 	Count  bool   `json:"count"` // tell the model how many steps are left
 	Guard  string `json:"guard"` // how IDs that have not been shown are handled; see [GuardOff]
@@ -64,8 +64,8 @@ const (
 	GuardName   = "name"    // the query is run, and the model is told their labels
 	GuardLookUp = "look_up" // the query is run, and the model is told their labels, descriptions and use in the graph
 	GuardRefuse = "refuse"  // like GuardLookUp, but the query is not run; the IDs then count as shown
-	// GRASP's rule: the query is not run. IDs in the question do not count as shown. Neither do other forms of a
-	// property that was shown: wdt:P31 does not make p:P31 known. IDs from common vocabularies do count as shown.
+	// GRASP's rule: the query is not run. An ID in the question is not known unless it was shown, and neither is another
+	// form of a property that was shown: wdt:P31 does not make p:P31 known. IDs from common vocabularies are always known.
 	GuardKnown = "known"
 )
 
@@ -98,7 +98,7 @@ func (r *Rules) check() error {
 // Feedback contains the settings for a second opinion on an answer: a fresh call to the model judges it before it
 // becomes final (GRASP-F).
 type Feedback struct {
-	Rounds int `json:"rounds"` // how often the run may continue because of feedback; no feedback if 0
+	Rounds int `json:"rounds"` // how many times the run may continue because of feedback; no feedback if 0
 }
 
 // Examples contains the settings for solved questions shown to the model.

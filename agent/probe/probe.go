@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
-// Settings are a preset's settings for probes. With the zero value, no probes are made.
+// Settings are a preset's settings for probes. The zero value disables probes.
 type Settings struct {
 	Queries int            `json:"queries"` // maximum number of variants to run; none if 0
 	Seconds int            `json:"seconds"` // maximum total time for the variants
@@ -59,9 +59,9 @@ type prober struct {
 	out   []event.Probe
 }
 
-// Run runs the variants of a query until none are left or the budget is used up. A variant that fails does not count as
-// a change. After a variant that takes too long, or if the service is down, no further variants are tried. An error,
-// such as a failure to write the log, ends the run.
+// Run runs the variants of a query until none are left or the budget is used up. A variant that fails is not a change.
+// After a variant that takes too long, or if the service is down, no further variants are tried. An error, such as a
+// failure to write the log, ends the run.
 func Run(ctx context.Context, t Task) ([]event.Probe, error) {
 	if !t.On() || t.Table == nil || len(t.Table.Rows) > mostRows {
 		return nil, nil

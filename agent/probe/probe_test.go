@@ -58,7 +58,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestFailures checks that a failed variant does not count as a change, that a slow or broken service is not queried
+// TestFailures checks that a failed variant is not treated as a change, that a slow or broken service is not queried
 // again, and that a failure to write the log ends the run.
 func TestFailures(t *testing.T) {
 	for kind, want := range map[kg.Kind]int{kg.QueryFailed: 5, kg.TooGreedy: 5, kg.Timeout: 1, kg.Down: 1, kg.Banned: 1, "": 1} {
@@ -79,7 +79,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestCompare checks which differences between results count as a change.
+// TestCompare checks which differences between results are treated as a change.
 func TestCompare(t *testing.T) {
 	number := func(n string) *kg.Table {
 		return &kg.Table{Vars: []string{"n"}, Rows: [][]rdf.Term{{rdf.Typed(n, rdf.XSD+"integer")}}}

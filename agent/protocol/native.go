@@ -51,8 +51,8 @@ func (n Native) Messages(c Conversation) []llm.Message {
 	return append(ms, badMessages(n.words, c.Bad, c.BadNotes)...)
 }
 
-// badMessages returns the message that could not be read and the response to it. Every call must have a result; the
-// problem is explained only once, after the first call.
+// badMessages returns the message that could not be read and the response to it. Every call must have a result, but
+// only the result of the first call explains the problem.
 func badMessages(w words, bad *llm.Choice, notes []string) []llm.Message {
 	if bad == nil {
 		return nil

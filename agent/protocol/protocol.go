@@ -20,8 +20,7 @@ type Call struct {
 	Tool  *tool.Tool
 	Args  json.RawMessage
 	Shown string // the argument as shown to people, between parentheses
-	// why this call cannot be run, although other calls in the turn can; nil for a valid call. If Problem is set, Tool
-	// has only a name.
+	// why this one call of the turn cannot be run; nil for a valid call. If Problem is set, Tool has only a name.
 	Problem *Problem
 }
 

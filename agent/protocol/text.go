@@ -23,7 +23,6 @@ type listing struct {
 	show  tool.Show
 }
 
-// system returns the system message.
 func (p Text) system(s string) string {
 	if p.listed == nil {
 		return s
@@ -108,8 +107,8 @@ func newTextReader(tools tool.Set, w words) *textReader {
 
 // parse parses "Thought: … Action: name(argument)" in the forms that models actually write: with code fences, quotes
 // around the argument, missing parentheses or Markdown around the labels. If there are several actions, the first one
-// counts, and an invented observation after it is dropped. parse also accepts a JSON object with the keys thought,
-// action and argument (or action_name, action_argument, action_input).
+// is used, and an observation that the model invented after it is dropped. parse also accepts a JSON object with the
+// keys thought, action and argument (or action_name, action_argument, action_input).
 func (r *textReader) parse(text string) (Turn, *Problem) {
 	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's chain of thought
 		text = text[i+len("</think>"):]
@@ -256,9 +255,9 @@ func parseArgument(s string, query bool) (argument, rest string) {
 	return render.Unquote(strings.TrimSuffix(strings.TrimSpace(inner), ")")), rest
 }
 
-// closing returns the offset of the parenthesis that closes the argument, or -1. In a query, parentheses in strings,
-// IRIs and comments do not count. In any other argument that starts with a quotation mark, parentheses before the
-// closing mark do not count.
+// closing returns the offset of the parenthesis that closes the argument, or -1. In a query, it ignores parentheses in
+// strings, IRIs and comments. In any other argument that starts with a quotation mark, it ignores parentheses before
+// the closing mark.
 func closing(s string, query bool) int {
 	if !query {
 		if end := quotedEnd(s); end >= 0 {

@@ -27,7 +27,7 @@ const midnight = "T00:00:00Z"
 type Names struct {
 	Graph  *kg.Description
 	Labels map[string]string // labels by [Names.ID]
-	All    bool              // Labels is complete: items not in it have no label
+	All    bool              // Labels is complete: what is not in it has no label
 	Cell   int               // maximum length of a term; GRASP's limit if 0
 }
 
@@ -125,7 +125,7 @@ func (w Window) Pick(n, page int) []int {
 }
 
 // Frame determines which rows and columns of a result are shown. If there are too many for the window, only the first
-// and last ones are shown. If Page is positive, the rows on that page are shown, counting from 1.
+// and last ones are shown. If Page is not 0, the rows on that page are shown; the first page is 1.
 type Frame struct {
 	Rows, Columns Window
 	Page          int
@@ -311,8 +311,8 @@ func (n Names) Literal(t rdf.Term) string {
 	return s
 }
 
-// aliases returns a hit's other names, starting with the one that the search matched. Names that differ only in
-// spaces, punctuation or case count as one.
+// aliases returns a hit's other names, starting with the one that the search matched. Names that differ only in spaces,
+// punctuation or case are treated as one.
 func aliases(h kg.Hit) string {
 	var out []string
 	seen := map[string]bool{bare(h.Label): true}

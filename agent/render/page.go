@@ -235,8 +235,8 @@ func (p Page) LeftOut(whole Page) []string {
 	return out
 }
 
-// Cut lists the properties in p that lack values of the whole page, and the values that lack statements. It does not
-// include what the page already counts as omitted.
+// Cut lists the properties in p that have fewer values than on the whole page, and the values that have fewer
+// statements. It does not list omissions that the page already mentions.
 func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {

@@ -23,9 +23,9 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // thing an item is: instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
-// PruneByWords is the fallback if the model's pruning fails. It keeps the properties whose label, values or qualifiers
-// share the most words with the question, the basic properties, and then as many others as fit, in page order. It does
-// not need a model and is deterministic.
+// PruneByWords prunes a page without a model, for when the model's pruning fails. It keeps the properties whose label,
+// values or qualifiers share the most words with the question, the basic properties, and then as many others as fit, in
+// page order. It does not need a model and is deterministic.
 func PruneByWords(whole Page, question string) Page {
 	q := words(question)
 	type scored struct{ i, score int }
@@ -91,7 +91,7 @@ func mostCommon(values []pageValue, q []string, n int) []pageValue {
 	return out
 }
 
-// overlap counts the words in s that occur in the question. If two words have more than four letters each, one may be a
+// overlap counts the words in s that occur in the question. Words of more than four letters also match if one is a
 // prefix of the other ("governor", "governors").
 func overlap(s string, question []string) int {
 	n := 0

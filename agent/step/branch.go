@@ -104,7 +104,7 @@ func (c Child) Worthless(n int) string {
 	return why
 }
 
-// EndsByWord reports whether the state's last step only declares the end.
+// EndsByWord reports whether the state's last step is a call that ends the run.
 func (s State) EndsByWord() bool {
 	if len(s.steps) == 0 {
 		return false

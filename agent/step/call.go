@@ -12,7 +12,7 @@ import (
 
 // complete makes one call to the model: it checks the limits, makes the call, and records the call and its usage. If
 // the conversation is too long for the model, complete calls messages again with short set to true, to try a shorter
-// form. A failure that ends the run is a *event.Halt.
+// form. A failure that ends the run is an *event.Halt.
 func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 	messages func(short bool) []llm.Message) (*llm.Response, error) {
 	for _, short := range []bool{false, true} {

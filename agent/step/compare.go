@@ -23,7 +23,7 @@ type Choice struct {
 	Why    string
 }
 
-// maxOwn is the maximum number of rows shown that are unique to an option.
+// maxOwn is the maximum number of rows shown of those that only one option has.
 const maxOwn = 10
 
 // shownOption is an option in the form shown in prompts.
@@ -44,7 +44,7 @@ func (r *Runner) shownOptions(options []Option) []shownOption {
 			x.KG = a.KG
 		}
 		for _, n := range o.Own[:min(len(o.Own), maxOwn)] {
-			if t.Ask { // a truth value counts as a row
+			if t.Ask { // a truth value is treated as a row
 				x.Own = append(x.Own, strconv.FormatBool(t.Boolean))
 				break
 			}

@@ -126,7 +126,7 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	return r.refuse(ctx, b, s, turn, call, ref)
 }
 
-// ending returns the ending of a run that had to accept a query without a result.
+// ending returns the ending of a run that ends on an unfit query.
 func (u *unfit) ending() event.Ending {
 	e := event.Ending{Reason: event.NotFound, Detail: u.text, Cause: u.cause}
 	if u.cause != nil {
@@ -135,7 +135,8 @@ func (u *unfit) ending() event.Ending {
 	return e
 }
 
-// attempt runs the query named by an end without an answer. It returns nil if there is no query.
+// attempt runs the query that the model named as its best attempt when it ended without an answer. It returns nil if
+// there is no query.
 func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *tool.End) (*Answer, error) {
 	if best == nil || strings.TrimSpace(best.SPARQL) == "" {
 		return nil, nil

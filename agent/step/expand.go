@@ -108,7 +108,7 @@ func say(name string, data any) string { return texts.Say(name, data) }
 func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, data, say) }
 
 // Start returns the state of an exploration that starts at the event with ID at. The IDs in the question, in the
-// earlier turns and in the rules count as seen.
+// earlier turns and in the rules are treated as seen.
 func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at, messages: 2}
 	s = r.seeing(s, strings.Join(r.Question.Entities, "\n"), nil)
@@ -163,7 +163,7 @@ type Final struct {
 }
 
 // Expand asks the model for n samples (at least one) of the next action in s and runs each of them. It does not modify
-// s. An error ends the run: it is a *event.Halt, ctx's error, or a failure to write the log.
+// s. An error ends the run: it is an *event.Halt, ctx's error, or a failure to write the log.
 func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	proposals, err := r.Propose(ctx, s, n)
 	if err != nil {
@@ -369,7 +369,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 // maxTable is the maximum number of rows in a result that are kept for later steps.
 const maxTable = 5000
 
-// firstRows returns a table without the rows beyond maxTable.
+// firstRows returns a table cut to its first maxTable rows.
 func firstRows(t *kg.Table) *kg.Table {
 	if t == nil || len(t.Rows) <= maxTable {
 		return t

@@ -76,7 +76,7 @@ func isZero(t *kg.Table) bool {
 		equal.Key(t.Rows[0][0]) == "number 0"
 }
 
-// names reports whether a question names a number, in digits or, for ten, in words. The number 1 always counts as
+// names reports whether a question names a number, in digits or, for ten, in words. The number 1 is always treated as
 // named, because superlatives imply it and no list of words covers all superlatives.
 func names(question string, n int) bool {
 	if n == 1 || n == 10 && saysTen(question) {

@@ -28,9 +28,9 @@ const (
 	Retry  = "retry"  // the answer is wrong
 )
 
-// judged has a judge, which is the same model in a new conversation, examine the end of an exploration if the preset
-// requests feedback (GRASP-F). The child is either an end or a state in which the model is told what to improve. If the
-// judge fails or its response cannot be read, the end is unchanged.
+// If the preset requests feedback (GRASP-F), judged has a judge examine the end of an exploration. The judge is the
+// same model in a new conversation. The child is either an end or a state in which the model is told what to improve.
+// If the judge fails or its response cannot be read, the end is unchanged.
 func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) (Child, error) {
 	end := Child{State: s, Outcome: Ended, Final: &f}
 	if s.feedbacks >= r.Preset.Feedback.Rounds {

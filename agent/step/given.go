@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// Give runs a call that the model did not make and adds it to the state as if the model had made it. Presets use
-// this to add something to the conversation before the model's first turn. The call does not count as one of the
-// model's actions, and the tool need not belong to the preset. If change is not nil, it may modify the tool's
-// environment. If the graph fails, nothing is added, and the run continues without the call.
+// Give runs a call that the model did not make and adds it to the state as if the model had made it. Presets use this
+// to add something to the conversation before the model's first turn. The call is not counted as one of the model's
+// actions, and the tool need not belong to the preset. If change is not nil, it may modify the tool's environment. If
+// the graph fails, nothing is added, and the run continues without the call.
 func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, change func(*tool.Env)) (State, error) {
 	raw, err := render.JSON(args)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	return next, nil
 }
 
-// Begin adds what the preset shows the model before its first turn to the conversation: similar solved questions, and
+// Begin adds to the conversation what the preset shows the model before its first turn: similar solved questions, and
 // the entities and relations named in the question.
 func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 	if r.Preset.Rules.Beforehand {
@@ -95,8 +95,8 @@ type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
 	Entities []string `json:"extracted_entities"`
-	// SPARQL-LLM does not have this field. Without it, a property would never be shown if it belongs to none of the
-	// classes that were found.
+	// SPARQL-LLM does not have this field. Without it, a property that belongs to none of the classes found would never be
+	// shown.
 	Relations []string `json:"extracted_relations"`
 	Steps     []string `json:"question_steps"`
 }
@@ -107,8 +107,8 @@ const (
 	maxPartText = 200 // characters of a part
 )
 
-// Retrieve looks up the information for a query: solved questions, the entities named in the question, and classes.
-// Anything that cannot be fetched is omitted and logged.
+// Retrieve looks up what a query needs: solved questions, the entities named in the question, and classes. Anything
+// that cannot be fetched is omitted and logged.
 func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	g, main := r.Preset.Generate, r.Sources.Main()
 	a, s, err := r.analyze(ctx, s)
@@ -209,7 +209,7 @@ func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn prot
 	return Child{State: s, Outcome: Ended, Final: &Final{Answer: answer, Text: turn.Thought}}, nil
 }
 
-// GaveUp returns the end of a run whose attempts are used up. Its text is the same for every question.
+// GaveUp ends a run whose attempts are used up, with a fixed text.
 func (r *Runner) GaveUp(s State, f Final) Final {
 	if f.Ending.Reason != event.OutOfActions {
 		return f

@@ -14,7 +14,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	held bool, err error) {
 	query, name, ok := call.Tool.Asked(call.Args)
 	source, serr := env.Sources.Named(name)
-	if !ok || serr != nil { // the tool reports the error, or reports what it ran only afterward
+	if !ok || serr != nil { // the tool itself reports the error, or does not know before it runs what it will query
 		if res, err = call.Tool.Run(ctx, env, call.Args); err != nil || res.Query == "" {
 			return res, false, false, err
 		}
@@ -41,7 +41,7 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
 }
 
-// warned adds the preset's text about IDs that the model has not seen to a result.
+// warned appends to a result the preset's text about IDs that the model has not seen.
 func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids []string) tool.Result {
 	more := ""
 	switch r.Preset.Rules.Guard {
@@ -56,7 +56,7 @@ func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids
 	return res
 }
 
-// seeing returns the state after the model has been shown text, and the IRIs that the text names in other forms.
+// seeing returns the state after the model has been shown text. iris are IRIs that the text names in other forms.
 func (r *Runner) seeing(s State, text string, iris []string) State {
 	for i := range r.Sources {
 		s.known = s.known.with(r.dialect(i).Names(text))

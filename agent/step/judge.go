@@ -29,7 +29,7 @@ func (r *Runner) JudgePrompt(direct bool) string {
 	var tools []string
 	for _, t := range r.Preset.Toolset() {
 		text := t.Describe(r.Preset.Show)
-		if !strings.HasPrefix(text, t.Name+"(") { // in presets with native calls, the text lacks the tool's name
+		if !strings.HasPrefix(text, t.Name+"(") { // with native calls, the description does not include the name
 			text = t.Name + ": " + text
 		}
 		tools = append(tools, text)
@@ -52,9 +52,9 @@ const maxJudgment = 700
 const maxWhy = 500
 
 // Judge asks a judge to score how much of the requested information the steps of c have found (MCTS-KBQA, section 3.3
-// and appendix A.5). The events are added below the event with ID at, which belongs to c's last step. Unreadable
-// judgments are requested again once and then omitted. If none are left, the score is 0. A judgment whose call fails
-// although the service still works counts as unreadable. An error ends the run, as with [Runner.Expand].
+// and appendix A.5). The events are added below the event with ID at, which belongs to c's last step. An unreadable
+// judgment is requested once more and then omitted. If none are left, the score is 0. If a call for a judgment fails
+// but the service still works, the judgment is treated as unreadable. An error ends the run, as with [Runner.Expand].
 func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
 	b := r.Events.Branch(at)
 	facts := r.Facts(c.State)

@@ -156,8 +156,8 @@ func (r *Runner) limits(s State) event.Limits {
 	return l
 }
 
-// left returns the total number of steps that a state with counted steps can reach after the given number of requested
-// actions, and the number of actions that may still be rejected or abandoned before each additional one costs a step.
+// left returns how many steps a state can reach in total, and how many more actions may be rejected or abandoned before
+// each further one costs a step. counted and actions are the numbers of its steps and of the actions requested so far.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

@@ -186,7 +186,7 @@ func TestServerWithoutStrict(t *testing.T) {
 	}
 }
 
-// TestTextServerRefuses checks that the same error is an ordinary failure if no tools were sent to the server.
+// TestTextServerRefuses checks that an error about tools is an ordinary failure if no tools were sent to the server.
 func TestTextServerRefuses(t *testing.T) {
 	r := runner(t, failing{}, nil, native(t, true))
 	r.NoTools = &atomic.Bool{}

@@ -13,7 +13,7 @@ import (
 )
 
 // Probed is the outcome of probing an answer: the number of variants of its query that were run, and the variants that
-// change the result. Open contains the variants whose change is not in the answer, although it was shown to the model.
+// change the result. Open contains the variants whose change the model was shown but did not adopt.
 type Probed struct {
 	Run   int
 	Moved []event.Probe

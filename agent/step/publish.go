@@ -30,8 +30,8 @@ type Answer struct {
 	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
 	Labels map[string]string
 	Graph  *kg.Description // how nodes are named; nil for a Wikibase
-	// the columns that answer the question, according to the model; the others are for display. If nil, the model did
-	// not name any, and every column counts
+	// the columns that answer the question, according to the model; the others are for display. If nil, the model did not
+	// name any, and all columns are used
 	Columns []string
 	Assumed string // the interpretation that the model chose, in the asker's language; may be empty
 	Open    string // what the model left open, also in the asker's language
@@ -76,8 +76,8 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, k
 }
 
 // publishAny publishes a query or, if the preset's rules allow it, an alternative form that runs: a faster form if the
-// query takes too long, or the form that was sent to a second service in that service's dialect. The published text is
-// the text that was run.
+// query takes too long, or, if the query was sent to a second service, the form in that service's dialect. The
+// published text is the text that was run.
 func (r *Runner) publishAny(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
 	a, err := r.publishOne(ctx, env, query)
 	var u *unfit
@@ -120,7 +120,7 @@ func (r *Runner) publishFaster(ctx context.Context, env *tool.Env, query string)
 func greedy(k kg.Kind) bool { return k == kg.Timeout || k == kg.TooLarge || k == kg.TooGreedy }
 
 // asksForTen reports whether LIMIT 10 comes from the question, because the query sorts its rows and the question asks
-// for ten. The limit is then not just for exploring.
+// for ten. If so, the limit was not just for exploring.
 func asksForTen(question, query string) bool {
 	return strings.Contains(strings.ToUpper(query), "ORDER") && saysTen(question)
 }

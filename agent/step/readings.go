@@ -17,7 +17,7 @@ type Reading struct {
 	Probe *event.Probe // the change to the first interpretation's query; nil for a separate answer
 }
 
-// Readings returns the two interpretations between which a search could not decide: the first two options, or an answer
+// Readings returns the two interpretations that a search could not decide between: the first two options, or an answer
 // and the first variant of its query that the model saw but did not use. It returns nil if there are fewer than two
 // interpretations, or if their counts are the same.
 func (s State) Readings(options []Option) []Reading {

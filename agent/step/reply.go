@@ -50,8 +50,7 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a call that cannot be run although other calls in its turn can. The call's result says
-// why.
+// handBack returns the child for a single call of a turn that cannot be run. The call's result says why.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)

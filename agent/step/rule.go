@@ -16,7 +16,7 @@ type Why string
 const (
 	repeated Why = "refused_repeat"    // the action was done before
 	tooEarly Why = "refused_too_early" // a stop without an answer before anything was looked up
-	// a stop without an answer although a query returned something; accepted if the model repeats it at once
+	// a stop without an answer after a query returned something; accepted if the model repeats it at once
 	hasRows     Why = "refused_has_rows"
 	noQuery     Why = "refused_no_query"
 	noSuchQuery Why = "refused_no_such"
@@ -41,13 +41,13 @@ type Refusal struct {
 // judge applies the preset's rules to a call. It returns nil if the call should be run. See [Runner.Refuse] for what
 // follows a rejection. SPINACH's rules are the paper's two checks (section 4.2), refined by this project:
 //
-//   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
-//     A step that failed because of a temporary service problem (down, rate limit) does not count.
+//   - A call equal (tool and normalized arguments) to any step still in the state is a repetition, unless that step
+//     failed because of a temporary service problem (down, rate limit).
 //   - A stop is without a result if no query was executed in the state, or if the last one returned no rows, failed or
 //     cannot be posted.
 //   - A stop(step N) is a stop on the query in the state's Nth step. It is without a result if that step is not
 //     a query or returned nothing. The paper has no such action. Without it, a query that was followed by a check could
-//     not be published, since rerunning it is a repetition.
+//     not be published, since rerunning it would be a repetition.
 //   - A stop(no answer: …) is the honest way out. It is accepted if at least one query was executed or two searches
 //     were made, and no query executed in the state returned anything that can be posted. If a query did, the stop
 //     is rejected once, since that query may be the answer, and accepted if the model insists in the next turn.
@@ -207,10 +207,10 @@ func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, r
 // summary is an abandoned step as mentioned in a note.
 type summary struct{ Action, Argument, Result string }
 
-// Refuse settles a rejected child and writes the rejection to the log. Without goBack, or if the rules do not restore
-// states, the state remains as it was before the rejected action. With goBack, Refuse restores the state before the
-// first of the two equal actions or, for a stop, the state before the last query. If no query was executed, there is
-// nothing to go back to, and the state is left unchanged. The model is told what was tried in the abandoned steps.
+// Refuse settles a rejected child and writes the rejection to the log. If goBack is false, or if the rules do not
+// restore states, the state remains as it was before the rejected action. Otherwise, Refuse restores the state before
+// the first of the two equal actions or, for a stop, the state before the last query. If no query was executed, there
+// is nothing to go back to, and the state is left unchanged. The model is told what was tried in the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
 	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||

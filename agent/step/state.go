@@ -27,7 +27,7 @@ type State struct {
 	notes     []note
 	hint      string      // what the model is told at the next call: why the last turn was rejected or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
-	asides    []aside     // turns kept in a conversation that only grows; see preset.Rules.Append
+	asides    []aside     // unreadable turns kept in an append-only conversation; see preset.Rules.Append
 
 	reply        string   // the last turn, normalized for comparison with other replies
 	stuck        int      // number of consecutive turns that repeated the previous turn
@@ -77,7 +77,7 @@ type kept struct {
 	// the result in one line: "12 rows", "no rows", "failed: timeout"; empty if there is none
 	brief  string
 	short  string // the truth value or the only row of a result, if it is small
-	unfit  string // why the query cannot be the final one although it has a result
+	unfit  string // why the query, which has a result, cannot be the final one
 	advice tool.Advice
 	notes  []string
 }
@@ -135,7 +135,7 @@ func (s State) Steps() []event.Step {
 // At returns the ID of the event at which the state was reached.
 func (s State) At() int { return s.at }
 
-// Ended returns the state moved to the event with ID at, which comes after everything that followed the exploration.
+// Ended returns the state with its event changed to the one with ID at.
 func (s State) Ended(at int) State {
 	s.at = at
 	return s

@@ -20,9 +20,9 @@ type Variant struct {
 }
 
 // Try returns the runner for the nth of several independent tries, counted from 0, and a description of how it differs
-// from the run. The first try uses the receiver. The tries share limits, graphs, caches and the log, but not their
-// conversations. Each further try uses a different seed, samples at a temperature of at least 0.7, and lists its tools
-// in a different order.
+// from the run. The first try uses r itself. The tries share limits, graphs, caches and the log, but not their
+// conversations. The next tries use r.Variants in turn. Once these are used up, a try has a different seed, a
+// temperature of at least 0.7, and its tools in a different order.
 func (r *Runner) Try(n int) (*Runner, string) {
 	if n == 0 {
 		return r, ""
@@ -80,7 +80,7 @@ func (r *Runner) findExemplars(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// Settle tries to get an answer from an exploration that f ended without one. Depending on the preset's rules, it asks
+// Settle tries to get an answer from an exploration that ended without one. Depending on the preset's rules, it asks
 // the model for the query that the steps support, or uses the last executed query.
 func (r *Runner) Settle(ctx context.Context, s State, f Final) (State, Final, error) {
 	if f.Settled || f.Answer != nil {

@@ -56,7 +56,7 @@ func (n namer) behindText(property string) string {
 	return "[" + mostOf(list, behindShown) + "]"
 }
 
-// apart returns the properties for names, descriptions and classes. These are shown separately.
+// apart returns the properties for names, descriptions and classes, which are shown separately.
 func (env *Env) apart() []string {
 	d := &env.Source.Explain
 	var out []string
@@ -68,7 +68,7 @@ func (env *Env) apart() []string {
 	return out
 }
 
-// nameless returns the properties on the pages that lead to blank nodes.
+// nameless returns the properties on the pages whose first value is a blank node.
 func (ps pages) nameless() []string {
 	var out []string
 	for _, p := range ps {

@@ -80,8 +80,8 @@ func (env *Env) try(ctx context.Context, query string) (bool, error) {
 // probes returns variants of the query that each lack one condition, starting with the last condition, since conditions
 // are usually added at the end; all reports whether every condition is covered. The query must be a conjunction of two
 // to eight conditions, each of which is one triple, FILTER, MINUS, VALUES or UNION. OPTIONAL, BIND and the label
-// service may also occur. For any other query, and for a query whose rows can be removed elsewhere, by HAVING, OFFSET
-// or LIMIT 0, probes returns nothing.
+// service may also occur. For any other query, or if HAVING, OFFSET or LIMIT 0 may have removed the rows, probes
+// returns nothing.
 func (d Dialect) probes(query string) (out []probe, all bool) {
 	q, err := d.parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {

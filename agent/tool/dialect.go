@@ -40,7 +40,7 @@ func (d Dialect) Check(query string) error {
 	return placed(kg.SyntaxError, err)
 }
 
-// placed converts the dialect's error to a graph error, which is shown to the model.
+// placed converts an error from package sparql to a graph error, which is shown to the model.
 func placed(kind kg.Kind, err error) *kg.Error {
 	out := &kg.Error{Kind: kind, Message: err.Error(), Err: err}
 	var many sparql.Errors

@@ -51,9 +51,9 @@ func (env *Env) exampleID(number string) string {
 	return "prefix:name or <IRI>"
 }
 
-// entry implements get_wikidata_entry(Q number). It shows the page, pruned by the model to what is relevant to the
-// question (SPINACH paper, section 4.1, prompt 13). If the model fails, or returns something that is not on the page,
-// the page is pruned to the parts that share words with the question. A short page is shown in full.
+// entry implements get_wikidata_entry(Q number). It shows an entity's page, which the model prunes to what is relevant
+// to the question (SPINACH paper, section 4.1, prompt 13). If the model fails, or returns something that is not on the
+// page, the page is pruned to the parts that share words with the question. A short page is shown in full.
 func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := env.nodeID(argument)
 	if id == "" {

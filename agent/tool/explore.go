@@ -124,7 +124,7 @@ func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.
 	place := func(ranks map[string]int, t rdf.Term, fixed bool) int {
 		n, ok := ranks[termKey(t)]
 		switch {
-		case fixed || strings.HasPrefix(t.Value, statementNode): // statements come after their values
+		case fixed || strings.HasPrefix(t.Value, statementNode): // statement nodes come last
 			return math.MaxInt
 		case ok:
 			return n
