@@ -27,7 +27,7 @@ const (
 	tNE      // !=
 	tLE      // <=
 	tGE      // >=
-	tBad     // an error, which is in the lexer's err
+	tBad     // text that is not a token; see lexer.err
 )
 
 type token struct {
@@ -47,7 +47,7 @@ type lexer struct {
 	err      *Error
 }
 
-// Character classes. Non-ASCII bytes belong to none of them.
+// Character classes, as bits. Non-ASCII bytes are in no class.
 const (
 	cSpace  = 1 << iota
 	cDigit  // 0-9
@@ -360,7 +360,7 @@ func (l *lexer) strange(t *token) {
 	}
 }
 
-// name returns the end of a run of PN_CHARS and dots, not ending in a dot, that starts at i.
+// name returns the end of the run of PN_CHARS and dots that starts at i, excluding any dots at its end.
 func (l *lexer) name(i int) int {
 	last := i
 	for i < len(l.text) {

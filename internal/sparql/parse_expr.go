@@ -51,7 +51,7 @@ func binaryOp(k kind) (op string, prec int) {
 // expr parses rule 110.
 func (p *parser) expr() *Expr { return p.binary(precOr) }
 
-// binary parses operators whose precedence is at least least.
+// binary parses an expression whose binary operators have at least the given precedence.
 func (p *parser) binary(least int) *Expr {
 	p.enter()
 	start := p.tok
@@ -82,7 +82,7 @@ func (p *parser) binary(least int) *Expr {
 	return left
 }
 
-// in parses IN and NOT IN with their list.
+// in parses IN or NOT IN and the list that follows.
 func (p *parser) in(start token, left *Expr) *Expr {
 	x := &Expr{Kind: ExprIn, Op: "IN"}
 	if p.acceptWord(kwNot) {
@@ -310,8 +310,8 @@ func (p *parser) numberTerm(start, number token) *Term {
 	return t
 }
 
-// openDecimal parses the dot in 1. where no statement can end: decimals do not need a digit after the dot in
-// Blazegraph, but do in SPARQL 1.1.
+// openDecimal parses the dot of a decimal such as 1. in a place where no statement can end. Blazegraph does not require
+// a digit after the dot; SPARQL 1.1 does.
 func (p *parser) openDecimal(t *Term) {
 	if t.value.Value == t.Name && t.value.Datatype == rdf.XSDInteger && p.is('.') && p.tok.start == p.last.end {
 		p.advance()

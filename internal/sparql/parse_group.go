@@ -86,7 +86,8 @@ func (p *parser) recoverElement(g *Group) {
 	p.element(g)
 }
 
-// skipElement skips tokens until the next element can start, and closes the given number of open braces on the way.
+// skipElement skips tokens up to a place where an element can start, closing the given number of open braces on the
+// way.
 func (p *parser) skipElement(open int, force bool) {
 	if force && !p.is('}') && !p.is(tEOF) && !p.is('{') {
 		p.advance()
@@ -123,7 +124,7 @@ func elementStart(k keyword) bool {
 	return false
 }
 
-// element parses one pattern with the dot that may follow it, and appends it to g.
+// element parses one pattern and an optional dot, and appends the pattern to g.
 func (p *parser) element(g *Group) {
 	if p.triplesStart() {
 		p.triplesElement(g)
@@ -151,7 +152,7 @@ func merge(a, b *Notes) *Notes {
 	return a
 }
 
-// triplesStart reports whether a subject can start here.
+// triplesStart reports whether a subject can start at the current token.
 func (p *parser) triplesStart() bool {
 	switch p.tok.kind {
 	case tVar, tName, tIRI, tBlank, '[', '(', tString, tInteger, tDecimal, tDouble:
@@ -199,7 +200,7 @@ func (p *parser) missingDot(start token) {
 	}
 }
 
-// notTriples parses rule 56 and the dialect's INCLUDE.
+// notTriples parses a pattern that does not consist of triples (rule 56), or Blazegraph's INCLUDE.
 func (p *parser) notTriples(start token) Pattern {
 	if p.is('{') {
 		return p.groupOrUnion(start)

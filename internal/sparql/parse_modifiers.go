@@ -77,7 +77,7 @@ func (p *parser) callStart() bool {
 	return false
 }
 
-// constraint parses rule 69, or a variable, neither of which needs parentheses. An IRI alone is not a constraint.
+// constraint parses a constraint (rule 69) or a variable, which needs no parentheses. An IRI alone is not a constraint.
 func (p *parser) constraint() *Expr {
 	name := p.is(tIRI) || p.is(tName)
 	x := p.primary()

@@ -12,7 +12,7 @@ func (p *parser) verb() *Path {
 	return p.path()
 }
 
-// path parses rule 88: alternatives.
+// path parses a path, including its alternatives (rule 88).
 func (p *parser) path() *Path {
 	p.enter()
 	start := p.tok

@@ -40,7 +40,7 @@ func (p *parser) query(q *Query) {
 	q.Tail = p.before()
 }
 
-// afterQuery describes what was allowed where the end of the query was expected.
+// afterQuery describes, for an error message, what may follow the query parsed so far.
 func (p *parser) afterQuery(q *Query) string {
 	if p.is('}') {
 		return "the end of the query"

@@ -68,9 +68,9 @@ type parser struct {
 	pattern    int
 	selects    []*SelectQuery // every SELECT parsed so far
 	labeled    bool           // whether a labeled blank node was parsed
-	equated    bool           // whether the expression that requires a name is an equality comparison
+	equated    bool           // whether the expression that lacks AS and a name is an equality comparison
 	skipTo     int32          // when recovering: tokens before this offset are part of the last mistake
-	meant      string         // what the last hint suggested instead of its token
+	meant      string         // the text that the last hint suggested in place of the token
 	open       []int32        // offsets of the unclosed braces and brackets, for messages
 }
 
@@ -254,8 +254,7 @@ func (p *parser) finish(n **Notes) {
 	}
 }
 
-// opened returns and consumes the comments right after an opening brace that has just been read, up to the end of its
-// line.
+// opened consumes and returns the comments that follow the opening brace just read, up to the end of the brace's line.
 func (p *parser) opened() []Comment {
 	first := p.taken
 	for p.taken < int(p.tok.comments) {

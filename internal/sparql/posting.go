@@ -26,7 +26,7 @@ var behaviorSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOE
 	"STATICREDIRECT", "DISAMBIG", "ARCHIVEDTALK", "NOTALK", "NOGLOBAL",
 	"EXPECTED_UNCONNECTED_PAGE"}
 
-// behaviorSwitch returns the first behavior switch in a string, in any letter case, or "".
+// behaviorSwitch returns a behavior switch that the text contains, ignoring case, or "" if there is none.
 func behaviorSwitch(text string) string {
 	up := strings.ToUpper(text)
 	for _, w := range behaviorSwitches {
@@ -38,14 +38,14 @@ func behaviorSwitch(text string) string {
 }
 
 // PostingForm returns the text of a query as it is run and then posted on a wiki: the canonical layout with labels as
-// comments, and without anything that the wiki could take for markup in a template parameter: no {{ }} [[ ]] ~~~ -{ {|
-// |} <!-- </ <nowiki __NOTOC__. Tokens are separated by spaces; strings and IRIs get \uXXXX escapes, which represent
+// comments, and without anything that the wiki could interpret as markup in a template parameter: no {{ }} [[ ]] ~~~ -{
+// {| |} <!-- </ <nowiki __NOTOC__. Tokens are separated by spaces; strings and IRIs get \uXXXX escapes, which represent
 // the same characters (SPARQL 1.1, section 19.2), so the tree stays the same; comments are broken up by spaces. The
 // form is in Unicode normalization form C, to which MediaWiki converts all text that it saves. It may contain pipes,
 // which must be written as {{!}} in the template.
 //
-// The posting form of a posting form is the same text. PostingForm returns an error if the query does not parse, is an
-// update, or cannot be put into this form. label may be nil.
+// Applying PostingForm to its own result returns the same text. PostingForm returns an error if the query does not
+// parse, is an update, or cannot be put into this form. label may be nil.
 func PostingForm(query string, label func(id string) string) (string, error) {
 	q, err := Parse(query)
 	if err != nil {
@@ -54,8 +54,8 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 	return posting(q, PrintOptions{Label: label})
 }
 
-// PostingFormOn is like [PostingForm], for a graph with its own prefixes. The prefixes that are used are declared, so
-// that the text means the same everywhere. id returns the ID to pass to label for an IRI.
+// PostingFormOn is like [PostingForm], for a graph with its own prefixes. The result declares every prefix that it
+// uses, so it means the same everywhere. id returns the ID to pass to label for an IRI.
 func PostingFormOn(query string, known map[string]string, id, label func(string) string) (string, error) {
 	q, err := ParseWith(query, known)
 	if err != nil {
@@ -157,9 +157,9 @@ func escaper(text string) func(s string, i int) (rune, int) {
 	}
 }
 
-// hiddenAt decodes a character at i that is invisible but can make the query look different from the one that was run
-// (directional marks, Unicode Technical Report 36, section 2.5; zero-width and non-ASCII control characters), or that
-// ends a line in some programs. n is 0 if there is none. Joiners are not included, because some scripts need them.
+// hiddenAt decodes the character at i if it is invisible but can make the query look different from the one that was
+// run (directional marks, Unicode Technical Report 36, section 2.5; zero-width and non-ASCII control characters), or if
+// it ends a line in some programs. Otherwise, n is 0. Joiners are not included, because some scripts need them.
 func hiddenAt(s string, i int) (r rune, n int) {
 	if s[i] < utf8.RuneSelf {
 		return 0, 0
@@ -256,10 +256,10 @@ func postingComment(s string) string {
 		}
 		b.WriteByte(c)
 	}
-	return strings.TrimRight(b.String(), " \t\f") // when the text is parsed again, the comment ends there
+	return strings.TrimRight(b.String(), " \t\f") // parsing the result would drop trailing white space
 }
 
-// splits reports whether the two characters must not be adjacent in a comment.
+// splits reports whether a comment needs a space between the two characters.
 func splits(a, c byte) bool {
 	switch a {
 	case '{':

@@ -66,7 +66,7 @@ func (q *Query) DeclareWith(known map[string]string) []string {
 	return names
 }
 
-// WriteOutAmbiguous writes in full each IRI added by a rewrite whose usual prefix means something else in this query.
+// WriteOutAmbiguous writes an IRI added by a rewrite in full if its usual prefix means something else in this query.
 // [Query.DeclarePrefixes] does so as well.
 func (q *Query) WriteOutAmbiguous() {
 	declared := map[string]bool{}

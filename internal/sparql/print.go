@@ -29,12 +29,14 @@ type PrintOptions struct {
 	expand  bool // write constants as full IRIs; see sameMeaning
 }
 
-// lineWidth is the maximum width, in characters, of a short group, a list of values or a property list on one line.
+// lineWidth is the maximum width, in characters, of a line that contains a whole group, list of values or property
+// list.
 const lineWidth = 100
 
 // String returns the query in the canonical layout: two spaces per level, one statement per line, the predicates of one
 // subject aligned, a space before dots and semicolons, keywords in upper case, double quotation marks. Comments are
-// kept, blank lines are not. The layout depends only on the tree, so that printing a printed query changes nothing.
+// kept, blank lines are not. The layout depends only on the tree, so parsing and printing the result again does not
+// change it.
 func (q *Query) String() string { return Print(q, PrintOptions{}) }
 
 // Print returns the query as text in the given form, with a line break at the end (except with OneLine).
@@ -65,8 +67,8 @@ type printer struct {
 	line  int       // offset of the current line in b
 	trail []Comment // comments to write at the end of the current line
 	ids   []string  // IDs on the current line, if labels were requested
-	limit int       // the maximum offset in b while trying a line, and otherwise 0
-	over  bool      // the attempted line was too long or cannot be one line
+	limit int       // the maximum offset in b during try; otherwise 0
+	over  bool      // the text passed to try does not fit on one line
 }
 
 func (p *printer) s(s string) { p.b = append(p.b, s...) }
@@ -135,7 +137,7 @@ func (p *printer) afterNotes(n *Notes) {
 	}
 }
 
-// lead writes comments on separate lines.
+// lead writes each comment on a line of its own.
 func (p *printer) lead(cs []Comment, indent int) {
 	if len(cs) == 0 || p.o.OneLine || p.o.NoComments {
 		return
@@ -315,8 +317,8 @@ func (p *printer) selectHead(s *SelectQuery, indent int) {
 	}
 }
 
-// listItem starts the next element of a list: on the same line, or on a new one if there are comments. It reports
-// whether the next element must start on a new line because this line ends with a comment.
+// listItem starts an element of a list: on the same line, or on a new one if there are comments. It reports whether the
+// element after it must start on a new line because a comment ends the current one.
 func (p *printer) listItem(n *Notes, broken bool, indent int) bool {
 	if !p.noted(n) {
 		if broken {

@@ -309,7 +309,7 @@ func (p *printer) triplesLine(t *Triples, indent int) {
 	p.s(" .")
 }
 
-// properties writes a predicate-object list; all but the first are on lines indented by below.
+// properties writes a predicate-object list. Each predicate after the first starts a line indented by below.
 func (p *printer) properties(ps []*Property, below int) {
 	for i, x := range ps {
 		if p.full() {

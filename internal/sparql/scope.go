@@ -49,8 +49,8 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			// Blazegraph rejects a condition that does not use any of the grouped variables. Package check warns about
-			// other mixtures.
+			// Blazegraph rejects a HAVING condition that uses none of the grouped variables and no aggregate. Package check
+			// warns about conditions that also use other variables.
 			if !grouped(c, bound) {
 				p.checkGrouped(c, bound)
 			}
@@ -83,7 +83,7 @@ func (p *parser) checkDuplicates(s *SelectQuery) {
 	}
 }
 
-// checkGrouped reports variables of e that are outside aggregates and not grouped.
+// checkGrouped reports variables in e that are neither grouped nor inside an aggregate.
 func (p *parser) checkGrouped(e *Expr, bound map[string]bool) {
 	if e.Kind == ExprAggregate || e.Kind == ExprExists {
 		return
@@ -132,9 +132,9 @@ func (p *parser) mistakeAt(s Span, message, hint string) {
 		Message: message, Hint: hint})
 }
 
-// checkBlanks reports blank node labels in the triples directly in g that another basic graph pattern has used.
-// Filters and BINDs do not end a pattern, as in Blazegraph's parser. It must be called on groups in the order of their
-// opening braces.
+// checkBlanks reports blank node labels that the triples directly in g share with another basic graph pattern. Filters
+// and BINDs do not end a pattern, as in Blazegraph's parser. It must be called on groups in the order of their opening
+// braces.
 func (p *parser) checkBlanks(g *Group) {
 	p.pattern++
 	var walk func(t *Term)

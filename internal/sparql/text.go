@@ -59,8 +59,8 @@ func TrimFinalLimit(query string, n int) (string, bool) {
 }
 
 // NormalForm returns a normalized query. The normal forms of two queries are equal if and only if the queries differ
-// only in layout, comments, keyword case and the kind of quotation marks. If the text does not parse, it returns the
-// text with white space collapsed.
+// only in layout, comments, keyword case and the kind of quotation marks. If the text does not parse, NormalForm only
+// collapses white space.
 func NormalForm(query string) string {
 	q, err := Parse(query)
 	if err != nil {

@@ -12,8 +12,8 @@ func (s Span) Pos() Span { return s }
 // Node is any node of the tree.
 type Node interface{ Pos() Span }
 
-// Position is a human-readable position in the text: Line and Column count from 1, with Column in characters; Offset
-// counts bytes from 0.
+// Position is a human-readable position in the text: Line and Column start at 1, and Column counts characters; Offset
+// starts at 0 and counts bytes.
 type Position struct{ Offset, Line, Column int }
 
 func positionIn(text string, offset int) Position {
@@ -34,7 +34,7 @@ func positionIn(text string, offset int) Position {
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
 // Comment is a comment as written, from # to the end of its line, without the line break. Own reports whether the
-// comment is alone on its line.
+// comment is on a line of its own.
 type Comment struct {
 	Span
 	Text string
@@ -63,8 +63,8 @@ func (f Form) String() string {
 	return [...]string{"select", "ask", "construct", "describe", "update"}[f]
 }
 
-// Query is a whole query. Body is never nil: its projection is empty for ASK, CONSTRUCT and DESCRIBE, and all of it is
-// empty for Update.
+// Query is a whole query. Body is never nil, but its projection is empty for ASK, CONSTRUCT and DESCRIBE, and for
+// Update the whole Body is empty.
 type Query struct {
 	Span
 	Text      string         // what was parsed
@@ -312,7 +312,7 @@ type Service struct {
 	Group  *Group
 }
 
-// SubSelect is a query inside a group. It is the only pattern of its group.
+// SubSelect is a query inside a group. It is the only pattern in its group.
 type SubSelect struct {
 	Span
 	Notes *Notes
@@ -381,7 +381,7 @@ const (
 	ExprBinary                    // Op is one of || && = != < > <= >= + - * /; Args[0], Args[1]
 	ExprIn                        // Args[0] IN (Args[1:]); Op is "IN" or "NOT IN"
 	ExprBuiltin                   // Op is the uppercase name: STRLEN, IF, COALESCE, BOUND …; Args
-	ExprFunction                  // Term is the function's IRI (casts too); Args, Distinct
+	ExprFunction                  // Term is the IRI of a function or a cast; Args, Distinct
 	ExprAggregate                 // Op is COUNT, SUM, MIN, MAX, AVG, SAMPLE or GROUP_CONCAT; Args[0] unless Star
 	ExprExists                    // Op is "EXISTS" or "NOT EXISTS"; Group
 )

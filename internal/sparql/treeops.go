@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Triple is a flat triple (or path pattern) as in the algebra.
+// Triple is a triple or path pattern of the SPARQL algebra, whose terms are not nested.
 type Triple struct {
 	Subject *Term
 	Path    *Path
@@ -16,7 +16,7 @@ type Triple struct {
 const rdfNS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 // Triples returns the statement as flat triples, with property lists and collections expanded into blank nodes (SPARQL
-// 1.1, sections 4.2.3 and 4.2.4). Subjects and objects of the result are of kind Var, Const or BlankNode only.
+// 1.1, sections 4.2.3 and 4.2.4). The kind of each subject and object in the result is Var, Const or BlankNode.
 func (t *Triples) Triples() []Triple {
 	f := flattener{out: make([]Triple, 0, len(t.Properties))}
 	s := f.place(t.Subject)
@@ -79,7 +79,7 @@ func iriPath(iri string) *Path {
 // ServiceKind is the kind of a service: one of Wikidata's own, or federation.
 type ServiceKind uint8
 
-// The service kinds, by the service's IRI.
+// The service kinds, each with the service's IRI.
 const (
 	Federation     ServiceKind = iota // any other IRI, including wdsubgraph:
 	LabelService                      // wikibase:label
@@ -100,7 +100,7 @@ var serviceIRI = map[string]ServiceKind{
 	"http://www.bigdata.com/rdf#sample": SampleService,
 }
 
-// Kind returns the kind of the service, by its IRI.
+// Kind returns the kind of the service, which its IRI determines.
 func (s *Service) Kind() ServiceKind {
 	if s.Name.Kind != Const {
 		return VariableTarget
@@ -160,7 +160,7 @@ func serviceTriples(g *Group) []Triple {
 	return out
 }
 
-// Pattern returns the patterns directly in the service's group, without its settings.
+// Pattern returns the patterns directly in the service's group, except its settings.
 func (s *Service) Pattern() []Pattern {
 	var out []Pattern
 	for _, p := range s.Group.Patterns {

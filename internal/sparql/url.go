@@ -5,9 +5,9 @@ import "strings"
 // QueryPage is the URL of the Wikidata Query Service's page; the query is appended as the fragment.
 const QueryPage = "https://query.wikidata.org/#"
 
-// URL returns a link that opens the query on the query service's page. It decodes to the same text, byte for byte.
-// Everything except letters, digits and - . _ is percent-encoded, so that the link is safe in wikitext, Markdown and
-// chats.
+// URL returns a link that opens the query on the query service's page. Decoding the link's fragment yields the query,
+// byte for byte. Everything except letters, digits and - . _ is percent-encoded, so the link is safe in wikitext,
+// Markdown and chats.
 func URL(query string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

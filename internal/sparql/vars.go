@@ -85,7 +85,7 @@ func (v *VarSet) properties(ps []*Property) {
 	}
 }
 
-// AddGroup adds the variables that are in scope after the group, see [Group.Visible].
+// AddGroup adds the variables that are in scope after the group; see [Group.Visible].
 func (v *VarSet) AddGroup(g *Group) {
 	if g == nil {
 		return

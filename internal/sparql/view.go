@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Properties whose values the query service's page can show better than as a table: pictures and places.
+// Properties whose values are better shown as pictures or on a map than in a table, as the query service's page can do.
 var (
 	pictures = map[string]bool{"P18": true, "P41": true, "P94": true, "P154": true, "P242": true}
 	places   = map[string]bool{"P625": true}

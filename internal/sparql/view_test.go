@@ -41,7 +41,7 @@ func TestWithView(t *testing.T) {
 		"SELECT ?b ?iata ?icao ?n ?image ?where { ?b wdt:P625 ?where ; wdt:P238 ?iata ; wdt:P239 ?icao ; wdt:P3872 ?n ; wdt:P18 ?image }":     "ImageGrid",
 		"SELECT ?b ?opened ?height ?where { ?b wdt:P625 ?where ; wdt:P1619 ?opened ; wdt:P2048 ?height }":                                     "Map",
 
-		// No ranking was requested, or only the items on the map show the order.
+		// Nothing is ranked: there is no ORDER BY, it is by name, or no other column is shown.
 		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height }":                        "Map",
 		"SELECT ?b ?bLabel ?where { ?b wdt:P625 ?where } LIMIT 500":                                          "Map",
 		"SELECT ?b ?bLabel ?height ?where { ?b wdt:P625 ?where ; wdt:P2048 ?height } ORDER BY ?bLabel":       "Map",

@@ -16,7 +16,7 @@ var w3cTaken = map[string]string{
 	"sparql11/syntax-query/syntax-SELECTscope2.rq": "an alias that is in scope, as in (SAMPLE(?x) AS ?x): Blazegraph accepts it",
 }
 
-// w3cEmpty are updates without operations. They cannot be distinguished from an empty query, which is rejected.
+// w3cEmpty contains updates without operations. They cannot be distinguished from an empty query, which is rejected.
 var w3cEmpty = map[string]string{
 	"sparql11/syntax-update-1/syntax-update-38.ru": "a comment only",
 	"sparql11/syntax-update-1/syntax-update-39.ru": "BASE only",

@@ -284,7 +284,7 @@ func testLease(t *testing.T, open opener) {
 	}
 }
 
-// If many processes request a lease at the same time, one gets it, and each handover gets a new fence.
+// If many processes request a lease at the same time, exactly one gets it, and each handover gets a new fence.
 func TestLeaseOnce(t *testing.T) { each(t, testLeaseOnce) }
 
 func testLeaseOnce(t *testing.T, open opener) {
@@ -345,7 +345,7 @@ func testChange(t *testing.T, open opener) {
 	}
 }
 
-// A ledger can be moved to an empty database, once, and the file cannot be opened afterwards.
+// A ledger can be moved to an empty database only once. Afterwards, the file cannot be opened.
 func TestMove(t *testing.T) {
 	if os.Getenv(sharedURL) == "" {
 		t.Skip("needs a PostgreSQL database; make integration starts one")
@@ -426,7 +426,7 @@ func TestBadAddresses(t *testing.T) {
 	}
 }
 
-// TestSnapshot copies a ledger while it is being written: the copy is the ledger as it was at a single moment.
+// TestSnapshot checks that a copy made while the ledger is being written shows the ledger at a single moment.
 func TestSnapshot(t *testing.T) { each(t, testSnapshot) }
 
 func testSnapshot(t *testing.T, opener opener) {

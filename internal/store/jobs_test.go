@@ -22,7 +22,7 @@ const (
 
 func TestJobs(t *testing.T) { each(t, testJobs) }
 
-// An entry's job follows the entry, and a worker can write only while its claim is valid.
+// An entry's job changes with the entry, and a worker can write only while its claim is valid.
 func testJobs(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)
@@ -197,7 +197,7 @@ func testClaimOnce(t *testing.T, open opener) {
 	}
 }
 
-// The entries in a ledger that predates jobs get their jobs.
+// Jobs are added for the entries of a ledger written before jobs existed.
 func TestJobsAreAdded(t *testing.T) { each(t, testJobsAreAdded) }
 
 func testJobsAreAdded(t *testing.T, open opener) {
@@ -290,7 +290,7 @@ func testResults(t *testing.T, open opener) {
 
 func TestGiveBackForLater(t *testing.T) { each(t, testGiveBackForLater) }
 
-// A job that cannot continue now is released until a given time, which does not count as an attempt.
+// A job that cannot continue now is released until a given time. This does not count as an attempt.
 func testGiveBackForLater(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)

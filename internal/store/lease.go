@@ -11,7 +11,7 @@ import (
 
 var _ leader.Leases = (*Store)(nil)
 
-// Times come from the database's clock, so that differences between machine clocks do not matter.
+// Times come from the database's clock, so differences between machine clocks do not matter.
 const leaseTable = `CREATE TABLE leases (
 	name TEXT PRIMARY KEY,
 	holder TEXT NOT NULL,
@@ -49,7 +49,7 @@ func (s *Store) Release(ctx context.Context, l leader.Lease) error {
 }
 
 // Under returns a store for the holder of a lease. It writes entries and notes only while the lease is held, which it
-// checks in the same transaction. Closing s closes it, too.
+// checks in the same transaction. Closing s also closes the returned store.
 func (s *Store) Under(l leader.Lease) *Store { return &Store{conn: s.conn, lease: &l, ring: s.ring} }
 
 // write runs f in a transaction that ends before the lease can change hands. f must lock the rows that it relies on.

@@ -92,7 +92,8 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	return out, failed(rows.Err(), "list entries")
 }
 
-// oneOf returns an SQL condition that the column has one of the given values, and appends the values to the arguments.
+// oneOf returns an SQL condition that tests whether the column has one of the given values, and appends the values to
+// the arguments.
 func oneOf[T ~string](column string, values []T, args *[]any) string {
 	for _, v := range values {
 		*args = append(*args, string(v))

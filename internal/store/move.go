@@ -16,8 +16,7 @@ const movedNote = "store:moved"
 // ErrMoved means that the file's contents were moved to a shared database and the file is no longer used.
 var ErrMoved = errors.New("this ledger was moved to a PostgreSQL database: set DATABASE_URL")
 
-// ledgerTables are the tables that [Move] moves, with the columns that are the same in both databases and the row
-// order.
+// ledgerTables lists the tables that [Move] moves, the columns that the file and the database share, and the row order.
 var ledgerTables = []struct{ name, columns, order string }{
 	{"entries", "key, page, thread, text, author, minute, state, saved, version, data", "seq"},
 	{"notes", "key, value", "key"},

@@ -56,7 +56,7 @@ func (s *Store) Change(ctx context.Context, key string, f func(old []byte) ([]by
 	return failed(err, "note %s", key)
 }
 
-// Spent returns what was spent on the language model on a UTC day, in the form 2026-11-20.
+// Spent returns what was spent on the language model on a UTC day, written as 2026-11-20.
 func (s *Store) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	var u llm.Usage
 	err := s.row(ctx, "SELECT calls, input_tokens, output_tokens, usd FROM spent WHERE day = ?", day).

@@ -11,8 +11,8 @@ import (
 
 var _ politehttp.Pauses = (*Store)(nil)
 
-// A pause is stored as a lease that no process acquires. Its fence is the length of the pause in microseconds, which
-// reveals whether the database's clock has been set back since then.
+// A pause is stored as a lease that no process acquires. Its fence is the length of the pause in microseconds, so a
+// longer remaining time shows that the database's clock has been set back.
 const pauseName = "pause "
 
 // Paused returns the remaining time of the pause that a server requested, or 0.

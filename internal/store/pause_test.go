@@ -53,7 +53,7 @@ func testClockWasAhead(t *testing.T, open opener) {
 }
 
 // If a server asks one process to pause, the pause applies to all processes that share the database, even after a
-// restart. A longer pause that is already recorded remains in force. A pause that was recorded before the database's
+// restart. A longer pause that is already recorded remains in effect. A pause that was recorded before the database's
 // clock was set back has ended.
 func TestPause(t *testing.T) { each(t, testPause) }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// resultTables store the results of jobs that are not ledger entries, as files by name.
+// resultTables store the results of jobs that are not ledger entries. Each result is data with a name, like a file.
 const resultTables = `CREATE TABLE results (
 	key TEXT NOT NULL, -- of the job
 	name TEXT NOT NULL,

@@ -69,7 +69,7 @@ func TestEverySchema(t *testing.T) {
 	}
 }
 
-// schema returns a database's definitions of its tables and indexes, ignoring spaces, comments and column order.
+// schema returns the definitions of a database's tables and indexes, ignoring spaces, comments and column order.
 func schema(t *testing.T, s *Store) (out []string) {
 	t.Helper()
 	rows, err := s.db.Query(`SELECT m.type || ' ' || m.name || ' ' || coalesce(c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || c.pk, '')
@@ -181,8 +181,8 @@ func checkOld(t *testing.T, s *Store, version int) {
 // sharedLike lists the file schema that corresponds to each PostgreSQL schema, starting with the first.
 var sharedLike = []int{6, 7, 8}
 
-// TestEverySharedSchema updates PostgreSQL databases with each schema, filled with the data of the matching file
-// schema. It needs a server; see sharedURL.
+// TestEverySharedSchema updates a PostgreSQL database from each earlier schema, after filling it with the data of the
+// corresponding file schema. It needs a server; see sharedURL.
 func TestEverySharedSchema(t *testing.T) {
 	if len(sharedLike) != len(sharedMigrations)-1 {
 		t.Fatalf("PostgreSQL had %d schemas before this one, and the test has %d", len(sharedMigrations)-1, len(sharedLike))
@@ -246,7 +246,7 @@ func TestEverySharedSchema(t *testing.T) {
 	}
 }
 
-// dumped returns the database that the version of the program with this schema wrote.
+// dumped returns a database written by the program version that used this schema.
 func dumped(t *testing.T, version int) *sql.DB {
 	t.Helper()
 	dump, err := os.ReadFile(fmt.Sprintf("testdata/schema/%d.sql", version))

@@ -72,8 +72,8 @@ func (c conn) inTx(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelSerializable, f)
 }
 
-// locked is like inTx, but f must lock the rows it relies on, so that it does not conflict with transactions on other
-// rows.
+// locked is like inTx, but does not conflict with transactions on other rows. Therefore, f must lock the rows it relies
+// on.
 func (c conn) locked(ctx context.Context, f func(conn) error) error {
 	return c.retried(ctx, sql.LevelReadCommitted, f)
 }

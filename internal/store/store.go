@@ -138,7 +138,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 }
 
 // closeToOthers creates a file that only its owner can read, or removes other users' permissions from an existing one.
-// SQLite would make it readable for everyone; its -wal and -shm files get the same permissions.
+// SQLite would make it readable by everyone; its -wal and -shm files get the same permissions.
 func closeToOthers(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err == nil {
@@ -172,8 +172,7 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 		if version == len(migrations) {
-			// SQLite opens a write-protected file read-only. If so, this statement fails; otherwise, it changes
-			// nothing.
+			// This statement changes nothing, but fails if SQLite has opened the file read-only because it is write-protected.
 			_, err := tx.exec(ctx, "DELETE FROM notes WHERE 0")
 			return err
 		}
@@ -182,7 +181,7 @@ func (s *Store) prepare(ctx context.Context) error {
 	})
 }
 
-// migrate runs the steps that a schema of this version is missing.
+// migrate runs the steps that update a schema of the given version.
 func (c conn) migrate(ctx context.Context, version int, steps []string) error {
 	if version > len(steps) {
 		return fmt.Errorf("the database has schema %d, but this program supports only %d: use the newer program that "+

@@ -34,7 +34,7 @@ func entry(key string, state bot.State, created time.Time) *bot.Entry {
 		Heading: "Cats", Author: "A", Text: "aa", Created: created, Updated: created}
 }
 
-// Durability depends on these settings; a typo in the URL would disable them silently.
+// Durability depends on these settings; a typo in the URL would silently disable them.
 func TestPragmas(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
 	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000",

@@ -10,7 +10,7 @@ import (
 // folded describes which nodes of a tree are shown.
 type folded struct {
 	shown  map[*Node]bool
-	hidden map[*Node]hidden // by shown node, counts of the nodes hidden below it
+	hidden map[*Node]hidden // for each shown node, what is hidden below it
 }
 
 // hidden counts the nodes folded below a node.
@@ -58,7 +58,7 @@ func (t *Tree) fold(most int) folded {
 	return f
 }
 
-// single returns the only step that is hidden below n, or nil if none or several are hidden.
+// single returns the step that is hidden below n if there is exactly one, and otherwise nil.
 func (f folded) single(n *Node) (only *Node) {
 	for _, c := range n.Children {
 		if f.shown[c] {
@@ -82,7 +82,7 @@ func before(a, b *Node) bool {
 	return cmp.Or(cmp.Compare(b.Visits, a.Visits), cmp.Compare(y, x), cmp.Compare(a.ID, b.ID)) < 0
 }
 
-// count adds the nodes in a subtree.
+// count adds the nodes of a subtree to the counts.
 func (h *hidden) count(n *Node) {
 	stack := []*Node{n}
 	for len(stack) > 0 {
@@ -118,7 +118,7 @@ type row struct {
 	node   *Node // nil for folded nodes
 	folded hidden
 	depth  int    // 1 for the root's children
-	last   []bool // for each depth, whether the node is its parent's last child
+	last   []bool // for each depth, whether the node or its ancestor at that depth is the last child of its parent
 }
 
 // rows lists the shown nodes as an outline: among siblings, the path to the answer comes first, followed by the others

@@ -22,7 +22,7 @@ func (t *Tree) Lines(width, height int, in Style) []string {
 		most = min(most, height-1)
 	}
 	rows := t.rows(most)
-	for height > 0 && len(rows)+1 > height && most > 0 { // the lines for folded nodes count, too
+	for height > 0 && len(rows)+1 > height && most > 0 { // rows also contains the lines for folded nodes
 		most -= max(1, (len(rows)+1-height)/2)
 		rows = t.rows(max(0, most))
 	}

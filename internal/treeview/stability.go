@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Spread describes how much the judge's scores of the same state differed, for all judged states at one depth. Scores
-// are from 0 to 1.
+// Spread describes how much the judge's scores for the same state differed. It covers all judged states at one depth.
+// Scores are from 0 to 1.
 type Spread struct {
 	Depth   int      `json:"depth"`   // steps from the question
 	States  int      `json:"states"`  // number of judged states

@@ -212,7 +212,7 @@ func (l *layout) row(r row) {
 	switch {
 	case n.Won && len(n.Children) == 0:
 		class = "win"
-	case n.Won, n.Group != nil && n.Group.Chosen: // the node is on the path to the answer or agrees with it
+	case n.Won, n.Group != nil && n.Group.Chosen: // the node is on the path to the answer, or has the same answer
 	case n.Leaf != "" || n.Group != nil:
 		class = "lost"
 	}

@@ -49,7 +49,7 @@ func (n *Node) Value() (v float64, ok bool) {
 	return 0, false
 }
 
-// Depth returns the number of steps up to the node, which is 0 for the root.
+// Depth returns the number of steps from the root to the node.
 func (n *Node) Depth() int {
 	d := 0
 	for ; n.Parent != nil; n = n.Parent {
@@ -110,7 +110,7 @@ func (t *Tree) Branches() bool {
 	return false
 }
 
-// Add adds the next event. An event that refers to missing events is attached to the root.
+// Add adds the next event to the tree. An event that refers to missing events is attached to the root.
 func (t *Tree) Add(e event.Event) {
 	at := t.under[e.Parent]
 	if at == nil {
@@ -187,7 +187,7 @@ func (t *Tree) expand(e event.Event) {
 	t.Simulations++
 }
 
-// visit adds a reward to every node on its path. Each new child of an expansion is a visit.
+// visit adds the event's reward to every node on the event's path. An expansion causes one visit for each new child.
 func (t *Tree) visit(e event.Event) {
 	if e.Value == nil {
 		return
@@ -202,7 +202,7 @@ func (t *Tree) visit(e event.Event) {
 	}
 }
 
-// leaf ends a branch. If a single turn failed, the state before it lost that turn, but other turns may follow.
+// leaf ends a branch. If a single turn failed, only that turn is lost: the state before it may have other turns.
 func (t *Tree) leaf(at *Node, e event.Event) {
 	t.Ends[e.Reason]++
 	if t.kind[e.Parent] == "model" || at == t.Root {

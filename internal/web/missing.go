@@ -42,7 +42,7 @@ func (m *missing) WriteHeader(status int) {
 	m.site.Problem(m.ResponseWriter, m.r, status, m.site.Say(m.r, "frame.nowhere"))
 }
 
-// Write sends part of the response, unless the page has replaced the response.
+// Write sends part of the response, unless a page has replaced it.
 func (m *missing) Write(b []byte) (int, error) {
 	if m.replaced {
 		return len(b), nil

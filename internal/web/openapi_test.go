@@ -170,7 +170,7 @@ type exchange struct {
 	status                     int
 }
 
-// hold checks the response against its description and removes it from missing.
+// hold sends the request, checks the response against its description, and removes that description from missing.
 func (tt *exchange) hold(t *testing.T, d *described, missing map[string]bool) {
 	t.Helper()
 	s := httptest.NewServer(New(*tt.o))

@@ -27,7 +27,7 @@ func serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
 // Options are the parts of the server.
 type Options struct {
 	Log       *slog.Logger
-	Hosts     []string     // host names in addition to the loopback names, see [guard.Options]
+	Hosts     []string     // host names in addition to the loopback names; see [guard.Options]
 	Challenge http.Handler // the TEXT2SPARQL API
 	MCP       http.Handler // the Model Context Protocol
 	Metrics   http.Handler

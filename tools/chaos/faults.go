@@ -51,7 +51,7 @@ const (
 // weighted maps faults to their relative frequencies among the faults for the same part.
 type weighted map[Fault]int
 
-// Faults that can happen in every part of the network.
+// Faults that can happen in every part of the bot's environment.
 var everywhere = weighted{slow: 12, drop: 6, lost: 6, truncated: 4, drip: 3, busy: 5, limited: 4, webPage: 4,
 	garbage: 4, empty: 3, kill: 2, killAfter: 2}
 
@@ -95,14 +95,14 @@ func newSchedule(seed uint64, rate float64) *schedule {
 		rates: map[string]float64{wikiPart: rate, graphPart: rate / 4, modelPart: rate, savePart: min(1, rate*8)}}
 }
 
-// stream returns the random source for one purpose.
+// stream returns the random source for a purpose.
 func stream(seed uint64, purpose string, n uint64) *rand.Rand {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(purpose))
 	return rand.New(rand.NewPCG(seed, h.Sum64()+n))
 }
 
-// at returns the fault for a part's nth call, and the random source for its size.
+// at returns the fault for a part's nth call, and the random source that determines the fault's size.
 func (s *schedule) at(part string, n uint64) (Fault, *rand.Rand) {
 	rng := stream(s.seed, part, n)
 	if rng.Float64() >= s.rates[part] {

@@ -94,8 +94,8 @@ func (l *lab) open() error {
 	return l.first()
 }
 
-// quickSaves disables the wiki's work for readers after each save, such as notifications of new comments. For this
-// work, the wiki parses the page two more times, and PHP's built-in server does so before it responds.
+// quickSaves disables work that the wiki does for its readers after each save, such as notifications of new comments.
+// For this work, the wiki parses the page two more times, and PHP's built-in server does so before it responds.
 func (l *lab) quickSaves() error {
 	file := filepath.Join(l.o.dir, "wiki", "LocalSettings.php")
 	data, err := os.ReadFile(file)
@@ -112,8 +112,8 @@ func (l *lab) openSandbox() error {
 	cmd := exec.Command(l.o.bin, "sandbox", "--addr", "127.0.0.1:0") //nolint:noctx // ended by close
 	cmd.Dir = l.o.dir
 	cmd.Env = []string{"HOME=" + l.o.dir, "PATH=" + os.Getenv("PATH")}
-	// Run it in its own process group: otherwise, Ctrl-C or timeout would signal it together with the laboratory, and
-	// the last requests would have no model.
+	// Run the sandbox in its own process group. Otherwise, Ctrl-C or timeout would signal it together with the laboratory,
+	// and the last requests would have no model.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -282,7 +282,7 @@ func (l *lab) step() error {
 	case heading := <-t.meddling:
 		t.meddled++
 		return t.remark(heading)
-	case <-time.After(1500 * time.Millisecond): // each check costs the wiki a tenth of what a save costs
+	case <-time.After(1500 * time.Millisecond): // each check costs the wiki a tenth as much as a save
 	}
 	if err := t.look(); err != nil {
 		return err

@@ -163,7 +163,7 @@ func (p *proxy) play(w http.ResponseWriter, r *http.Request, body []byte, f Faul
 	p.answer(w, resp, f)
 }
 
-// plain returns the form data in a call, in a readable encoding.
+// plain returns the content of a form in a readable encoding.
 func plain(r *http.Request, body []byte) string {
 	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		if v, err := url.ParseQuery(string(body)); err == nil {

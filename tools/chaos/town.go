@@ -19,7 +19,7 @@ const (
 // question is a request that the scripted model answers.
 type question struct {
 	words    string
-	parts    []string // strings that a reply with the answer contains
+	parts    []string // strings that a reply with the correct answer contains
 	followUp *question
 }
 
@@ -88,7 +88,7 @@ var stampOf = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
 
 // judge returns what is wrong with a reply, or "".
 func (t *town) judge(heading, reply string) string {
-	// A difference may start in the middle of a line if the next line starts the same way.
+	// The text that was added may start in the middle of a line if the next line starts the same way.
 	end := strings.LastIndex(reply, "(UTC)") + len("(UTC)")
 	reply = strings.Trim(reply[end:]+reply[:end], "\n")
 	if f := testutil.Faults(reply, account, operator); len(f) > 0 {
@@ -164,7 +164,7 @@ func (t *town) look() error {
 	return nil
 }
 
-// open counts the threads that are waiting for a reply and were started within the given time.
+// open counts the threads that are waiting for a reply and were started less than the given time ago.
 func (t *town) open(within time.Duration) (n int) {
 	for _, th := range t.threads {
 		if !th.gone && t.history.Posted[th.heading] < t.history.Requests[th.heading] && time.Since(th.asked) < within {
@@ -259,8 +259,8 @@ func (t *town) remark(heading string) error {
 const fullPage = 14
 
 // tidy moves threads to an archive: finished threads and, sometimes, an unfinished one. The unfinished thread must
-// already be in the ledger, which noticed reports by heading: a request that leaves the page before the bot has read it
-// cannot be answered.
+// already be in the ledger, because a request that leaves the page before the bot has read it cannot be answered.
+// noticed returns the number of ledger entries for each heading.
 func (t *town) tidy(noticed func() map[string]int) error {
 	if strings.Count(t.history.Text(), "\n== ") < fullPage {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// worker is one bot process, which is restarted whenever it exits, as it would be by a service manager.
+// worker is one bot process, which is restarted whenever it exits, as a service manager would do.
 type worker struct {
 	name string
 	bin  string

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// evidence contains the facts in the shared files, as sets of keys: parts joined by tabs.
+// evidence contains the facts in the shared files, as sets of keys. A key consists of parts joined by tabs.
 type evidence struct {
 	triples  map[string]bool // subject, predicate, value: property declarations, sitelink counts and similar
 	facts    map[string]bool // Q183, P36, Q64
@@ -103,7 +103,7 @@ func (ev *evidence) addLabels(path string) error {
 	return nil
 }
 
-// The parts of the run files that are used.
+// The parts of the run files that this command uses.
 type (
 	logged struct {
 		Generated []execution `json:"generated_sparqls"`

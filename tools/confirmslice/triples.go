@@ -183,8 +183,8 @@ func number(s string) string {
 
 var idInBrackets = regexp.MustCompile(`\(([QP][1-9]\d*)\)$`)
 
-// shown converts a value from the form shown to a run to the comparable form: "Berlin (Q64)", "15 September 1949",
-// "8848.86".
+// shown converts a value as shown to a run, such as "Berlin (Q64)", "15 September 1949" or "8848.86", to the form that
+// [value] returns.
 func shown(s string) string {
 	if m := idInBrackets.FindStringSubmatch(s); m != nil {
 		return m[1]

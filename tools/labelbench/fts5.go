@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/tools/labelbench/bench"
 )
 
-// fts5 is SQLite's full-text search: rows are sorted by descending score, every word in a query is a prefix, and hits
-// are returned in row order.
+// fts5 is SQLite's full-text search: rows are sorted by descending score, every word in a query matches as a prefix,
+// and hits are returned in row order.
 type fts5 struct {
 	file string
 	db   *sql.DB

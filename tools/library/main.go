@@ -47,7 +47,7 @@ func main() {
 	}
 }
 
-// item is a question with its query; in results of eval run, it is the query of the answer.
+// item is a question with its query or, in the results of eval run, with the answer's query.
 type item struct {
 	ID       string `json:"id"`
 	Question string `json:"question"`

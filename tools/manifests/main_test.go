@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// help stands in for the program, with the commands run and serve.
+// help stands in for a program that has the commands run and serve.
 func help(command string) (string, error) {
 	switch command {
 	case "run":

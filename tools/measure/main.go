@@ -5,7 +5,7 @@
 // With OLD, an older tree, it also prints how many of the older tree's statements no longer exist, and how many are
 // new.
 //
-// Test files and generated files do not count. Package tools/measure/code documents what is counted and how.
+// Test files and generated files are ignored. Package tools/measure/code documents what is counted and how.
 package main
 
 import (

@@ -149,7 +149,7 @@ func open(ctx context.Context, s settings, graph, questions string) (*bench, err
 	return b, nil
 }
 
-// only keeps the questions whose gold query returns at least the given number of rows.
+// only selects the questions whose gold query returns at least the given number of rows.
 func (b *bench) only(rows int) {
 	few := func(it dataset.Item) bool { return rows > 1 && b.count[it.Question] < rows }
 	b.items = spread(slices.DeleteFunc(slices.Clone(b.all), few), b.most)

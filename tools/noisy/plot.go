@@ -61,7 +61,8 @@ func plot(title, subtitle string, lines []line) string {
 	return s.String()
 }
 
-// apart returns heights for the lines' names, next to their last dots, adjusted so that the names do not overlap.
+// apart returns the heights of the lines' names: those of the lines' last dots, adjusted so that the names do not
+// overlap.
 func apart(lines []line, y func(float64) float64) []float64 {
 	const room = 18
 	out := make([]float64, len(lines))

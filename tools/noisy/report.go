@@ -101,8 +101,8 @@ func (e experiment) cells() ([]*cell, error) {
 	return out, nil
 }
 
-// report creates the tables and figures in docs/noisy.md. Each table's position there is marked by two comments with
-// its name.
+// report creates the tables and figures in docs/noisy.md. In that file, two comments with a table's name mark where the
+// table goes.
 func report(ctx context.Context, w io.Writer, s settings, b *bench) error {
 	for _, e := range experiments() {
 		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), e.name) {

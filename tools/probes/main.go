@@ -7,9 +7,9 @@
 // contains the queries of a system: it is SPINACH's log, or a JSON array of {"question", "final_sparql": {"sparql"}}.
 // FILE is a JSON object whose lists contain the IDs of questions to skip.
 //
-// The check of an answer's shape (step.ShapeFaults) is measured the same way: for how many correct and wrong queries
-// the model would get feedback, if it had announced as many columns as the gold query has, and how often the result
-// would then be better. A better result does not have the surplus columns, or has items instead of names; the metric is
+// The check of an answer's shape (step.ShapeFaults) is measured in the same way, as if the model had announced as many
+// columns as the gold query has: how many correct and wrong queries would cause feedback, and how often following it
+// would improve the result by removing surplus columns or by returning items instead of names. Results are scored with
 // our "fair" metric, which penalizes surplus columns.
 package main
 

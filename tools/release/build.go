@@ -28,8 +28,8 @@ func compile(dir, cache string, v version, target string) (string, error) {
 		return "", err
 	}
 	const info = "github.com/spinachbot/spinachbot/internal/buildinfo"
-	// The build ID is empty, and there is no version control stamp, which a build from an unpacked archive would not
-	// have.
+	// The build ID is empty, and there is no version control stamp, because a build from an unpacked archive would have
+	// none.
 	link := fmt.Sprintf("-s -w -buildid= -X %s.tag=%s -X %s.commit=%s -X %s.date=%s",
 		info, v.tag, info, v.commit, info, v.date.Format(time.RFC3339))
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly", "-ldflags", link, "-o", abs, program)

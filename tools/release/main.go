@@ -1,12 +1,11 @@
 // Release builds a release: for each platform, an archive with the program, its license and the licenses of its
-// dependencies, and a bill of materials; in addition, the notes, the checksums and, with a key, the signature of the
-// checksums.
+// dependencies, and a bill of materials; also the notes, the checksums and, with a key, the signature of the checksums.
 //
 // Usage, in this folder or through `make release`:
 //
 //	go run . [-out dist] [-targets linux/amd64,...] [-key KEY] [-once]
 //
-// The sources come from the last commit, or from the folder if it is an archive created by `git archive`. They are
+// The sources come from the last commit, or from the folder if it is an archive created by `git archive`. Everything is
 // built twice, in folders with different names and with empty build caches, and the outputs are compared byte by byte.
 // Anyone with the same version of Go gets the same bytes from the same commit.
 //

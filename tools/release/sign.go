@@ -15,7 +15,7 @@ const sums = "SHA256SUMS"
 // signer and namespace identify the signer and the purpose of the signature; see ALLOWED SIGNERS in ssh-keygen(1).
 const signer, namespace = "spinachbot", "spinachbot-release"
 
-// sign signs the checksums with an SSH key and verifies the signature with the public key, as a user will. It creates
+// sign signs the checksums with an SSH key and verifies the signature with the public key, as a user would. It creates
 // SHA256SUMS.sig and allowed_signers in the folder.
 func sign(dir, key string) error {
 	public, err := exec.Command("ssh-keygen", "-y", "-f", key).Output()

@@ -9,8 +9,8 @@ import (
 )
 
 // These are all the differences between what our agent shows of the recorded results and what the record shows. The
-// comparison removes the listed differences one by one, and counts the observations that required it. Differences that
-// a record without numbers, languages and ranks cannot show are marked [not in the record].
+// comparison removes the listed differences one by one, and counts the observations in which each was found.
+// Differences that a record without numbers, languages and ranks cannot show are marked [not in the record].
 //
 // Searches
 //   - glossLeftOut: the explanation in parentheses after some data types is omitted.

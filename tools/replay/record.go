@@ -98,7 +98,7 @@ func (p *recordPlayer) Record(_ context.Context, e agent.Event) error {
 
 var errRecordEnd = errors.New("the record ends here")
 
-// Complete ends the run where the record ends, and does not extract a query, because the recorded actions are compared.
+// Complete ends the run where the record ends, and does not extract a query, because only the actions are compared.
 func (p *recordPlayer) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
 	switch {
 	case req.Purpose == "act" && p.Position() == len(p.run.Actions):

@@ -27,9 +27,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Setting is one row in the tables: the load and the system under it.
+// Setting is one row in the tables: the load, and the system that handles it.
 type Setting struct {
-	Load    float64 // multiple of the requests per month in the archive
+	Load    float64 // requests per month, as a multiple of the archive's
 	Workers int     // ten per process
 	Wikis   int     // number of forums that share the load
 	Own     bool    // whether we run our own query service: no budget, and four times as fast
@@ -267,7 +267,7 @@ type clock struct{}
 func (clock) Now() time.Time                                   { return time.Now() }
 func (clock) Sleep(ctx context.Context, d time.Duration) error { return sleep(ctx, d) }
 
-// The methods of the process's ledger, which ring the bell.
+// The methods of the process's ledger. Those that may leave work to do ring the bell.
 
 func (p *process) Entry(ctx context.Context, key string) (*bot.Entry, error) {
 	return p.ledger.Entry(ctx, key)

@@ -84,9 +84,9 @@ func TestBench(t *testing.T) {
 	}
 }
 
-// If there are many more requests than the limits allow, hardly any paid draft remains unposted, and as many replies
-// are posted as the limits allow: 60 on each of the four days. Bots that drafted immediately spent half of the money on
-// drafts that were not posted.
+// If there are many more requests than the limits allow, hardly any draft that was paid for remains unposted, and as
+// many replies are posted as the limits allow: 60 on each of the four days. Bots that drafted immediately spent half of
+// the money on drafts that were not posted.
 func TestOverload(t *testing.T) {
 	if os.Getenv("SCALE") == "" {
 		t.Skip("takes half a minute: for `make scale` only")

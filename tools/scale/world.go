@@ -27,8 +27,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// perMonth is the number of queries in each month of the forum's archive, from July 2016 to September 2024. A month's
-// arrivals are drawn from it.
+// perMonth is the number of queries in each month of the forum's archive, from July 2016 to September 2024. The
+// simulation takes the load of each day from a random month.
 var perMonth = []int{
 	1, 8, 12, 15, 18, 15, 21, 18, 27, 20, 31, 30, 22, 13, 24, 19, 11, 20, 31, 28, 26, 12, 26, 48,
 	34, 60, 26, 51, 25, 35, 50, 60, 56, 24, 28, 45, 28, 35, 25, 29, 50, 26, 26, 34, 42, 64, 54, 49,
@@ -156,8 +156,8 @@ func (w *wiki) ask(user string) {
 // fullPage is the maximum number of threads on the page.
 const fullPage = 300
 
-// archive removes threads that were answered longer ago than after, threads older than two weeks, and, if there are
-// more than fullPage, the oldest threads.
+// archive removes threads whose answer is older than the given duration, threads older than two weeks, and, if there
+// are more than fullPage, the oldest threads.
 func (w *wiki) archive(after time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

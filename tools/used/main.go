@@ -5,11 +5,10 @@
 //	used [-without ACTIONS] PATH...
 //
 // Each PATH is a trajectory or a folder. In a folder, *.jsonl files that start with a trajectory's first event are
-// read, at any depth. IDs in the question do not count, and neither do IDs mentioned in the preset's rules, since every
-// reader knows them.
+// read, at any depth. IDs in the question and in the preset's rules are ignored, since every reader knows them.
 //
-// With -without, the observations of these actions do not count, as if the actions had not been called. This is for the
-// noisy reader, which always looks up the first item it needs, even if everything about it was shown before.
+// With -without, the observations of the given actions are ignored, as if the actions had not been called. This is for
+// the noisy reader, which always looks up the first item it needs, even if everything about it was shown before.
 //
 // Lists are measured by position. "Needed at" counts the used IDs that are not shown anywhere else and whose position
 // is in a given range: if the list is truncated before the range, they are lost.

@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// The same query, counted on its tree and the way SPINACH's notebook counts it. The notebook misses the second triple.
+// This example measures a query on its tree and with the rules of SPINACH's notebook, which miss the second triple.
 func ExampleQuery() {
 	const text = "SELECT ?cat { ?cat wdt:P31 wd:Q146 ; wdt:P569 ?born }"
 	q, err := sparql.Parse(text)

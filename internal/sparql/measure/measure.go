@@ -1,5 +1,5 @@
-// Package measure describes how complex a query is: by the counts in SPINACH's Table 1 (on the tree, and the way the
-// paper's notebook counts), by the SPARQL features it uses, and by its shape.
+// Package measure describes how complex a query is: by the counts in SPINACH's Table 1 (made on the query's tree or
+// with the rules of the paper's notebook), by the SPARQL features it uses, and by its shape.
 package measure
 
 import (
@@ -9,20 +9,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Metrics contains the complexity figures from SPINACH's Table 1, counted on the tree by the paper's definitions
-// (section 3.3): every node counts once, regardless of layout. [Notebook] counts the way the paper's published program
-// does.
+// Metrics contains the complexity figures from SPINACH's Table 1. [Query] follows the paper's definitions (section 3.3)
+// and counts each node of the query's tree once, regardless of layout. [Notebook] counts as the paper's published
+// program does.
 type Metrics struct {
 	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and similar
 	Projections int `json:"projections"` // columns of the final SELECT, without labels and descriptions
 	Relations   int `json:"relations"`   // triples
 	Subjects    int `json:"subjects"`    // distinct subjects
-	Predicates  int `json:"predicates"`  // distinct predicates: variables and IRIs, each counted separately inside paths
+	Predicates  int `json:"predicates"`  // distinct variables and IRIs in predicates, including each IRI in a path
 	Objects     int `json:"objects"`     // distinct objects of triples and members of VALUES
 	Literals    int `json:"literals"`    // distinct strings, numbers and booleans
 }
 
-// Query returns the figures for a query. Service settings (bd:serviceParam), the body of the label service and
+// Query returns the metrics of a query's tree. Service settings (bd:serviceParam), the body of the label service and
 // optimizer hints do not count as triples; the service itself is a clause.
 func Query(q *sparql.Query) Metrics {
 	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{},
@@ -114,7 +114,7 @@ func (m *measurer) path(p *sparql.Path) {
 	}
 }
 
-// key returns a string that is different for different terms.
+// key returns a string that identifies a term.
 func key(t *sparql.Term) string {
 	switch t.Kind {
 	case sparql.Var:
@@ -224,8 +224,8 @@ func termFeature(t *sparql.Term, have map[string]bool) {
 }
 
 // Shape returns the normalized pattern of a query: variables, Q and P IDs, numbers and strings are replaced by
-// placeholders, and white space and comments are removed. Two queries have the same shape if and only if they differ in
-// nothing else (SPINACH, Table 6).
+// placeholders, and white space and comments are removed. Two queries have the same shape if and only if they are
+// otherwise identical (SPINACH, Table 6).
 func Shape(q *sparql.Query) string {
 	var b strings.Builder
 	for t := range sparql.Tokens(q.Text) {

@@ -6,11 +6,11 @@ import (
 )
 
 // This file counts the way the notebook behind SPINACH's Table 1 does: with regular expressions on the query's text,
-// including the notebook's mistakes. There is no other way to reproduce the published figures. It is the only file in
-// this package that analyzes queries with regular expressions; [Query] counts on the tree.
+// including the notebook's mistakes. There is no other way to reproduce the published figures. No other file in this
+// package analyzes queries with regular expressions; [Query] uses the query's tree.
 //
-// The patterns are written in Python's syntax, as in the notebook; see [python]. What looks like a mistake in them is
-// the notebook's.
+// The patterns are written in Python's syntax, as in the notebook; see [python]. Any apparent mistakes in them are the
+// notebook's.
 const (
 	nbVariable  = `\?\w+`
 	nbIRI       = `<[^>]+>`
@@ -39,8 +39,8 @@ var (
 	nbNumber    = python(`^\d+$`)
 )
 
-// python compiles a pattern in which \s, \S, \w and \d have their Python meaning: they match characters of all scripts,
-// whereas Go's match only ASCII.
+// python compiles a pattern in which \s, \S, \w and \d have their Python meaning: they match characters of any script,
+// not only ASCII as in Go.
 func python(pattern string) *regexp.Regexp {
 	const space = `\s\v\x1c-\x1f\x85\p{Z}`
 	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`,
@@ -50,30 +50,30 @@ func python(pattern string) *regexp.Regexp {
 // Notebook counts the way the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook counts
 // projections in results. The text need not parse. The rules:
 //
-//   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted
-//     as a separate query.
-//   - A SELECT clause on one line without WHERE gets one before its brace. This includes SELECT ?x WITH { }
-//     on one line, whose WHERE is then the empty braces of WITH: such a query counts no more than its WITH
-//     blocks.
+//   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted as a
+//     separate query.
+//   - A SELECT clause on one line without WHERE gets one before its brace. This includes SELECT ?x WITH { } on one
+//     line, whose WHERE is then the empty braces of WITH: only the WITH blocks of such a query are counted.
 //   - The body of the first WHERE is counted. The first WHERE inside it, that of a sub-query, is counted separately,
 //     and its text is deleted from the body wherever it occurs. An empty body adds nothing to the counts, and neither
 //     does a query without WHERE.
 //   - A body counts as one clause. Each triple in it counts as one more: subject, predicate and object with white space
 //     between them. Variables, IRIs and wd: names may be subjects and objects; double-quoted strings, digits and [] may
 //     only be objects. Predicates are variables, IRIs and names with the prefixes wdt, p… (p, ps, pq and so on), rdfs
-//     and schema. They include everything up to the next white space, and a second step after a slash between spaces.
+//     and schema. They include everything up to the next white space, and a second step after a slash with spaces
+//     around it.
 //   - A subject that starts an indented line also forms a triple with the first predicate and object on that line that
-//     directly follow a semicolon. Since white space after semicolons is gone, the first continuation of a multi-line
-//     statement counts.
-//   - A wd: name extends to the next white space. So wd:Q5. and wd:Q5 are two objects, and in ?a wdt:P1
-//     wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?b the third part is a triple with the subject "wd:Q2;" (the first wd:Q1;
-//     belongs to the first triple).
+//     directly follow a semicolon. Since line breaks after semicolons have become spaces, this includes the first
+//     continuation line of a statement.
+//   - A wd: name extends to the next white space. So wd:Q5. and wd:Q5 are two objects, and in ?a wdt:P1 wd:Q1; wdt:P2
+//     wd:Q2; wdt:P3 ?b the third part is a triple with the subject "wd:Q2;" (the first wd:Q1; belongs to the first
+//     triple).
 //   - Relations are distinct triples; clauses count every one.
 //   - VALUES with one variable is a clause. Its words that start with wd: are objects; those that start with a
 //     quotation mark or are digits are literals.
-//   - For each FILTER with a parenthesis, the text is read from the first occurrence of the same spelling to the end of
-//     the body. Each position at which the parentheses are balanced counts as one more clause. The variables up to the
-//     last such position are objects; double-quoted strings and numbers are literals.
+//   - For each FILTER followed by a parenthesis, the text is read from the first FILTER spelled the same way to the end
+//     of the body. Each position at which the parentheses are balanced counts as one more clause. The variables up to
+//     the last such position are objects; double-quoted strings and numbers are literals.
 //   - The bodies of OPTIONAL and MINUS, up to the first closing brace, are counted again as separate bodies.
 //   - LIMIT, GROUP BY, ORDER BY and HAVING are one clause each, anywhere in the text, even as part of another word.
 func Notebook(query string) Metrics {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A case for each of the notebook's rules, counted by hand: clauses, relations, subjects, predicates, objects,
-// literals.
+// Each case tests one of the notebook's rules. The counts were made by hand: clauses, relations, subjects, predicates,
+// objects, literals.
 func TestNotebookMetrics(t *testing.T) {
 	for _, c := range []struct {
 		rule, query string
@@ -104,7 +104,7 @@ func TestNotebookPattern(t *testing.T) {
 	}
 }
 
-// The averages that the notebook itself computes for four files, to the last digit: clauses, relations, subjects,
+// The averages that the notebook itself computes for four files, exact to the last digit: clauses, relations, subjects,
 // predicates, objects and literals, and the numbers of distinct properties and distinct patterns.
 func TestNotebookOnSharedData(t *testing.T) {
 	for _, c := range []struct{ file, key, want string }{
@@ -187,8 +187,8 @@ func TestNotebookQueryByQuery(t *testing.T) {
 	}
 }
 
-// No text takes more than a few passes, plus one for each different spelling of the white space between FILTER and its
-// parenthesis.
+// Counting never takes more than a few passes over the text, plus one for each different spelling of the white space
+// between FILTER and its parenthesis.
 func BenchmarkNotebookHostile(b *testing.B) {
 	for name, q := range map[string]string{
 		"filters": "SELECT ?a WHERE { " + strings.Repeat("FILTER(?a) ", 20_000) + "}",

@@ -85,7 +85,7 @@ func TestRewritesKeepTheRows(t *testing.T) {
 	}
 }
 
-// compare runs a different form of a query and counts whether it returns the expected rows.
+// compare runs a different form of a query and counts the outcome: whether it returned the expected rows.
 func compare(t *testing.T, g *embedded.Graph, q *sparql.Query, query string, want []string, name, text string,
 	count map[string]int) {
 	t.Helper()

@@ -12,13 +12,13 @@ import (
 // Slow describes the engine and the graph for which [Faster] writes queries.
 type Slow struct {
 	Prefixes   map[string]string // the graph's prefixes, in addition to Wikidata's
-	Blazegraph bool              // whether the engine supports named subqueries, and a hint to keep the textual order
+	Blazegraph bool              // whether the engine supports named subqueries and the hint that keeps the textual order
 }
 
-// Faster returns faster forms of a query that took too long, with the best guess first: patterns with known ends come
-// first or in a separate subquery, and labels are looked up only for the rows of the result. The rows are the same,
-// except that different rows may be cut off if there is a LIMIT and no order, or if ORDER BY has ties. Faster returns
-// no queries if it cannot find a faster form.
+// Faster returns faster forms of a query that took too long, with the best guess first: patterns with a known subject
+// or object come first or in a separate subquery, and labels are looked up only for the rows of the result. The rows
+// are the same, except that different rows may be cut off if there is a LIMIT and no order, or if ORDER BY has ties.
+// Faster returns no queries if it cannot find a faster form.
 func Faster(query string, o Slow) ([]Result, error) {
 	var out []Result
 	for _, anchors := range []bool{true, false} {
@@ -84,14 +84,15 @@ func (f *faster) labelsLast() {
 	f.note("labels are looked up for the rows of the result only")
 }
 
-// labelParts is the inner part of a query whose labels are looked up last.
+// labelParts contains the parts that remain in the inner query when labels are looked up last.
 type labelParts struct {
 	items   []*sparql.SelectItem
 	groups  *sparql.GroupBy
 	byLabel bool // the query is ordered by labels
 }
 
-// labelParts splits a query with a label service. ok is false if the rows, groups or limits depend on labels.
+// labelParts returns the parts of the query that do not need labels. ok is false if the rows, groups or limits depend
+// on labels.
 func (f *faster) labelParts(service *sparql.Service) (p labelParts, ok bool) {
 	b := f.q.Body
 	visible := b.Where.Visible()
@@ -152,7 +153,8 @@ func (f *faster) usesLabels(labels []string) bool {
 	return found
 }
 
-// withoutLabels removes the labels of other keys from GROUP BY. ok is false if there is a label without its entity.
+// withoutLabels removes labels from GROUP BY if the entity they belong to is a key, too. ok is false if a label's
+// entity is not a key.
 func withoutLabels(g *sparql.GroupBy, labels []string) (out *sparql.GroupBy, ok bool) {
 	if g == nil {
 		return nil, true
@@ -172,8 +174,8 @@ func withoutLabels(g *sparql.GroupBy, labels []string) (out *sparql.GroupBy, ok 
 	return out, true
 }
 
-// orderedBy reports whether the query is ordered by labels. ok is false if it also has a limit, so that the labels
-// determine which rows are kept, or if its order does not depend only on the columns.
+// orderedBy reports whether the query is ordered by labels. ok is false if the query also has a limit, in which case
+// the labels determine which rows are kept, or if its order depends on anything other than the columns.
 func orderedBy(b *sparql.SelectQuery, labels []string, shown map[string]bool) (byLabel, ok bool) {
 	if b.OrderBy == nil {
 		return false, true
@@ -222,7 +224,7 @@ func joined(g *sparql.Group) int {
 	return len(g.Patterns)
 }
 
-// anchorsApart moves the triples with a constant end into a separate subquery, which is evaluated first.
+// anchorsApart moves the triples with a constant subject or object into a separate subquery, which is evaluated first.
 func (f *faster) anchorsApart() {
 	g := f.core.Where
 	var anchors []sparql.Pattern
@@ -269,8 +271,8 @@ func (f *faster) freshSubquery(name string) string {
 	return name
 }
 
-// anchored reports whether each triple in a statement has a constant end, a plain predicate, and no blank node that
-// other statements may refer to.
+// anchored reports whether each triple in a statement has a constant subject or object, a plain predicate, and no blank
+// node that other statements may refer to.
 func anchored(t *sparql.Triples) bool {
 	for _, x := range t.Triples() {
 		if x.Subject.Kind != sparql.Const && x.Object.Kind != sparql.Const || x.Path.Kind != sparql.PathTerm ||
@@ -286,8 +288,7 @@ func labeled(t *sparql.Term) bool {
 	return t.Kind == sparql.BlankNode && !strings.HasPrefix(t.Name, ".")
 }
 
-// inOrder orders the triples so that as much as possible of each is already known, and makes Blazegraph keep that
-// order.
+// inOrder puts the triples in the order that [sorted] chooses, and makes Blazegraph keep that order.
 func (f *faster) inOrder() {
 	g := f.core.Where
 	known := map[string]bool{}
@@ -321,7 +322,7 @@ func (f *faster) inOrder() {
 	}
 }
 
-// sorted orders statements so that as much as possible of each is already known.
+// sorted orders statements so that each has as many values as possible from the statements before it.
 func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	left := slices.Clone(patterns)
 	var out []sparql.Pattern
@@ -340,8 +341,8 @@ func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	return out
 }
 
-// cost estimates how much the engine must read for a statement, based on the cheapest of its triples: less for known
-// ends, more for classes, which have many members, and for paths.
+// cost estimates how much the engine must read to evaluate a statement. It is the cost of the cheapest triple: lower if
+// the subject or object is known, higher for paths and for classes, which have many members.
 func cost(t *sparql.Triples, known map[string]bool) int {
 	isKnown := func(x *sparql.Term) bool { return x.Kind == sparql.Const || x.Kind == sparql.Var && known[x.Name] }
 	least := 0

@@ -8,10 +8,10 @@ import (
 )
 
 // QLever evaluates the group of an OPTIONAL or EXISTS separately, with its filters. The filters do not see the
-// variables in the outer pattern, although the standard says that they do (SPARQL 1.1, sections 6.3 and 18.6). If a
+// variables in the outer pattern, although the standard says that they should (SPARQL 1.1, sections 6.3 and 18.6). If a
 // filter uses such a variable, the outer pattern is repeated in the group, as a sub-select of distinct rows. If all
-// variables in the sub-select always have values, each outer row matches exactly one of its rows, so that neither the
-// rows nor their number change.
+// variables in the sub-select always have values, each outer row matches exactly one of its rows, so the result stays
+// the same.
 
 // outside repeats the outer patterns that filters in OPTIONAL and EXISTS need.
 func (r *rewriter) outside(s *sparql.SelectQuery) {
@@ -29,7 +29,8 @@ func (r *rewriter) outside(s *sparql.SelectQuery) {
 	})
 }
 
-// bring adds to a group the patterns that bind the variables that its filters use but the group does not contain.
+// bring adds patterns to a group if its filters use variables that the group does not contain. The patterns bind these
+// variables.
 func (r *rewriter) bring(from []sparql.Pattern, into *sparql.Group) {
 	outer, inner := sparql.VarSet{}, sparql.VarSet{}
 	outer.AddGroup(&sparql.Group{Patterns: from})
@@ -117,8 +118,8 @@ func (b *bringer) follows(e *sparql.Expr) bool {
 		!slices.ContainsFunc(variables(e), func(v string) bool { return !b.known[v] })
 }
 
-// steady reports whether a part of a query returns the same rows each time and can be written twice. Blank nodes cannot
-// be written twice.
+// steady reports whether a part of a query returns the same rows each time and can be repeated in the query. Blank
+// nodes cannot be repeated.
 func steady(n sparql.Node) bool {
 	ok := true
 	sparql.Inspect(n, func(n sparql.Node) bool {

@@ -12,8 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// asQLever rewrites a query so that an engine that follows the standard evaluates it as QLever does: variables that a
-// filter in OPTIONAL or EXISTS uses and its own group does not bind are renamed, so that they have no value.
+// asQLever rewrites a query so that an engine that follows the standard evaluates it as QLever does: if a filter in
+// OPTIONAL or EXISTS uses a variable that its own group does not bind, the variable is renamed there and thus has no
+// value.
 func asQLever(t *testing.T, text string) string {
 	t.Helper()
 	q, err := sparql.Parse(text)

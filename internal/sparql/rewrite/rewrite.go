@@ -149,7 +149,7 @@ func (r *rewriter) selects() []*sparql.SelectQuery {
 	return out
 }
 
-// common makes the changes that are the same for all targets.
+// common makes the changes that all targets need.
 func (r *rewriter) common() {
 	top := r.q.Body
 	if r.o.Distinct && r.q.Form == sparql.Select && !top.Distinct {

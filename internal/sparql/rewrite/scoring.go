@@ -46,10 +46,10 @@ func answerColumns(q *sparql.Query, columns []string) error {
 	if len(all) <= len(columns) && slices.Equal(all, columns) {
 		return nil
 	}
-	if !slices.Contains(all, columns[0]) { // columns[0] is an item of which only the label is projected
+	if !slices.Contains(all, columns[0]) { // columns[0] is an item, and only its label is projected
 		s.Items = append([]*sparql.SelectItem{{Var: columns[0]}}, s.Items...)
 		if s.GroupBy != nil {
-			return nil // checking whether the grouping allows it is not this function's task
+			return nil // this function does not check whether the grouping allows it
 		}
 	}
 	if needsAll(s, columns) {
@@ -104,7 +104,7 @@ func isLabel(q *sparql.Query) func(column string) bool {
 	}
 }
 
-// dropLabels removes labels that nothing depends on from a projection that is otherwise kept.
+// dropLabels removes labels from the projection if nothing depends on them. All other columns are kept.
 func dropLabels(q *sparql.Query, s *sparql.SelectQuery, columns []string) {
 	if s.Star || s.Distinct || s.Reduced || s.GroupBy != nil {
 		return
@@ -160,8 +160,8 @@ func isLabelProperty(t *sparql.Term) bool {
 	return false
 }
 
-// needsAll reports whether columns cannot be removed from the projection because the order or the number of rows
-// depends on them. If so, the whole query becomes a subquery.
+// needsAll reports whether the projection must stay as it is because the order or the number of rows depends on it. If
+// so, the whole query becomes a subquery.
 func needsAll(s *sparql.SelectQuery, columns []string) bool {
 	if s.Limit != nil || s.Offset != nil || s.Having != nil {
 		return true

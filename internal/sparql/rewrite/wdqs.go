@@ -51,7 +51,7 @@ const (
 var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 
 // scholarly sends statements about scholarly articles to the other half of the split graph (wikitech: Wikidata Query
-// Service graph split; in force since May 2025).
+// Service graph split; in effect since May 2025).
 func (r *rewriter) scholarly() {
 	for _, s := range r.selects() {
 		sparql.Groups(s.Where, func(g *sparql.Group) { r.scholarlyGroup(s, g) })
@@ -269,8 +269,8 @@ func (r *rewriter) toEntity(p *sparql.Path) bool {
 	return itemValued[id]
 }
 
-// itemValued contains the most commonly used item-valued properties. Values of other properties get no label unless
-// one was requested: a label variable for a date or a number would be a superfluous column.
+// itemValued contains the most commonly used item-valued properties. Values of other properties get no label unless one
+// was requested: a label variable for a date or a number would be an unwanted column.
 var itemValued = func() map[string]bool {
 	const ids = `
 		P6 P17 P19 P20 P21 P22 P25 P26 P27 P30 P31 P35 P36 P37 P38 P39 P40 P47 P50 P53 P54 P57 P58 P59 P61 P65 P69

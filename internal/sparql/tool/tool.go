@@ -1,5 +1,5 @@
 // Package tool checks, prints, rewrites and explains queries given as text or as JSON lines. It implements the sparql
-// command, without its flags.
+// command, except for its flags.
 package tool
 
 import (
@@ -149,7 +149,7 @@ func (c *Run) line(ctx context.Context, line []byte, n int) *sparqlLine {
 	return out
 }
 
-// fail adds an error to a line, with its position if it has one.
+// fail adds an error to a line, with the error's position, if known.
 func (c *Run) fail(out *sparqlLine, err error) {
 	c.failed = true
 	var all sparql.Errors

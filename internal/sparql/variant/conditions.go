@@ -64,7 +64,7 @@ func (w *writer) class(i int, p place) {
 	}
 }
 
-// readings are groups of Wikidata classes that people call by the same word.
+// readings maps Wikidata classes to other classes that people refer to by the same word.
 var readings = map[string][]string{
 	"Q6256": {"Q3624078"}, "Q3624078": {"Q6256"}, // country, sovereign state
 }
@@ -73,7 +73,7 @@ var readings = map[string][]string{
 // of, parent taxon, part of.
 var levels = []string{"P131", "P279", "P171", "P361"}
 
-// hierarchy generates variants of ?x wdt:P131 C that follow all intermediate levels, or one level instead of all.
+// hierarchy generates the variant of ?x wdt:P131 C that follows all levels, or only one if the query follows all.
 func (w *writer) hierarchy(i int, p place) {
 	path := p.path()
 	if p.subject().Kind != sparql.Var || !p.object().IsIRI() {
@@ -236,8 +236,8 @@ func (w *writer) optional(i int, p place) {
 	}))
 }
 
-// free returns the variable in a triple that nothing else depends on, or "" if there is none, and the filters on its
-// language. A different triple must bind the term at the other end.
+// free returns a variable of the triple that nothing else depends on, or "" if there is none, and the indexes of the
+// filters on its language. The triple's other term must be a variable that a different triple binds.
 func (w *writer) free(p place) (name string, filters []int) {
 	s, o := p.subject(), p.object()
 	for _, ends := range [][2]*sparql.Term{{o, s}, {s, o}} {

@@ -22,7 +22,7 @@ func (w *writer) ends() {
 	}
 }
 
-// bounds replaces operators in comparisons with constants, in filters that all rows must pass.
+// bounds replaces the operator of each comparison with a constant, in filters that every row must pass.
 func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	var seen []string
 	change := func(q *sparql.Query) bool {
@@ -77,8 +77,8 @@ func propertyOf(p *sparql.Path) string {
 	return ""
 }
 
-// open includes things without an end: the end becomes optional, and filters on it are true if it is missing. It does
-// not apply if a filter computes something from the end, such as how long the thing lasted.
+// open includes things without an end date: the date becomes optional, and filters on it are true if it is missing. It
+// does not apply if a filter computes something from the date, such as how long the thing lasted.
 func (w *writer) open(i int, p place) {
 	end := p.object()
 	if !slices.Contains(over, propertyOf(p.path())) || end.Kind != sparql.Var || p.subject().Kind != sparql.Var {
@@ -123,7 +123,8 @@ func computes(e *sparql.Expr, name string) bool {
 // dayPrecise is the Wikibase precision of a date that is known to the day.
 const dayPrecise = 11
 
-// precision requires dates to be known to the day if a date is compared with a day other than January 1.
+// precision generates the variant that requires a date to be known to the day, if the query compares the date with a
+// day other than January 1.
 func (w *writer) precision(i int, p place) {
 	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Direct)
 	date := p.object()

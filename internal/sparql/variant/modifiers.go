@@ -43,8 +43,8 @@ func (w *writer) modifiers() {
 	})
 }
 
-// tied returns the column of the first ORDER BY key and the change that shows more rows, including that column. The
-// change is nil if the query has no usable column.
+// tied returns the column of the first ORDER BY key, and the change that raises the LIMIT and adds this column. The
+// change is nil if the column cannot be used.
 func (w *writer) tied() (key string, change func(*sparql.Query) bool) {
 	k := w.q.Body.OrderBy.Keys[0].Expr
 	if key = k.Variable(); key == "" {
@@ -56,7 +56,7 @@ func (w *writer) tied() (key string, change func(*sparql.Query) bool) {
 		projected = projected || it.Var == key
 	}
 	if w.q.Body.Star && k.Variable() == "" || label && k.Variable() != "" {
-		return "", nil // an order by labels is alphabetical, not a ranking
+		return "", nil // ordering by labels is alphabetical, not a ranking
 	}
 	return key, func(q *sparql.Query) bool {
 		q.Body.Limit.N += ties

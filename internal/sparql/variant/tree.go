@@ -204,7 +204,7 @@ func binary(op string, a, b *sparql.Expr) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprBinary, Op: op, Args: []*sparql.Expr{a, b}}
 }
 
-// name returns the IRI in the form used in What, with a prefix if one fits.
+// name returns the IRI as it appears in Variant.What, with a prefix if there is one for it.
 func (w *writer) name(t *sparql.Term) string { return rdf.Shorten(t.Value().Value) }
 
 // fresh returns an unused variable name.

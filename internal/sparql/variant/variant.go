@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Kind is a kind of variant. Settings refer to kinds by these values.
+// Kind is a kind of variant. Its values are also used in settings.
 type Kind string
 
 // The kinds.
@@ -30,7 +30,7 @@ const (
 	Ranks      Kind = "ranks"      // statements of every rank, or of the best rank only
 	Label      Kind = "label"      // a label that is no longer required
 	Missing    Kind = "missing"    // members without a value for a shown column
-	Condition  Kind = "condition"  // a condition, omitted, that nothing else in the query depends on
+	Condition  Kind = "condition"  // omitted: a condition that nothing else in the query depends on
 	Ends       Kind = "ends"       // the ends of a range: < read as <= and vice versa
 	Open       Kind = "open"       // things without an end date
 	Precision  Kind = "precision"  // dates known only to the year or month, compared with a day
@@ -44,9 +44,9 @@ var Kinds = []Kind{Limit, Ties, Joins, Label, Subclasses, Open, Places, Class, R
 // Effect is the effect of a variant on the rows of the original query.
 type Effect int
 
-// The effects. They treat the rows as a set.
+// The effects, which ignore duplicate rows.
 const (
-	Other Effect = iota // rows may be added and lost
+	Other Effect = iota // rows may be added, lost or both
 	More                // no row is lost
 	Fewer               // no row is added
 )
@@ -108,7 +108,7 @@ type writer struct {
 	q       *sparql.Query // a copy made by [writer.copy]; it is never modified
 	base    string        // the printed query
 	uses    map[string]int
-	counted bool // rows are grouped, limited or skipped, so that more matches need not mean more rows
+	counted bool // rows are grouped, limited or skipped, so more matches need not mean more rows
 	out     []Variant
 }
 

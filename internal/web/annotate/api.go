@@ -80,7 +80,8 @@ func read[T any](r *http.Request) (*T, error) {
 	return v, nil
 }
 
-// target returns the case that an edit refers to and the work to change, in the state that the edit expects.
+// target returns the case that an edit refers to and the work to change, which must have the version on which the edit
+// is based.
 func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *annotate.Work, error) {
 	c, err := s.caseOf(r.Context(), e.Candidate)
 	if err != nil {

@@ -33,8 +33,8 @@ func TestNobodyResolvesAlone(t *testing.T) {
 	}
 }
 
-// The table of annotators shows the number of verdicts, but not the verdicts themselves, until the reader has judged
-// the same candidate.
+// The table of annotators always shows how many verdicts there are, but hides the verdicts themselves until the reader
+// has judged the same candidate.
 func TestCountsOfPeopleAreBlind(t *testing.T) {
 	s := newSite(t)
 	s.decide("Ada", 3, dataset.Exclude, edit{"reason": "meaning"})
@@ -66,7 +66,8 @@ func TestHiddenDirections(t *testing.T) {
 	}
 }
 
-// Every exported item has a question: a kept question cannot be emptied, and a validator's empty question is ignored.
+// Every exported item has a question: the question of an included candidate cannot be emptied, and a validator's empty
+// question is ignored.
 func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)

@@ -1,6 +1,6 @@
 // Package annotate is the web interface for turning harvested candidates into benchmark items: annotators see the
 // discussion, the query and its result side by side, write a question, and give a verdict. Package dataset/annotate
-// decides what is allowed; this package displays and saves it.
+// decides what annotators may do; this package shows the pages and saves the work.
 //
 // # Nothing is lost
 //

@@ -38,7 +38,7 @@ type Options struct {
 	Graph      Graph
 	GraphName  string                                    // shown with results
 	Candidates func() ([]dataset.Candidate, error)       // called at startup and whenever Changed returns true
-	Changed    func() bool                               // reports whether there are new candidates; never if nil
+	Changed    func() bool                               // reports whether there are new candidates; may be nil
 	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
 	Now        func() time.Time
 
@@ -50,18 +50,18 @@ type Options struct {
 	Free func(r *http.Request) bool
 	// Boss reports whether the user may assign candidates to annotators. If nil, everyone may.
 	Boss func(r *http.Request) bool
-	// People returns the users to whom candidates can be assigned, besides existing annotators; may be nil
+	// People returns users to whom candidates can be assigned in addition to the existing annotators. It may be nil.
 	People func(ctx context.Context) ([]string, error)
 	Notes  Notes // stores the assignment of candidates to annotators; nil if none are assigned
 }
 
-// Notes stores small values by name; internal/store implements it.
+// Notes stores small values by key; internal/store implements it.
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// Server is the page, an http.Handler.
+// Server is an [http.Handler] that serves the annotation pages.
 type Server struct {
 	Options
 	pages   *layout.Pages
@@ -119,7 +119,7 @@ func New(o Options) (*Server, error) {
 		mux.HandleFunc("POST /api/"+name, s.api(f))
 	}
 	s.handler = http.StripPrefix(o.Base, mux)
-	if o.Who == nil { // otherwise, the enclosing server's guard protects it
+	if o.Who == nil { // otherwise, the pages are part of a server that has a guard
 		s.handler = guard.Guard(s.handler, guard.Options{Log: o.Log})
 	}
 	return s, nil
@@ -223,7 +223,7 @@ type view struct {
 	Data    any
 }
 
-// Indent returns the indentation of a comment at this level.
+// Indent returns the indentation of a comment at the given level.
 func (*view) Indent(level int) int { return min(max(level-1, 0), 6) }
 
 // Kappa formats kappa with two decimal places.

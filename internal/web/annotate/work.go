@@ -49,7 +49,7 @@ func (s *Server) everybody(ctx context.Context, works []annotate.Work) ([]string
 func (s *Server) boss(r *http.Request) bool { return s.Notes != nil && (s.Boss == nil || s.Boss(r)) }
 
 // work shows which candidates are assigned to whom, how many candidates each pair of annotators shares, and how fast
-// each annotator is.
+// each annotator works.
 func (s *Server) work(w http.ResponseWriter, r *http.Request, who string) error {
 	cases, works, err := s.cases(r.Context())
 	if err != nil {

@@ -63,15 +63,15 @@ type Options struct {
 	// Graph returns the graph with the given name.
 	Graph func(ctx context.Context, name string) (*agent.Source, error)
 	Dir   string // folder of the trajectories
-	// Pictures fetches the pictures in results. If nil, they are shown only as links
+	// Pictures fetches the pictures in results. If nil, they are shown only as links.
 	Pictures Pictures
 
 	Presets  []Preset // the default one first
 	Graphs   []Graph  // the default one first
 	Rate     int      // questions per client per minute; unlimited if 0
 	Parallel int      // maximum number of concurrent questions, at least 1
-	// ClientHeader is the header in which a proxy in front of the server passes the client's address; if empty, the
-	// connection's address is used
+	// ClientHeader is the header in which a proxy in front of the server passes the client's address. If empty, the
+	// connection's address is used.
 	ClientHeader string
 	Now          func() time.Time
 }
@@ -211,7 +211,7 @@ func (s *Server) usual() Choice {
 	return Choice{Preset: s.Presets[0].Name, Graph: s.Graphs[0].Name}
 }
 
-// form shows the first page. If the URL contains a question, it is filled in.
+// form shows the first page, with the question from the URL, if any, already entered.
 func (s *Server) form(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -295,11 +295,11 @@ type asking struct {
 	id     string
 	choice Choice
 	who    policy.Reviewer // reviews the turns; nil if no one does
-	person *person         // the reader, if who consults one; otherwise nil
+	person *person         // the reader whom who consults, or nil
 	begin  func(s *ask.Service, name string) (*ask.Run, error)
 }
 
-// start starts a run, if the limits allow, and redirects to its page.
+// start starts a run, if the limits allow it, and redirects to its page.
 func (s *Server) start(w http.ResponseWriter, r *http.Request, a asking) error {
 	defer s.opening.begin()()
 	client := s.client(r)
@@ -352,7 +352,7 @@ func (s *Server) begin(r *http.Request, a asking) (*ask.Run, error) {
 	return run, nil
 }
 
-// readForm parses a form of limited size.
+// readForm parses a form, limiting its size.
 func readForm(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if err := r.ParseForm(); err != nil {

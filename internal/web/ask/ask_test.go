@@ -84,7 +84,7 @@ func newSite(t testing.TB, f asker, change func(*Options)) *site {
 	mux.HandleFunc("GET /static/", o.Site.ServeStatic)
 	server := httptest.NewServer(guard.Guard(mux, guard.Options{Log: lg}))
 	t.Cleanup(server.Close)
-	server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 1000 // each client keeps its connection, as browsers do
+	server.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = 1000 // clients keep connections, as browsers do
 	server.Client().CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &site{server, t, s}
 }
@@ -379,7 +379,7 @@ func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) 
 	return sum.Load()
 }
 
-// beats follows a question to its end over a separate connection, and reports the number of heartbeats so far.
+// beats follows a question to its end over a separate connection, and passes the number of heartbeats so far to tell.
 func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen, ends int, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Listener.Addr().String())
 	if err != nil {
@@ -601,7 +601,7 @@ func TestNothingBecomesMarkup(t *testing.T) {
 	}
 }
 
-// Pages outlive the program, and a conversation continues with everything said before.
+// Pages outlive the program, and a follow-up question includes the whole conversation so far.
 func TestFollowUp(t *testing.T) {
 	var asked []agent.Question
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
@@ -625,7 +625,7 @@ func TestFollowUp(t *testing.T) {
 	}
 }
 
-// If a question's run was cut off, its page reports that, and its stream ends.
+// If a question's run was cut off, its page says so, and its stream ends.
 func TestCutOff(t *testing.T) {
 	s := newSite(t, nil, nil)
 	id := "abcdefghijklmnop"
@@ -667,7 +667,8 @@ func BenchmarkManyQuestions(b *testing.B) {
 	b.ReportMetric(float64(m.Sys)/1e6, "MB-system")
 }
 
-// With -beats 10000, it runs the full load that the page must handle, which takes minutes; see docs/developer.md.
+// With -beats 10000, BenchmarkConnections runs the full load that the page must handle. This takes minutes; see
+// docs/developer.md.
 var beats = flag.Int("beats", 5, "heartbeats of each connection in BenchmarkConnections")
 
 // BenchmarkConnections measures 2,000 connections that stay open for many heartbeats.

@@ -43,7 +43,7 @@ type entry struct {
 }
 
 // cached is the minimum number of finished runs kept in memory. If more runs may be in progress at once, that many are
-// kept, so that no file has to be read for browsers that follow runs to the end.
+// kept, so browsers can follow runs to the end without causing file reads.
 const cached = 20
 
 // name returns the name of a question's stored trajectory.
@@ -194,7 +194,7 @@ func choiceOf(events []agent.Event) Choice {
 	return c
 }
 
-// howOf describes how a question is answered: its preset, policy and graph.
+// howOf returns the preset, policy and graph with which a question is answered.
 func howOf(start agent.Event) []string {
 	c := choiceOf([]agent.Event{start})
 	return slices.DeleteFunc([]string{c.Preset, c.Policy, c.Graph}, func(s string) bool { return s == "" })

@@ -23,7 +23,8 @@ type completion struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// completions are the completions at the cursor. From is the number of characters before the cursor that they replace.
+// completions is the response to a request for completions. Each item replaces the last From characters before the
+// cursor.
 type completions struct {
 	From  int          `json:"from"`
 	Items []completion `json:"items"`

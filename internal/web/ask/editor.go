@@ -44,7 +44,7 @@ type editorData struct {
 type mark struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
-	Wrong   bool   `json:"wrong"` // the query cannot be parsed or run; if false, it probably contains a mistake
+	Wrong   bool   `json:"wrong"` // an error: the query cannot be parsed or run; false for a probable mistake
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
 	Length  int    `json:"length,omitempty"`  // number of misspelled characters
@@ -76,7 +76,7 @@ func (s *Server) showEditor(w http.ResponseWriter, r *http.Request, status int, 
 	if d.Result != nil {
 		page.Scripts = append(page.Scripts, "ask/result.js")
 		page.Words = append(page.Words, "ask.view", "ask.chart", "ask.nopicture")
-		page.TrustedTypes = "default" // for the map, as on the pages of answers
+		page.TrustedTypes = "default" // for the map, as on answer pages
 	}
 	s.pages.Show(w, r, status, "editor", page)
 }
@@ -214,7 +214,8 @@ type editing struct {
 	Graph  string `json:"graph"`
 }
 
-// help responds to the editor script with remarks and names, or with completions.
+// help returns a handler for requests from the editor script. answer computes the response: remarks and names, or
+// completions.
 func (s *Server) help(answer func(context.Context, *agent.Source, *editing, string) any) func(http.ResponseWriter,
 	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {

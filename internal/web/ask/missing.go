@@ -173,7 +173,7 @@ type trial struct {
 	bound map[string]rdf.Term
 }
 
-// holds reports whether the patterns hold for the thing.
+// holds reports whether the patterns have a solution for the thing.
 func (x *trial) holds(patterns []sparql.Pattern) (bool, error) {
 	table, err := x.src.Graph.Query(x.ctx, x.t.solutions(patterns, x.bound, 1))
 	return !table.Empty(), err
@@ -265,7 +265,7 @@ func uses(t *sparql.Triple, name string) bool {
 	return t.Subject.Kind == sparql.Var && t.Subject.Name == name || t.Object.Kind == sparql.Var && t.Object.Name == name
 }
 
-// has returns the thing's values for the property in a condition; none reports whether it has no values.
+// has returns the thing's values for the property in a condition; none reports whether there are no such values.
 func (x *trial) has(t *sparql.Triple) (has []Cell, none bool, err error) {
 	if t == nil || t.Subject.Kind != sparql.Var || !x.bound[t.Subject.Name].Bound() || t.Path == nil {
 		return nil, false, nil

@@ -16,7 +16,7 @@ import (
 type openings struct {
 	mu    sync.Mutex
 	n     int
-	none  chan struct{}     // closed when no openings are left; nil if there are none
+	none  chan struct{}     // closed when the last opening ends; nil if there are no openings
 	asked map[string]func() // ends the opening of a question that no one has seen yet
 }
 

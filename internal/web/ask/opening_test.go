@@ -25,7 +25,7 @@ func (*noted) Close() error { return nil }
 // A run's event waits for users who have not seen anything yet, but not forever. A run's first event does not wait.
 func TestRunsLetOpeningsGoFirst(t *testing.T) {
 	for _, tt := range []struct {
-		open func(o *openings) // creates openings, if any; they may or may not end on their own
+		open func(o *openings) // creates openings, if any, some of which never end
 		want time.Duration     // time that a step waits
 	}{
 		{func(*openings) {}, 0},

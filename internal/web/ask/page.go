@@ -24,7 +24,7 @@ type pageData struct {
 	Choice   Choice
 	Started  time.Time
 	Running  bool
-	Cut      bool // the run is not in progress, although its trajectory does not end
+	Cut      bool // the run is not in progress, although its trajectory has no end event
 	GoOn     bool // the run was cut off and can be continued
 	After    int  // number of the last event on the page
 	Steps    []stepView
@@ -162,8 +162,8 @@ func (s *Server) pageData(r *http.Request, id string, events []agent.Event) *pag
 	return d
 }
 
-// addStep adds a step. A rollback marks as left the step that must be decided again and all steps after it, even before
-// its replacement exists.
+// addStep adds a step. If v is a decision to go back to a step, that step and all later ones are immediately marked as
+// left.
 func (d *pageData) addStep(v stepView) {
 	if v.Verdict == event.WentBack {
 		place := 0

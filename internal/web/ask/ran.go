@@ -46,8 +46,8 @@ func (a *ran) keep(e *agent.Event, ms int) string {
 	return q.id
 }
 
-// drop removes results that have not been requested for a while, and the least recently requested ones as long as the
-// total size is too large.
+// drop removes results that have not been requested for a while. If the total size is still too large, it removes the
+// least recently requested results.
 func (a *ran) drop() {
 	n := 0
 	for ; n < len(a.list)-1; n++ {

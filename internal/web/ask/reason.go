@@ -22,7 +22,7 @@ type taken struct {
 	conditions []condition
 }
 
-// takeApart splits a query that was run into parts.
+// takeApart splits a query into parts.
 func takeApart(query string) (*taken, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -67,7 +67,8 @@ func (t *taken) take(p sparql.Pattern) {
 	}
 }
 
-// hasLists reports whether a statement contains square brackets or parentheses, whose nodes must stay together.
+// hasLists reports whether a statement contains property lists in square brackets or collections, which must not be
+// split.
 func hasLists(p *sparql.Triples) bool {
 	list := func(x *sparql.Term) bool { return x.Kind == sparql.BlankList || x.Kind == sparql.Collection }
 	return list(p.Subject) || slices.ContainsFunc(p.Properties, func(x *sparql.Property) bool {
@@ -110,7 +111,7 @@ func sortedKeys(m map[string]rdf.Term) []string {
 	return out
 }
 
-// solutions returns a query for the solutions of the patterns in which the given variables are bound.
+// solutions returns a query for the solutions of the patterns in which the variables have the given values.
 func (t *taken) solutions(patterns []sparql.Pattern, bound map[string]rdf.Term, limit int64) string {
 	q := *t.q
 	q.Form, q.Template, q.Resources, q.Header, q.Tail = sparql.Select, nil, nil, nil, nil

@@ -126,7 +126,7 @@ func entityURL(id string) string {
 func point(wkt string) (lon, lat float64, ok bool) {
 	s := strings.TrimSpace(wkt)
 	if len(s) < 7 || !strings.EqualFold(s[:5], "point") {
-		return 0, 0, false // an IRI in front may identify a different globe
+		return 0, 0, false // a leading IRI may identify a different globe
 	}
 	inner, ok := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(s[5:]), "("), ")")
 	f := strings.Fields(inner)
@@ -138,7 +138,7 @@ func point(wkt string) (lon, lat float64, ok bool) {
 	return lon, lat, err == nil && err2 == nil && lat >= -90 && lat <= 90 && lon >= -360 && lon <= 360
 }
 
-// order determines how the rows on a page are selected.
+// order determines which rows are shown, and in which order.
 type order struct {
 	Sort   string // name of a column, or "" for the query's order
 	Down   bool
@@ -149,7 +149,7 @@ func orderOf(q url.Values) order {
 	return order{Sort: q.Get("sort"), Down: q.Get("down") != "", Filter: text.Clip(q.Get("filter"), 200)}
 }
 
-// arranged returns the result in the given order, without the rows that do not match the words of the filter.
+// arranged returns the result in the given order, with only the rows that match the words in the filter.
 func (res *Result) arranged(o order) *Result {
 	out := *res
 	words := strings.Fields(strings.ToLower(o.Filter))
@@ -222,7 +222,7 @@ func final(events []agent.Event) *agent.Event {
 	return nil
 }
 
-// labeled adds labels to the cells in some rows that do not have one yet.
+// labeled adds labels to those cells in the rows that do not have one yet.
 func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell) [][]Cell {
 	var ids []string
 	for _, row := range rows {
@@ -296,7 +296,7 @@ type rowsOut struct {
 	Numbers []int    `json:"numbers"`
 	Total   int      `json:"total"` // rows that match the filter
 	All     int      `json:"all"`
-	// the picture for an image cell is at picture/NUMBER/COLUMN instead of rows
+	// whether each picture is available at this URL with "rows" replaced by picture/NUMBER/COLUMN
 	Pictures bool `json:"pictures,omitempty"`
 }
 

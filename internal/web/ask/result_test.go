@@ -514,8 +514,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// An answer that was held back to check variants of its query is shown on the page and in the stream. An answer that
-// was accepted unchanged does not leave a note.
+// An answer that was held back to check variants of its query is shown on the page and in the stream. If the answer is
+// accepted unchanged, there is no note about it.
 func TestHeldBack(t *testing.T) {
 	s := newSite(t, func(ctx context.Context, q agent.Question, rec agent.Recorder) (*agent.Outcome, error) {
 		for _, e := range []event.Event{{Event: "start", Format: event.Format, Question: &q, Preset: "best"},

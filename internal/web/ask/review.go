@@ -133,8 +133,8 @@ func (p *person) waiting() (*turnView, <-chan struct{}) {
 	return p.turn, p.changed
 }
 
-// decide passes on a decision on the n-th turn. It returns false if that is not the waiting turn. A turn that was
-// edited without any change counts as accepted.
+// decide sends a decision about the n-th turn to the waiting run. It returns false if a different turn, or none, is
+// waiting. A turn that was edited without any change is treated as accepted.
 func (p *person) decide(n int, d policy.Decision) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

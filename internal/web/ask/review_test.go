@@ -304,7 +304,7 @@ func TestReviewsOfOneClient(t *testing.T) {
 	}
 }
 
-// An accepted decision counts, even if it arrives at the moment the wait ends.
+// An accepted decision takes effect even if it arrives at the moment the wait ends.
 func TestDecidedAtTheLastMoment(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {

@@ -182,7 +182,7 @@ func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 		for len(path.Args) > 0 && path.Kind != sparql.PathInverse && path.Kind != sparql.PathNegated {
 			path = path.Args[0]
 		}
-		f.object = rdf.Term{} // the first step of the path has a different value
+		f.object = rdf.Term{} // the object is the value of the whole path, not of its first step
 	}
 	iri := path.IRI()
 	if path.Kind == sparql.PathTerm && iri == "" && path.Term != nil {

@@ -82,8 +82,8 @@ func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	return s.start(w, r, a)
 }
 
-// branch returns the part of a run before a step, without its decisions, and the reviewer that repeats these decisions
-// and makes the change.
+// branch returns the part of a run before a step, without the reviewer's decisions, and a reviewer that repeats these
+// decisions and makes the change.
 func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) {
 	who := &changer{turn: turn}
 	for _, st := range event.Steps(events) {

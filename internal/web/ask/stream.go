@@ -38,14 +38,14 @@ type told struct {
 	MS          int64  `json:"ms,omitempty"`
 	Text        string `json:"text,omitempty"`
 	To          *int   `json:"to,omitempty"`
-	Verdict     string `json:"verdict,omitempty"` // edited or back, if a reviewer decided so
+	Verdict     string `json:"verdict,omitempty"` // the reviewer's decision, if it was edited or back
 	Reason      string `json:"reason,omitempty"`
 }
 
 // maxShown is the maximum number of characters of an observation that a page shows.
 const maxShown = 20_000
 
-// tell returns an event in the form for browsers; ok is false if it is not shown.
+// tell converts an event to the form for browsers. ok is false if the event is not shown.
 func tell(n int, e agent.Event) (t told, ok bool) {
 	t = told{N: n, Event: e.Event, Reason: e.Reason, To: e.To}
 	switch e.Event {
@@ -261,7 +261,7 @@ func (o *stream) flush() {
 	}
 }
 
-// number parses a nonnegative integer. If s is not one, it returns otherwise, the fallback value.
+// number parses s as a nonnegative integer. If that fails, it returns the fallback value otherwise.
 func number(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

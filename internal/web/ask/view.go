@@ -12,9 +12,8 @@ import (
 // views lists the ways to view a result, in tab order.
 var views = []string{"table", "map", "timeline", "images", "chart", "graph", "tree", "dimensions"}
 
-// named maps the names in a query's #defaultView line, as on the query service's page
-// (https://www.wikidata.org/wiki/Wikidata:SPARQL_query_service/Wikidata_Query_Help/Result_Views), to the view and, for
-// a chart, its kind.
+// named maps each name that a #defaultView line can contain, in lowercase, to the view and, for a chart, its kind. See
+// https://www.wikidata.org/wiki/Wikidata:SPARQL_query_service/Wikidata_Query_Help/Result_Views.
 var named = map[string][2]string{"table": {"table"}, "map": {"map"}, "timeline": {"timeline"}, "imagegrid": {"images"},
 	"barchart": {"chart", "bar"}, "linechart": {"chart", "line"}, "areachart": {"chart", "area"},
 	"scatterchart": {"chart", "scatter"}, "bubblechart": {"chart", "bubble"}, "treemap": {"chart", "treemap"},
@@ -75,7 +74,8 @@ func viewsOf(res *Result, query string) seen {
 	return out
 }
 
-// options parses the line's options: the hidden columns, and the column with a map's layers. Other options are ignored.
+// options parses the options in a #defaultView line: the hidden columns, and the column with a map's layers. Other
+// options are ignored.
 func (o *seen) options(res *Result, line string) {
 	var options struct {
 		Hide  json.RawMessage `json:"hide"`

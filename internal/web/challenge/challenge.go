@@ -92,7 +92,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	httpjson.Write(w, http.StatusOK, a)
 }
 
-// solver returns the solver for a dataset, whose IRI may have a trailing slash or not.
+// solver returns the solver for a dataset, whose IRI may be given with or without a trailing slash.
 func (h *Handler) solver(dataset string) Solver {
 	if s := h.Datasets[dataset]; s != nil {
 		return s

@@ -83,8 +83,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestTime checks that a slow question ends at its time limit with an empty query, and so do questions that wait for
-// its slot.
+// TestTime checks that a slow question and the questions that wait for its slot end at the time limit with an empty
+// query.
 func TestTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := New(Options{Log: slog.New(slog.DiscardHandler), Datasets: map[string]Solver{dataset: solver{}},

@@ -30,7 +30,7 @@ type Store interface {
 	bot.Notes
 }
 
-// Spending is the cost of a day.
+// Spending is what was spent on the language model in a day.
 type Spending struct {
 	Calls int
 	USD   float64
@@ -94,7 +94,7 @@ func New(o Options) *Desk {
 	return &Desk{Options: o, pages: o.Site.Pages(folder("page"))}
 }
 
-// Handler serves /operator and everything below it, only to the operator.
+// Handler returns the handler for /operator and everything below it. It serves only the operator.
 func (d *Desk) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /operator", d.page(d.waiting))
@@ -265,7 +265,7 @@ func (d *Desk) act(r *http.Request, what bot.Act, key, shown string) (*bot.Entry
 
 const maxWhy = 300
 
-// reason returns the reason for a rejection, with the name of the user who rejects.
+// reason returns the reason for a rejection, followed by the name of the user who rejects the reply.
 func reason(r *http.Request) string {
 	why := strings.Join(strings.Fields(r.PostForm.Get("why")), " ")
 	if why == "" {
@@ -274,7 +274,7 @@ func reason(r *http.Request) string {
 	return clip(why, maxWhy) + " (" + by(r) + ")"
 }
 
-// said returns the action that the page reports as just done, if any.
+// said returns the action that was just performed, according to the URL, or "" if there is none.
 func said(r *http.Request) string {
 	if k := r.URL.Query().Get("done"); slices.Contains([]string{"approve", "edit", "reject", "retry", "stop", "resume"}, k) {
 		return k

@@ -105,7 +105,7 @@ func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
-	// The request is not made by the bot's account, so the signature would be wrong.
+	// The wiki would replace ~~~~ with the wrong signature, because the bot's account does not make this request.
 	wiki := d.wiki(e)
 	if wiki.Render == nil {
 		return "", errors.New("the entry's wiki is not in the settings")

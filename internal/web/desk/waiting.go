@@ -28,7 +28,7 @@ type state struct {
 type pulse struct {
 	*bot.Pulse
 	Wiki string // the wiki's name, or "" for the main wiki
-	Late bool   // no pass for longer than any likely interval
+	Late bool   // the last pass was longer ago than any likely interval
 	Ago  int    // minutes since that pass
 }
 
@@ -168,7 +168,7 @@ func (d *Desk) decide(w http.ResponseWriter, r *http.Request) error {
 // perPage is the number of requests per page of the list.
 const perPage = 50
 
-// requests lists all requests, newest change first, filtered by state and words.
+// requests lists the requests that match the state and words in the filter, most recently changed first.
 func (d *Desk) requests(w http.ResponseWriter, r *http.Request) error {
 	all, err := d.Store.Entries(r.Context(), bot.Filter{})
 	if err != nil {
@@ -229,7 +229,7 @@ type day struct {
 	Share float64 // fraction of the limit; 0 if there is no limit
 }
 
-// money returns the cost of the last n days, today first.
+// money returns the cost of each of the last n days, starting with today.
 func (d *Desk) money(ctx context.Context, n int) ([]day, error) {
 	out := make([]day, n)
 	for i := range out {

@@ -75,7 +75,7 @@ func (s *static) address(name string) string {
 }
 
 // ServeStatic serves the files added with [Site.Static]; it must be registered at /static/. Browsers may cache them for
-// a year. Files of a different version of the program are not found: pages of that version must be reloaded.
+// a year. Files from a different version of the program are not found: pages of that version must be reloaded.
 func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
 	rest, ok := strings.CutPrefix(r.URL.Path, prefix+s.static.hash+"/")
 	f, found := s.static.files[rest]

@@ -1,6 +1,6 @@
 // Package live answers questions over GRASP's protocol (https://github.com/ad-freiburg/grasp), so that its clients work
 // with this program: a WebSocket at /live, POST /run, GET /knowledge_graphs. It uses the 2026 version of the protocol,
-// or the 2025 version for clients that use that.
+// or, for clients that use it, the 2025 version.
 //
 //	live.go      who may ask, and how many clients at once; /run and /knowledge_graphs
 //	session.go   one connection to /live
@@ -37,7 +37,7 @@ type Asker interface {
 type Options struct {
 	Log    *slog.Logger
 	Graphs []string // names of the graphs; the first is the default
-	// On returns the asker for the given graphs, of which there is at least one; the error is only logged
+	// On returns the asker for one or more graphs. The error is only logged.
 	On func(ctx context.Context, graphs []string) (Asker, error)
 	// Origins are the hosts whose pages may connect to /live, in addition to this server's own; "*" is ignored
 	Origins     []string
@@ -75,7 +75,7 @@ func New(o Options) *Handler {
 	return &Handler{Options: o, slots: make(chan struct{}, o.Connections)}
 }
 
-// Parts returns the protocol's paths, as patterns of [http.ServeMux].
+// Parts returns the handlers for the protocol's paths, by [http.ServeMux] pattern.
 func (h *Handler) Parts() map[string]http.Handler {
 	return map[string]http.Handler{"GET /live": http.HandlerFunc(h.live), "POST /run": http.HandlerFunc(h.run),
 		"GET /knowledge_graphs": http.HandlerFunc(h.knowledgeGraphs)}

@@ -26,7 +26,7 @@ import (
 // player is an agent that simulates a run that depends on the question's text.
 type player struct {
 	asked   chan agent.Question
-	blocked chan struct{} // receives a value when a question waits to be ended
+	blocked chan struct{} // receives a value when a question blocks until it is canceled
 }
 
 type discard struct{}
@@ -146,7 +146,7 @@ func (c client) get() (m map[string]any) {
 	return m
 }
 
-// all acknowledges messages until the output, and returns them.
+// all receives and acknowledges messages up to the output or an error, and returns them.
 func (c client) all(kind string) (out []map[string]any) {
 	c.t.Helper()
 	for {
@@ -226,8 +226,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestPast checks that an output sent back by a client is parsed as an earlier question, in both forms, and that
-// GRASP's own messages are, too.
+// TestPast checks that an output sent back by a client is parsed as an earlier question, in both forms, and that the
+// same is true of GRASP's own messages.
 func TestPast(t *testing.T) {
 	asked := make(chan agent.Question, 10)
 	address := serve(t, player{asked: asked}, nil)

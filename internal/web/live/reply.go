@@ -37,7 +37,7 @@ func (t *teller) message(kind string, fields object) object {
 	return fields
 }
 
-// messages returns the client's messages for an event.
+// messages returns the messages that tell the client about an event.
 func (t *teller) messages(e event.Event) ([]object, error) {
 	if e.Event == "live" {
 		return nil, nil
@@ -131,8 +131,8 @@ func arguments(argument string) any {
 var reasons = map[string]string{"api": "the language model or the graph failed; the server's log says why",
 	"timeout": errTime, "loop": "the model kept repeating itself"}
 
-// output is the message that ends a run. Its messages continue the messages in the request, so that a client can send
-// them back with the next question.
+// output returns the message that ends a run. It contains the whole conversation, including the part from the request,
+// so a client can send it back with the next question.
 func output(req *request, events []event.Event) (object, error) {
 	run, err := transcript.Read(events)
 	if err != nil {
@@ -184,7 +184,7 @@ func conversation(req *request, run *transcript.Run, events []event.Event) (out 
 	call := func(id, thought, name string, args any) {
 		data, err := encode(args)
 		if err != nil {
-			data = []byte("{}") // strings can always be encoded
+			data = []byte("{}") // cannot happen: strings can always be encoded
 		}
 		out = append(out, message{Role: llm.Assistant, Content: text(thought), ToolCalls: []toolCall{{ID: id,
 			Type: "function", Function: function{name, text(data)}}}})

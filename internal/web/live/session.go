@@ -110,8 +110,8 @@ func (s *session) question(ctx context.Context, data []byte) error {
 	return nil
 }
 
-// tell sends the messages for a run. After each message, the client must send one, which may cancel the run; it may
-// also cancel while it is waiting. A run that ends because timed is done has no output.
+// tell sends the messages for a run. The client must respond to each message, and may cancel the run in its response or
+// while it is waiting for the next message. A run that ends because timed is done has no output.
 func (s *session) tell(ctx, timed context.Context, run *ask.Run, req *request) (canceled bool, err error) {
 	walk, stop := context.WithCancel(ctx)
 	defer stop()

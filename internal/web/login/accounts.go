@@ -20,7 +20,7 @@ const noteKey = "web/logins"
 // maxAccounts limits the number of accounts, since each login is compared with all of them.
 const maxAccounts = 200
 
-// book is the contents of the note.
+// book is the content of the note that contains the accounts.
 type book struct {
 	Secret   []byte    `json:"secret"`
 	Logouts  int64     `json:"logouts"` // number of the operator's logouts
@@ -43,8 +43,8 @@ func (b *book) account(name string) *account {
 	return &b.Accounts[i]
 }
 
-// books reads and writes the note. If two processes change it at the same time, one change may be lost, but that is
-// unlikely with only one operator.
+// books reads and writes the accounts. If two processes change them at the same time, one change may be lost, but that
+// is unlikely with only one operator.
 type books struct {
 	notes  Notes
 	random io.Reader

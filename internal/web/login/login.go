@@ -42,7 +42,7 @@ func folder(name string) fs.FS {
 	return f
 }
 
-// Notes stores small values by name; internal/store implements it.
+// Notes stores small values by key; internal/store implements it.
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error

@@ -156,7 +156,7 @@ func TestLoginAndLogout(t *testing.T) {
 	}
 	h.wants("with the cookie", request{path: "/operator", cookies: c}, http.StatusOK)
 	h.wants("logged in, on the login page", request{path: "/login", cookies: c}, http.StatusSeeOther)
-	// Logging out ends the user's other logins, too.
+	// Logging out also ends the user's other logins.
 	d := h.entered(token)
 	h.wants("logout", request{method: "POST", path: "/logout", cookies: c}, http.StatusSeeOther)
 	h.wants("the cookie after it", request{path: "/operator", cookies: c}, http.StatusSeeOther)
@@ -216,7 +216,7 @@ func TestCookiesFromElsewhere(t *testing.T) {
 	h.wants("a foreign cookie before ours", request{path: "/operator", cookies: named(foreign, own.Value)}, http.StatusOK)
 	h.wants("under the other name", request{path: "/operator",
 		cookies: []*http.Cookie{{Name: "__Host-spinachbot", Value: own.Value}}}, http.StatusSeeOther)
-	// A different process with the same store accepts the cookie, but not if its token is different.
+	// A different process with the same store accepts the cookie, unless its token is different.
 	next, err := New(h.door.Options)
 	if err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestLockOut(t *testing.T) {
 	}
 }
 
-// A hundred simultaneous guesses are limited the same way as sequential guesses.
+// A hundred simultaneous guesses are limited in the same way as sequential guesses.
 func TestGuessesAtOnce(t *testing.T) {
 	var tr tries
 	tr.now = func() time.Time { return time.Unix(0, 0) }

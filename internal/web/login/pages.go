@@ -38,7 +38,7 @@ func (d *Door) refuse(w http.ResponseWriter, r *http.Request, status int, key st
 	d.Site.Problem(w, r, status, d.Site.Say(r, key, args...))
 }
 
-// ask shows the form, with a message about what went wrong, if applicable.
+// ask shows the form and, if key is not empty, a message about what went wrong.
 func (d *Door) ask(w http.ResponseWriter, r *http.Request, status int, to, key string, args ...any) {
 	problem := ""
 	if key != "" {

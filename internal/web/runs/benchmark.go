@@ -118,7 +118,7 @@ func (b *benchmark) metric() string {
 }
 
 // means returns the mean F1 and exact match, from 0 to 1, over the items that did not fail because of a service; ok is
-// false if there are none.
+// false if there are no such items.
 func (b *benchmark) means(metric string) (f1, em float64, ok bool) {
 	n := 0
 	for i := range b.Items {

@@ -25,8 +25,7 @@ type remembered[T any] struct {
 	value   T
 }
 
-// get returns the result of read for the file at path, which it caches until the file's modification time or size
-// changes.
+// get calls read for the file at path, and caches the result until the file's modification time or size changes.
 func (c *cache[T]) get(path string, changed time.Time, size int64, read func() (T, error)) (T, error) {
 	c.mu.Lock()
 	have, ok := c.of[path]

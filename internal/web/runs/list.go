@@ -106,7 +106,7 @@ func (x *index) all(dir string) ([]entry, error) {
 	return out, nil
 }
 
-// Maximum number of bytes read from a file for the list: for its first line and from its end.
+// Maximum number of bytes that the list reads from a file: for its first line, and at its end.
 const (
 	maxHead = 1 << 20
 	maxTail = 256 << 10
@@ -157,13 +157,13 @@ func readEntry(dir, name string, info fs.FileInfo) (e entry, err error) {
 // sources lists the ID prefixes of questions that were not asked on a wiki.
 var sources = []string{"ask", "challenge", "live", "mcp", "web"}
 
-// Further sources: the bot, answering a request or only judging a post.
+// Sources of questions from a wiki: the bot answered a request, or only judged a post.
 const (
 	fromBot    = "bot"
 	fromTriage = "triage"
 )
 
-// source returns the origin of a question, according to the file name: ID-20261120T101500.000.
+// source returns the origin of the question in a file with a name such as ID-20261120T101500.000.
 func source(name string) string {
 	id, triage := runID(name)
 	base, _, _ := strings.Cut(id, "-")
@@ -179,7 +179,7 @@ func source(name string) string {
 // perPage is the number of runs or items per page.
 const perPage = 50
 
-// endings lists the choices in the filter by ending; unanswered means all endings without an answer.
+// endings lists the endings to filter by; unanswered means any ending without an answer.
 var endings = []string{answered, "unanswered", "open"}
 
 func (e *entry) is(what string) bool {

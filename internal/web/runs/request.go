@@ -11,7 +11,7 @@ import (
 // before.
 var judged = []string{"-triage", "-asked"}
 
-// runID returns the ID in a run's file name, ID-20261120T101500.000, and whether the run only judges a post.
+// runID returns the ID in a run's file name, such as ID-20261120T101500.000, and whether the run only judges a post.
 func runID(name string) (id string, triage bool) {
 	id = name
 	if i := strings.LastIndexByte(name, '-'); i > 0 {

@@ -35,7 +35,7 @@ type Options struct {
 	Site         *layout.Site
 	Trajectories string   // folder with the trajectories of single questions
 	Benchmarks   []string // folders of benchmark runs, or folders that contain such folders
-	// Request returns the URL of the page for the bot's request with the given ledger key, or ""; may be nil
+	// Request returns the URL of the page for the bot's request with the given ledger key, or "". It may be nil.
 	Request func(ctx context.Context, key string) string
 	Now     func() time.Time
 }

@@ -149,7 +149,7 @@ func TestFirstDifference(t *testing.T) {
 }
 
 // TestRun checks that a run's page shows the question, turns, refusals, answer and ending. The tree's nodes link to its
-// turns. All of its text remains plain text.
+// turns. All text on the page remains plain text.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	to := 0
@@ -275,7 +275,7 @@ func benchmarkRun(t *testing.T, dir, name string, f1 ...float64) string {
 	return run
 }
 
-// Among partly right items, the item with the lowest score comes first.
+// Among partly correct items, the one with the lowest score comes first.
 func TestLowestScoreFirst(t *testing.T) {
 	dir := t.TempDir()
 	benchmarkRun(t, dir, "one", 0.75, 0.25, 1, 0.5)

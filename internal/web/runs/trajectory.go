@@ -148,7 +148,7 @@ type view struct {
 	ID      string    // ID of the question; its other runs have the same ID
 }
 
-// view returns the parts of a run requested in the URL.
+// view returns the parts of a run that the URL requests.
 func (p *Pages) view(r *http.Request, x *run) *view {
 	v := &view{run: x, Failed: word(r, "failed") != ""}
 	tool := word(r, "tool")
@@ -296,7 +296,7 @@ func (p *Pages) compare(w http.ResponseWriter, r *http.Request) {
 }
 
 // Letter returns the letter that identifies a run on the page. Runs need letters because they are shown one below the
-// other if the window is too narrow.
+// other in a narrow window.
 func (c *compared) Letter(i int) string { return string(rune('A' + i)) }
 
 // Letters returns the letters of all runs, for a turn in which all runs did the same thing.

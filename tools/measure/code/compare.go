@@ -1,9 +1,8 @@
 package code
 
-// Compare compares the statements in t with the statements in an older tree: it counts how many the older tree had, how
-// many of them no longer exist, and how many are new. A statement is the text between two semicolons or braces,
-// including the semicolons that Go's scanner inserts at line ends, so a line that was only wrapped or moved counts as
-// unchanged.
+// Compare compares the statements in two trees. It returns the number of statements in before, how many of them no
+// longer exist in after, and how many are new. A statement is the text between two semicolons or braces, including the
+// semicolons that Go's scanner inserts at line ends, so a line that was only wrapped or moved counts as unchanged.
 func Compare(before, after *Tree) (were, gone, added int) {
 	count := map[string]int{}
 	for _, p := range before.Packages {

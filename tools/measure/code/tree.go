@@ -130,7 +130,7 @@ func (p *Package) add(src []byte) {
 			end()
 		case tok.IsLiteral():
 			statement = append(statement, lit)
-		case tok != token.COMMA: // a list split across lines ends with a comma
+		case tok != token.COMMA: // ignore commas, because a list split across lines has an additional one
 			statement = append(statement, tok.String())
 		}
 		if tok == token.SEMICOLON && lit == "\n" {

@@ -14,7 +14,7 @@ type Walk struct {
 }
 
 // starts are the starting points of the three walks that a reader is likely to follow first: a request's text, a query,
-// and a benchmark candidate. If a walk has several starting points, the first one that exists counts.
+// and a benchmark candidate. If a walk has several starting points, the first one that exists is used.
 var starts = []struct {
 	what   string
 	places [][2]string // package and function
@@ -42,9 +42,9 @@ func (t *Tree) Walks() []Walk {
 	return out
 }
 
-// follow counts the function called name and, once each, the functions in the same package that it calls. Types are
-// unknown: a method call is assumed to refer to the only method with that name in the package, or to the method of the
-// caller's own type; other calls are not followed.
+// follow counts the named function and, once each, the functions in the same package that can be reached from it. Types
+// are unknown: a method call is assumed to refer to the only method with that name in the package, or to the method of
+// the caller's own type; other calls are not followed.
 func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	if seen[name] {
 		return

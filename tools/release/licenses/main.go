@@ -28,21 +28,21 @@ import (
 	"github.com/google/licenseclassifier/v2/assets"
 )
 
-// sourceToo is a license that also requires a notice of where to find the source code, which NOTICE contains. Our files
-// that use such code remain under our license (its sections 3.2 and 3.3).
+// sourceToo is a license that also requires stating where to find the source code, as NOTICE does. According to its
+// sections 3.2 and 3.3, our files that use such code remain under our license.
 const sourceToo = "MPL-2.0"
 
 // allowed lists the licenses that a dependency may have: they only require including their text, except for sourceToo.
 var allowed = []string{sourceToo, "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "0BSD", "Unlicense", "CC0-1.0"}
 
-// platforms lists the release platforms, whose modules are listed.
+// platforms lists the release platforms. A module is listed if it is compiled in on any of them.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
 // licenseFile matches the files that contain a license or notices that must be included with it.
 var licenseFile = regexp.MustCompile(`(?i)^(\w+[-_])?(licen[cs]e|copying|copyright|notice)([-_.].*)?$`)
 
-// listings maps files that list the licenses of other modules, named without their extensions, to the reason why they
-// are included but not checked.
+// listings contains files that list the licenses of other modules. Each key is a module and the file's name without
+// extension; the value is the reason why the file is included but not checked.
 var listings = map[string]string{
 	"modernc.org/sqlite LICENSE-3RD-PARTY": "it names the modules that only tests use; the others are judged here",
 }
