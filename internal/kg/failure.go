@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Kind is a kind of failure. The agent describes each kind to the model in different words; the bot retries only
+// Kind is a kind of failure. The agent has a different message to the model for each kind. The bot retries only
 // transient failures.
 type Kind string
 
@@ -17,8 +17,8 @@ const (
 	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, possibly midstream
 	TooLarge    Kind = "too_large"  // the response exceeded the size limit and was cut off
 	TooGreedy   Kind = "budget"     // evaluation exceeded its row or memory budget
-	RateLimited Kind = "rate_limit" // 429; RetryAfter is the time until the next attempt
-	Banned      Kind = "banned"     // 403 for ignoring limits; nothing may be sent until RetryAfter has passed
+	RateLimited Kind = "rate_limit" // 429; RetryAfter is the time to wait before the next attempt
+	Banned      Kind = "banned"     // 403 for ignoring limits; send nothing until RetryAfter has passed
 	Down        Kind = "down"       // network error, 5xx, or an invalid response
 	BadID       Kind = "bad_id"     // not a Q or P number
 	NotFound    Kind = "not_found"  // no such entity

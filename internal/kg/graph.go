@@ -110,8 +110,8 @@ func plainLocal(s string) bool {
 // Literal is the type of literal hits; see [FindQuery].
 const Literal Type = "literal"
 
-// FindQuery searches for entities by words that may be anywhere in their names, or by meaning. Wikidata's own API does
-// not offer such searches. It goes beyond [SearchQuery], which has that API's semantics.
+// FindQuery searches for entities by words that may be anywhere in their names, or by meaning. Wikidata's own API
+// offers only searches by prefix; see [SearchQuery].
 type FindQuery struct {
 	Text     string     // if "" with Among, returns those in the index, most used first
 	Type     Type       // Item, Property; Literal only with Among; "" for all
@@ -124,7 +124,7 @@ type FindQuery struct {
 }
 
 // Shape describes the members of a class (SHACL calls such a description a shape): their predicates, and how many
-// members have each. It is measured, not declared.
+// members have each. A shape is measured in the data; it is not taken from a schema.
 type Shape struct {
 	Class    PropertyRef      // ID and label of the class
 	Members  int64            // direct members; -1 if unknown
@@ -133,10 +133,10 @@ type Shape struct {
 	In       []ShapePredicate // predicates to a member
 	MoreOut  int              // predicates omitted
 	MoreIn   int              //
-	Rest     []string         // IDs of the omitted outgoing predicates; complete if there are MoreOut IDs
+	Rest     []string         // IDs of omitted outgoing predicates: all of them if there are MoreOut IDs
 	Declared []PropertyRef    // properties that the graph itself declares for the class (Wikidata's P1963)
 	Source   string           // "void", "endpoint", "sample"
-	Notes    []string         // what could not be measured, in one sentence each
+	Notes    []string         // one sentence about each thing that could not be measured
 	At       time.Time        // when it was measured
 }
 
@@ -145,7 +145,7 @@ type ShapePredicate struct {
 	Property PropertyRef
 	Variants []string      // for Wikidata properties, the prefixes that occur: wdt, p, ps …
 	Coverage float64       // share of the members that have it, 0 to 1; negative if unknown
-	Mean     float64       // mean number of values per member that has any
+	Mean     float64       // mean number of values per member that has at least one
 	Targets  []ShapeTarget // classes and datatypes of the values, most frequent first
 	More     int           // targets omitted
 	Allowed  []PropertyRef // classes that the graph declares for the values (Wikidata's value-type constraint)

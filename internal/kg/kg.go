@@ -49,7 +49,8 @@ type Hit struct {
 	Variants []string  `json:",omitempty"`
 }
 
-// ByMeaning is the MatchType of a hit that was found only by semantic similarity. Its names need not contain the words.
+// ByMeaning is the MatchType of a hit that was found only by semantic similarity. The names of such a hit need not
+// contain the words.
 const ByMeaning = "meaning"
 
 // SearchResult is a page of hits. More reports whether there are more hits beyond the limit.

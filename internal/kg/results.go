@@ -53,8 +53,8 @@ func (b binding) term() rdf.Term {
 	return rdf.Typed(b.Value, b.Datatype)
 }
 
-// MarshalJSON returns the table in the SPARQL 1.1 Query Results JSON Format. The output does not include Elapsed,
-// Bytes, Total and Source.
+// MarshalJSON returns the table in the SPARQL 1.1 Query Results JSON Format. The output omits Elapsed, Bytes, Total and
+// Source.
 func (t Table) MarshalJSON() ([]byte, error) {
 	var r jsonResult
 	if t.Ask {

@@ -12,7 +12,7 @@ import (
 )
 
 // Lease is the right to do something that only one process may do at a time. It expires. Fence increases each time the
-// lease changes hands. It distinguishes a process that slept past the end of its lease from its successor.
+// lease changes hands, and so tells a process that slept past the end of its lease from its successor.
 type Lease struct {
 	Name   string
 	Holder string
@@ -50,10 +50,10 @@ func Holder() string {
 	return fmt.Sprintf("%s, process %d, %s", host, os.Getpid(), rand.Text()[:8])
 }
 
-// Lead runs f while this process holds the lease, and waits while another one does. The context of f ends with the
-// lease. Everything that f writes to the database must be written under l (see store.Under). This keeps a process from
-// writing if its lease expired while it slept. If f returns on its own, Lead returns its result; if ctx is done, Lead
-// returns nil.
+// Lead runs f while this process holds the lease, and waits while another one does. The context of f is canceled when
+// the process loses the lease. Everything that f writes to the database must be written under l (see store.Under). This
+// keeps a process from writing if its lease expired while it slept. If f returns on its own, Lead returns its result;
+// if ctx is done, Lead returns nil.
 func Lead(ctx context.Context, lg *slog.Logger, db Leases, o Options,
 	f func(ctx context.Context, l Lease) error) error {
 	if o.Lease <= 0 {
@@ -117,7 +117,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, r
 		case <-tick.C:
 		}
 		if ctx.Err() != nil {
-			continue // f is about to end
+			continue // f is about to return
 		}
 		began := o.Now()
 		asked, stop := context.WithTimeout(ctx, o.Lease/3)
@@ -128,7 +128,7 @@ func hold(ctx context.Context, lg *slog.Logger, db Leases, o Options, l Lease, r
 			renewed = began
 		case err == nil: // another process has the lease, or had it in the meantime
 			cancel(ErrLost)
-		case o.Now().Sub(renewed) >= 2*o.Lease/3: // the next attempt may come too late
+		case o.Now().Sub(renewed) >= 2*o.Lease/3: // the next attempt may be too late
 			lg.Warn("the lease cannot be renewed", "error", err)
 			cancel(ErrLost)
 		}

@@ -112,7 +112,7 @@ func TestLead(t *testing.T) {
 		if err := <-doneB; err != nil {
 			t.Error(err)
 		}
-		time.Sleep(11 * time.Second) // only a third of the lease, since it was released
+		time.Sleep(11 * time.Second) // a third of the lease is enough, since b released it
 		want("after the end of b", "a", 3)
 		stopA()
 		if err := <-doneA; err != nil {

@@ -50,12 +50,12 @@ func (n *Note) outdate(now time.Time) {
 	n.Version++
 }
 
-// maxQuestion is the maximum number of characters stored from a stranger's question.
+// maxQuestion is the maximum number of characters of a stranger's question that are stored.
 const maxQuestion = 2000
 
 // Correct adds what was learned from a correction, and reports whether the book changed. n.From describes the
 // discussion. An answered request yields at most one lesson of each kind. If the text or query has changed since then,
-// the lesson gets a new version, which becomes proposed again. A withdrawn lesson is left unchanged.
+// the lesson gets a new version, whose state is Proposed again. A withdrawn lesson is left unchanged.
 func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 	if n.From == nil || n.From.Entry == "" {
 		return "", false, fmt.Errorf("the correction has no discussion")

@@ -1,7 +1,7 @@
 // Package lesson stores what was learned: notes on graphs from earlier runs, one or two sentences each, and corrections
 // made by users on the forum. Each lesson records its source and its measured effect. Lessons come from text that
-// strangers wrote: a model writes them, or they are derived from a query's structure. So a model sees only lessons that
-// a person has approved, and sees them as material, never as instructions.
+// strangers wrote: a model writes them, or they are derived from a query's structure. Therefore, a model is shown only
+// lessons that a person has approved, and as data rather than as instructions.
 //
 //	lesson.go      the book: notes, their states, which of them are shown
 //	correction.go  what is learned from a correction on the forum: a solved question, a note, a benchmark candidate
@@ -26,8 +26,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The limits on notes in GRASP: the number of notes on each graph and of general notes, and the length of each note in
-// characters.
+// MaxNotes limits the number of notes on each graph, and of general notes. MaxText limits the length of a note in
+// characters. Both are GRASP's limits.
 const (
 	MaxNotes = 16
 	MaxText  = 512
@@ -163,7 +163,7 @@ func (b *Book) Get(id string) (Note, error) {
 	return Note{}, fmt.Errorf("%w: %s", ErrNone, text.OneLine(text.Clip(id, 40)))
 }
 
-// clean normalizes a note's text to one line without control characters. The error is for a model.
+// clean normalizes a note's text to one line without control characters. The error is worded for a model.
 func clean(s string) (string, error) {
 	s = text.OneLine(s)
 	switch n := utf8.RuneCountInString(s); {

@@ -116,8 +116,8 @@ func (s *structure) property(p *sparql.Property, on string, statements map[strin
 	}
 }
 
-// namespace returns which kind of predicate an IRI is, and the ID of its property. The kind is "qualifier", or "value"
-// for all predicates that lead to values and statements. For other IRIs, space is "".
+// namespace returns the kind of a predicate and the ID of its property. The kind is "qualifier", or "value" for all
+// predicates that lead to values or statements. For other IRIs, it is "".
 func namespace(iri string) (space, id string) {
 	at := strings.LastIndex(iri, "/")
 	id = iri[at+1:]
@@ -135,11 +135,10 @@ func namespace(iri string) (space, id string) {
 	return "", ""
 }
 
-// PropertyNote describes, in our own words, the properties that made the correction right. It compares the structure of
-// the two queries: which properties and qualifiers the correction uses, and which ones in our query it dropped. ours
-// may be empty. labels are the labels of items and properties. They are quoted, shortened, and stripped of everything
-// except letters, digits and plain punctuation. The note is "" if the queries cannot be parsed, or if a note cannot
-// express how they differ.
+// PropertyNote describes, in our own words, how a correction differs from our query: which properties and qualifiers
+// the correction uses, and which of ours it dropped. ours may be empty. labels are the labels of items and properties.
+// They are quoted, shortened, and stripped of everything except letters, digits and plain punctuation. The note is ""
+// if the queries cannot be parsed, or if a note cannot express how they differ.
 func PropertyNote(ours, theirs string, labels map[string]string) string {
 	their, err := structureOf(theirs)
 	if err != nil {

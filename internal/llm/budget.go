@@ -83,7 +83,7 @@ func (e *BudgetError) Error() string {
 // Unwrap returns [ErrBudget].
 func (e *BudgetError) Unwrap() error { return ErrBudget }
 
-// DayStore records what was spent on each UTC day, and persists across restarts. internal/store implements it;
+// DayStore records what was spent on each UTC day, and keeps the records across restarts. internal/store implements it;
 // [MemoryDays] is for tests and single runs.
 type DayStore interface {
 	// Spent returns the total for a day such as "2026-11-20", or the zero Usage for a day without calls.
@@ -93,9 +93,9 @@ type DayStore interface {
 	AddSpent(ctx context.Context, day string, u Usage) error
 }
 
-// Budget is the account for a day. The worst case of each attempt is booked before the attempt is sent, and corrected
-// afterwards. So the limit is never exceeded, even by many concurrent calls in any number of processes. After a crash,
-// the worst case stays booked. A Budget is safe for concurrent use.
+// Budget limits what is spent per day. The maximum cost of each attempt is booked before the attempt is sent, and
+// corrected to the actual cost afterward, so the limit is never exceeded, even by many concurrent calls in any number
+// of processes. After a crash, the maximum stays booked. A Budget is safe for concurrent use.
 type Budget struct {
 	mu     sync.Mutex
 	store  DayStore
@@ -158,7 +158,7 @@ func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	// The money is spent, so it is booked even if the caller has given up.
+	// The money has been spent, so it is booked even if the caller has given up.
 	if err := b.store.AddSpent(context.WithoutCancel(ctx), day, delta); err != nil {
 		return fmt.Errorf("booking the cost of a model call: %w", err)
 	}
@@ -202,7 +202,7 @@ func (a *Allowance) book(worst Usage) error {
 	return nil
 }
 
-// Spend adds what was spent earlier in a run that is being continued.
+// Spend adds what a resumed run had already spent.
 func (a *Allowance) Spend(u Usage) { a.correct(u) }
 
 func (a *Allowance) correct(delta Usage) {
@@ -226,7 +226,7 @@ func allowanceOf(ctx context.Context) *Allowance {
 	return a
 }
 
-// reservation is the worst case of one attempt, booked on both accounts.
+// reservation is the maximum cost of one attempt, booked on both accounts.
 type reservation struct {
 	c     *Client
 	model string
@@ -235,8 +235,8 @@ type reservation struct {
 	worst Usage
 }
 
-// reserve books the worst case of an attempt. It counts every byte of the request as a token, since no tokenizer
-// produces more tokens than bytes, and every sample as having the maximum length.
+// reserve books the maximum cost of an attempt. It counts every byte of the request as a token, since no tokenizer
+// produces more tokens than bytes, and assumes that every sample has the maximum length.
 func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*reservation, error) {
 	//nolint:staticcheck // max_tokens is deprecated by OpenAI only; every other server wants it
 	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens +
@@ -244,7 +244,7 @@ func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*
 	return c.book(ctx, worst, w.Model)
 }
 
-// book books the worst case of a model call on both accounts.
+// book books the maximum cost of a model call on both accounts.
 func (c *Client) book(ctx context.Context, worst Usage, model string) (*reservation, error) {
 	worst.USD = c.price(worst, model)
 	r := &reservation{c: c, model: model, allow: allowanceOf(ctx), worst: worst}
@@ -287,9 +287,9 @@ func outputBound(ch Choice) int {
 	return n
 }
 
-// settle replaces the worst case with the actual cost of the attempt: the figures in the response, or nothing if the
-// service rejected the request or was not reached. The worst case stays booked if the response was cut off or contains
-// no figures, since the attempt may have been billed.
+// settle replaces the maximum cost with the actual cost of the attempt, which is the usage that the response reports,
+// or zero if the service rejected the request or was not reached. If the response was cut off or reports no usage, the
+// attempt may have been billed, so the maximum stays booked.
 func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	result politehttp.Result) (Usage, error) {
 	spent := r.worst

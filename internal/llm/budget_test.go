@@ -23,8 +23,8 @@ func TestAccounting(t *testing.T) {
 	if resp, err := c.Complete(ctx, hello); err != nil || !near(resp.Usage.USD, 0.0035) || resp.Usage.Calls != 1 {
 		t.Fatalf("%+v %v", resp, err)
 	}
-	// The attempt whose connection was cut may have been billed, so its worst case counts: 8 + (1+6+8) + (1+4+8) = 36
-	// input tokens and 50 output tokens.
+	// The attempt whose connection was cut may have been billed, so it is charged at its worst case: 8 + (1+6+8) + (1+4+8)
+	// = 36 input tokens and 50 output tokens.
 	resp, err := c.Complete(ctx, hello)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ const (
 
 // Config configures a [Client]. All fields except Model have sensible defaults.
 type Config struct {
-	// up to and including /v1; if "", OpenAI's own URL is used if there is a key, and no model otherwise
+	// up to and including /v1; "" means OpenAI's own URL, or no model if there is no key either
 	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
 	Model            string   // name of the model, such as "gpt-4o"
@@ -173,8 +173,8 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 // atOnce is the maximum number of parallel calls to a server that returns one sample per call.
 const atOnce = 5
 
-// some requests n samples, either all of them in one call, or in parallel calls if the server is known to return one
-// sample per call. On failure, it returns the error and the samples that arrived.
+// some requests want samples: all of them in one call or, if single is true, because the server returns only one sample
+// per call, in parallel calls. On failure, it returns the error and the samples that arrived.
 func (c *Client) some(ctx context.Context, req Request, want int, single bool, usage *Usage) (Response, error) {
 	calls := 1
 	if single {

@@ -340,7 +340,8 @@ func TestNewClientRefusesBadSettings(t *testing.T) {
 	}
 }
 
-// The scripted model is a server like any other: the client reaches it over HTTP, including its errors.
+// The client reaches the scripted model over HTTP, as it does any other server, and receives its errors in the same
+// way.
 func TestClientWithScript(t *testing.T) {
 	srv := httptest.NewServer(mustScript(t, strings.ReplaceAll(bakery, "fail 429 503", "fail 429 drop")).Handler())
 	defer srv.Close()
@@ -399,7 +400,7 @@ func TestRefusedConnection(t *testing.T) {
 	}
 }
 
-// If a service echoes the request in its error, the request does not fill the log.
+// If a service's error echoes the request, only the start of the echo is logged.
 func TestLongErrorIsCut(t *testing.T) {
 	echo := strings.Repeat("the whole request ", 5000)
 	s := serve(t, failing(400, echo, echo))

@@ -13,8 +13,8 @@ import (
 
 // Embedder turns text into vectors with an embedding model on a [Client]'s server, using the same URL, key, time limit
 // and retries. Its calls are charged to the client's [Budget] and to the [Allowance] in ctx, like calls to the language
-// model. They are booked at the language model's price for input tokens, which is more than embeddings cost. It is safe
-// for concurrent use.
+// model. They are charged at the language model's price for input tokens, which is more than embeddings cost. It is
+// safe for concurrent use.
 type Embedder struct {
 	c     *Client
 	model string

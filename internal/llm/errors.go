@@ -84,7 +84,7 @@ func coldest(req *http.Request) error {
 	return err
 }
 
-// result returns what the retry policy examines. An error inside a 200 response counts as a malformed response.
+// result returns what the retry policy examines. It treats an error inside a 200 response as a malformed response.
 func (x *exchange) result(e error) politehttp.Result {
 	r := politehttp.Result{Status: x.status, Header: x.header}
 	var le *Error
@@ -102,9 +102,8 @@ func notSent(err error) bool {
 	return errors.As(err, &e) && e.unsent
 }
 
-// healable reports whether an immediate retry can help. After a refused connection, the call is not retried. A service
-// that is not running comes back only when a person starts it, and a user who mistyped its address should find out
-// immediately.
+// healable reports whether retrying at once may help. A refused connection is not retried: a service that is not
+// running stays down until a person starts it, and a user who mistyped its address should find out immediately.
 func healable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient && !e.Refused
@@ -192,7 +191,7 @@ func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) erro
 	return e
 }
 
-// isContextLength recognizes the errors by which services report that the request is too long: OpenAI's code, and the
+// isContextLength reports whether an error means that the request is too long. It recognizes OpenAI's code, and the
 // messages of vLLM, llama.cpp, Anthropic and Ollama.
 func isContextLength(status int, code, low string) bool {
 	if code == "context_length_exceeded" || code == "exceed_context_size_error" {
@@ -223,7 +222,7 @@ func namesSampling(low string) bool {
 	return false
 }
 
-// isLibraryRefusal reports whether go-openai rejected the request, unsent, because of the model's name.
+// isLibraryRefusal reports whether go-openai rejected the request because of the model's name, without sending it.
 func isLibraryRefusal(err error) bool {
 	for _, e := range []error{openai.ErrReasoningModelMaxTokensDeprecated, openai.ErrReasoningModelLimitationsOther,
 		openai.ErrReasoningModelLimitationsLogprobs, openai.ErrReasoningSamplingUnsupported} {

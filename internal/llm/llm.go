@@ -1,12 +1,11 @@
 // Package llm talks to language models over the OpenAI protocol. It provides chat completions from any base URL,
-// retries, budgets in tokens and money, a scripted model that is part of the product, and recording and replaying of
-// real conversations.
+// retries, and budgets in tokens and money. It also contains a scripted model, which is part of the product.
 //
 // The types are in this file. [Client] (client.go, errors.go) sends [Request] values and distinguishes temporary
-// failures from permanent ones. [Budget] and [Allowance] (budget.go) keep the accounts for days and questions. The
-// worst case of each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted
-// model: a text file of questions and answers, served over the same protocol as a real model. Real conversations are
-// recorded and replayed below the client, by internal/httprr as its transport.
+// failures from permanent ones. [Budget] and [Allowance] (budget.go) limit what is spent per day and per question. The
+// maximum cost of each attempt is reserved before it is sent, so the limits are hard. [Script] (script.go) is the
+// scripted model: a text file of questions and answers, served over the same protocol as a real model. To record and
+// replay real conversations, use internal/httprr as the client's transport.
 //
 // No error or log line from this package contains a key: [Secret] values are never printed, and text from outside is
 // scrubbed.
@@ -44,8 +43,8 @@ type Message struct {
 
 // Request asks for one completion or, if N > 1, for several samples.
 type Request struct {
-	// Purpose, Part and Subject describe the purpose of the call. They are sent to logs, traces and the scripted model,
-	// never to a real model.
+	// Purpose, Part and Subject describe the purpose of the call. They are used in logs and traces and sent to the
+	// scripted model, but never to a real model.
 	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, judge, …
 	Part    string `json:"part,omitempty"` // the step number for act; the entity ID for prune
 	Subject string `json:"-"`              // the current question, or the post to judge
@@ -59,7 +58,7 @@ type Request struct {
 	Seed        *int      `json:"seed,omitempty"`
 	JSON        bool      `json:"json,omitempty"` // request a JSON object
 
-	// Facts contains the same information as the messages, but as data. They are neither sent nor stored.
+	// Facts contains the same information as the messages, but as data. It is neither sent nor stored.
 	Facts *Facts `json:"-"`
 
 	// Live receives the message as it is generated, if the server streams and only one sample is requested. It is called
@@ -120,7 +119,7 @@ type Usage struct {
 	// the part of InputTokens that the server reported as cached
 	CachedTokens int     `json:"cached_tokens,omitempty"`
 	USD          float64 `json:"usd"`
-	// number of calls that returned no figures; they count with their maximum possible cost
+	// number of calls that reported no usage; they are charged at their maximum possible cost
 	Unmeasured int `json:"unmeasured,omitempty"`
 }
 
@@ -165,7 +164,7 @@ var (
 	ErrContextLength = errors.New("the request is longer than the model's context")
 )
 
-// Error is a failure of the model's service that persisted despite retries.
+// Error is a failure of the model's service that retries did not fix.
 type Error struct {
 	Status    int    // HTTP status, 0 for a network error
 	Code      string // the service's own error code; may be empty

@@ -18,9 +18,9 @@ func (c *Client) server(model string) string {
 	return "model " + politehttp.ShownURL(c.cfg.BaseURL) + " " + model
 }
 
-// rest waits until the pause that the server requested for a model is over, regardless of which process received that
-// request. If the remaining pause is longer than the client may wait, rest returns an error that states the remaining
-// time, and nothing is sent.
+// rest waits until the pause that the server requested for a model is over, no matter which process was told to pause.
+// If the remaining pause is longer than the client may wait, rest returns an error that states the remaining time, and
+// nothing is sent.
 func (c *Client) rest(ctx context.Context, model string) error {
 	for {
 		asked, cancel := context.WithTimeout(ctx, noteTime)
@@ -45,7 +45,7 @@ func (c *Client) rest(ctx context.Context, model string) error {
 }
 
 // limited records, for all callers, that the server rejected a call because there were too many calls. The pause lasts
-// as long as the server requested, or for the duration wait if it did not request a pause.
+// as long as the server requested, or for wait if it did not request a pause.
 func (c *Client) limited(ctx context.Context, model string, r politehttp.Result, wait time.Duration, failure error) {
 	after, said := politehttp.RetryAfter(r.Header, c.clock.Now())
 	if said {

@@ -29,7 +29,7 @@ func TestPausesAreShared(t *testing.T) {
 			shared := politehttp.NewPauses(clock)
 			once := func(c *Config) { c.Pauses, c.Retry.Attempts = shared, 2 }
 			a, other, _ := setup(t, s.URL, once, nil)
-			a.clock = stuck{other} // the first client does not get to its second attempt
+			a.clock = stuck{other} // the first client fails before its second attempt
 			b, _, _ := setup(t, s.URL, once, nil)
 			b.clock = clock
 			if _, err := a.Complete(t.Context(), Request{}); !errors.Is(err, errStuck) {

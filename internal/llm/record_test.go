@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "record testdata/conversation.httprr aga
 
 const conversation = "testdata/conversation.httprr"
 
-// talk plays the recorded conversation: two steps, the second after a server failure, then two samples, then a request
-// without a script.
+// talk makes the calls of the recorded conversation: two steps, the second of which fails once, two samples, and a
+// request without a script.
 func talk(t *testing.T, baseURL string, rt http.RoundTripper) []*Response {
 	t.Helper()
 	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: baseURL + "/v1", APIKey: NewSecret(testKey),

@@ -52,11 +52,11 @@ import (
 // and the response contains the calls of "== act 1 tools", followed by a call to triage with the text under "== triage"
 // as its arguments.
 //
-// The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
-// space counts as one space. Task and text come from the request's metadata, not from its messages, so that the prompts
-// can change freely. If the snippets of several requests match, the longest one is used. A "=====" line separates the
-// samples of one response. If a line of a response starts with "== ", write it as "\== ". A Script does not change
-// after it has been read.
+// The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); any run
+// of white space equals one space. Task and text come from the request's metadata, not from its messages, so the
+// prompts can change freely. If the snippets of several requests match, the longest one is used. A "=====" line
+// separates the samples of one response. If a line of a response starts with "== ", write it as "\== ". A Script does
+// not change after it has been read.
 type Script struct {
 	requests []*scriptRequest
 }
@@ -93,7 +93,7 @@ const (
 	taskJudge    = Judge // its argument is the number of completed steps
 )
 
-// ParseScript reads a script. Its errors contain the line number.
+// ParseScript reads a script. Errors contain the line number.
 func ParseScript(r io.Reader) (*Script, error) {
 	p := &scriptParser{}
 	sc := bufio.NewScanner(r)
@@ -284,7 +284,7 @@ func splitSamples(lines []string) []string {
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
 // section returns the section that answers the call. For an act, feedback or judge call beyond the end of the script,
-// it is the last one. For a request with tools, it is a section that calls one of them, if there is one.
+// that is the last one of its kind. For a request with tools, it is a section that calls one of them, if there is one.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {
@@ -325,7 +325,7 @@ const (
 	metaSubject = "subject"
 )
 
-// scriptCall is what a chat request asks the script for.
+// scriptCall identifies the response that a chat request asks for.
 type scriptCall struct {
 	task, arg string
 	text      string // the question, or the post to judge

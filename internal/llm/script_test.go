@@ -178,7 +178,8 @@ func post(t *testing.T, h http.Handler, body string) (int, map[string]any) {
 	return rec.Code, m
 }
 
-// The shapes follow platform.openai.com/docs/api-reference/chat/object and its error object.
+// The JSON must have the form described in platform.openai.com/docs/api-reference/chat/object, and errors that of its
+// error object.
 func TestScriptServer(t *testing.T) {
 	h := mustScript(t, bakery).Handler()
 	ask := func(extra string) string {
@@ -253,7 +254,7 @@ func FuzzParseScript(f *testing.F) {
 	})
 }
 
-// A judgment is found by the number of completed steps. Beyond the end of the script, the last judgment is used.
+// Judgments are looked up by the number of completed steps. After the end of the script, the last judgment is used.
 func TestScriptedJudge(t *testing.T) {
 	s := mustScript(t, "== request\nq\n== judge 1\nPoints: 1 of 2\n=====\nPoints: 0 of 2\n== judge 2\nPoints: 2 of 2\n")
 	r := s.match("q")
@@ -264,9 +265,9 @@ func TestScriptedJudge(t *testing.T) {
 	}
 }
 
-// TestScriptedOpening checks a judgment that may also be the first turn of the run: the response is that turn, with the
-// judgment as its last call, and it fails as specified in both sections. Without the tool, or without a first turn for
-// the tools, the response is the text of the judgment.
+// TestScriptedOpening checks a request for a judgment that may also be the first turn of the run. The response is that
+// turn, with the judgment as its last call, and it fails as both sections specify. If the request does not have the
+// tool, or the script has no first turn for its tools, the response is the text of the judgment.
 func TestScriptedOpening(t *testing.T) {
 	h := mustScript(t, "== request\nq\n== triage fail 503\n{\"request\": true}\n== act 1\nAction: search(x)\n"+
 		"== act 1 tools fail 429\nI ask.\nCall: query {\"sparql\": \"ASK {}\"}\n").Handler()

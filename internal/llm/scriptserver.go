@@ -20,8 +20,8 @@ import (
 // Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It responds like a
 // real server, with usage figures, several samples, stop sequences, max_tokens, and errors as JSON. A question without
 // a script gets a 404 response with the code no_script, which [Client] turns into [ErrNoModel]; a task that is missing
-// from the script gets a 400 response with the code no_script_section. The only state is the number of times each
-// section with "fail" was requested; each handler starts at zero.
+// from the script gets a 400 response with the code no_script_section. The handler's only state is how many times each
+// section with "fail" has been requested; a new handler starts at zero.
 func (s *Script) Handler() http.Handler {
 	srv := &scriptServer{script: s, asked: map[*scriptSection]int{}}
 	mux := http.NewServeMux()
@@ -113,8 +113,8 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns the sections that answer a request, or the status, code and error with which to reject it. A judgment
-// that is also the first turn of the run has two sections.
+// find returns the sections that answer a request, or the status, code and error with which to reject it. If the
+// response is both a judgment and the first turn of the run, it returns two sections.
 func (s *scriptServer) find(asked chatRequest) ([]*scriptSection, int, string, error) {
 	call, err := readCall(asked.Metadata)
 	if err != nil {
@@ -150,7 +150,7 @@ func (r chatRequest) toolNames() []string {
 	return names
 }
 
-// nextFailure counts an attempt to use the sections and reports whether and how it fails.
+// nextFailure counts an attempt to use the sections. fails reports whether it must fail, and status how.
 func (s *scriptServer) nextFailure(sections []*scriptSection) (status int, fails bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func (r chatRequest) messages() []Message {
 			var parts []struct {
 				Text string `json:"text"`
 			}
-			_ = json.Unmarshal(m.Content, &parts) // neither a string nor parts: no text
+			_ = json.Unmarshal(m.Content, &parts) // if it is neither a string nor parts, there is no text
 			for _, p := range parts {
 				text += p.Text
 			}
@@ -241,7 +241,7 @@ func answer(req chatRequest, messages []Message, sections []*scriptSection) *scr
 		Model: cmp.Or(req.Model, ScriptModel)}
 	for i := range max(req.N, 1) {
 		text := section.samples[min(i, len(section.samples)-1)]
-		if len(sections) > 1 { // the judgment, and the first turn of the run
+		if len(sections) > 1 { // both a judgment and the first turn of the run
 			text = strings.TrimSuffix(text, "\n") + "\nCall: " + taskTriage + " " + sections[0].samples[0]
 		}
 		text = cutAtStop(text, req.stops())

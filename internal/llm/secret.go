@@ -30,7 +30,7 @@ func (s Secret) String() string {
 // Format writes ****** for every verb and flag.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(s.String())) }
 
-// MarshalText writes ******, so that JSON does too.
+// MarshalText writes ******, so encoding/json does too.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // LogValue shows ****** to slog.

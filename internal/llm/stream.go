@@ -29,8 +29,8 @@ func (c *Client) live(req Request, wire openai.ChatCompletionRequest) bool {
 	return req.Live != nil && wire.N <= 1 && !c.noStream.Load()
 }
 
-// stream makes a streamed call and returns the assembled message. It also accepts a response that is not streamed. If
-// refused is true, the server does not stream, and nothing was billed.
+// stream makes a streamed call and returns the assembled message. It also accepts a response that is not streamed.
+// refused reports whether the server rejected streaming, in which case nothing was billed.
 func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wire openai.ChatCompletionRequest,
 	live func(Delta)) (raw openai.ChatCompletionResponse, reasoning string, refused bool, err error) {
 	live(Delta{Reset: true})
@@ -156,8 +156,7 @@ func (a *assembly) response() openai.ChatCompletionResponse {
 	return a.raw
 }
 
-// refusesStream reports whether a response means that the server does not stream, or does not support the option for
-// usage figures.
+// refusesStream reports whether a response means that the server does not support streaming or stream_options.
 func refusesStream(status int, body string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
@@ -167,8 +166,8 @@ func refusesStream(status int, body string) bool {
 	return false
 }
 
-// events is the body of a streamed response. It omits comment lines, which go-openai would mistake for part of an
-// error. It collects the "reasoning" field, which go-openai does not read.
+// events is the body of a streamed response without its comment lines, which go-openai would mistake for part of an
+// error. It collects the values of the "reasoning" field, which go-openai does not read.
 type events struct {
 	body    io.ReadCloser
 	lines   *bufio.Reader

@@ -40,8 +40,7 @@ func (s *shown) live(d Delta) {
 	s.call.WriteString(d.Call)
 }
 
-// TestStream checks that a message assembled from its pieces is the same as one that arrives whole, and that the
-// listener sees it grow.
+// TestStream checks that a streamed message is the same as one that arrives whole, and that the listener sees it grow.
 func TestStream(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
@@ -115,7 +114,7 @@ func TestStream(t *testing.T) {
 			if tt.retries == 0 && (resp.Usage.InputTokens != 1000 || resp.Usage.OutputTokens != 100) {
 				t.Errorf("usage %+v", resp.Usage)
 			}
-			if len(tt.replies) == 3 { // once rejected, streaming is not tried again
+			if len(tt.replies) == 3 { // streaming must not be tried again after a rejection
 				if _, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}},
 					Live: got.live}); err != nil ||
 					s.bodies[2]["stream"] == true {
@@ -141,8 +140,8 @@ func TestNoStream(t *testing.T) {
 	}
 }
 
-// TestScriptedCalls checks that the scripted model calls tools if the request has any, using sections for tools or
-// ordinary sections, and that it streams the same message.
+// TestScriptedCalls checks that the scripted model calls tools if the request has any, whether the section is for tools
+// or not, and that it streams the same message.
 func TestScriptedCalls(t *testing.T) {
 	script, err := ParseScript(strings.NewReader("== request\nWho?\n== act 1\nThought: I look.\nAction: search(x)\n" +
 		"== act 1 tools\nI look.\nCall: search {\"text\":\n  \"x\"}\nCall: broken {\"text\":\nCall: stop\n== feedback 1\nCall: give_feedback {\"status\":\"done\"}\n"))

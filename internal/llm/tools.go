@@ -15,7 +15,7 @@ import (
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`       // JSON schema for the arguments object; nil if there are none
+	Parameters  json.RawMessage `json:"parameters"`       // JSON schema for the arguments object; nil if it has none
 	Strict      bool            `json:"strict,omitempty"` // whether the server must make the model follow the schema
 }
 
@@ -41,8 +41,8 @@ const (
 // work.
 var ErrNoTools = errors.New("the language model does not accept tool definitions")
 
-// ErrNoStrict means that the server cannot enforce schemas, or not these schemas. The same request without Strict and
-// with simpler schemas may work.
+// ErrNoStrict means that the server cannot enforce any schemas, or cannot enforce the request's. The same request
+// without Strict and with simpler schemas may work.
 var ErrNoStrict = errors.New("the language model's server does not accept strict schemas")
 
 // Equal reports whether two messages are equal in every field.
@@ -137,9 +137,9 @@ func reasonings(body []byte) []string {
 	return out
 }
 
-// refusesStrict reports whether an error means that the server does not accept strict schemas: the field itself, this
-// schema, or the syntax of part of it. Some servers support only part of JSON Schema (llama.cpp with its grammars,
-// Gemini with its protocol buffers). A false positive costs only one more failed call.
+// refusesStrict reports whether an error means that the server does not accept the "strict" field, the schema, or some
+// syntax in the schema. Some servers support only part of JSON Schema (llama.cpp with its grammars, Gemini with its
+// protocol buffers). A wrong guess costs only one more failed call.
 func refusesStrict(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
@@ -160,8 +160,9 @@ func isStrict(tools []Tool) bool {
 	return slices.ContainsFunc(tools, func(t Tool) bool { return t.Strict })
 }
 
-// refusesTools reports whether an error means that the server does not accept tools: an unknown or unsupported argument
-// in OpenAI and Azure, the messages of Ollama and OpenRouter, and missing options in vLLM and llama.cpp.
+// refusesTools reports whether an error means that the server does not accept tools. OpenAI and Azure report an unknown
+// or unsupported argument, vLLM and llama.cpp report missing options, and Ollama and OpenRouter have messages of their
+// own.
 func refusesTools(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError,

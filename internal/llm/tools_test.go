@@ -99,8 +99,8 @@ func TestMissingIDsAreUnique(t *testing.T) {
 	}
 }
 
-// The response has parallel calls in order, arguments as text even if they are not JSON, reasoning under both names,
-// and new IDs where they were missing.
+// Parallel calls are returned in order, with their arguments as text even if they are not JSON. Reasoning is read under
+// both names, and missing IDs are filled in.
 func TestToolCallsAreRead(t *testing.T) {
 	noID := withCalls("", "", "search", `{}`, "stop", "")
 	noID.body = strings.NewReplacer(`"id":"csearch",`, "", `"id":"cstop"`, `"id":""`).Replace(noID.body)
@@ -138,7 +138,8 @@ func TestToolCallsAreRead(t *testing.T) {
 	}
 }
 
-// If a server numbers its calls starting at 1 in every message, they get IDs that are new in the conversation.
+// If a server numbers its calls from 1 in every message, the client replaces the numbers with IDs that are new in the
+// conversation.
 func TestRepeatedIDs(t *testing.T) {
 	s := serve(t, withCalls("", "", "search", `{}`))
 	c, _, _ := setup(t, s.URL, nil, nil)
@@ -184,7 +185,7 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 }
 
-// The booked worst case covers definitions, calls and results.
+// The worst case that is booked includes definitions, calls and results.
 func TestToolsAreBooked(t *testing.T) {
 	s := serve(t, withCalls("", "", "search", `{"text":"a"}`))
 	c, _, _ := setup(t, s.URL, nil, nil)
@@ -199,8 +200,8 @@ func TestToolsAreBooked(t *testing.T) {
 	}
 }
 
-// The messages come from the named servers: OpenAI's from its reference, Pydantic's for a model that forbids extra
-// fields, llama.cpp's for its grammars, and Gemini's for protocol buffers.
+// The messages are those of the named servers: OpenAI's as in its reference, Pydantic's for a model that forbids extra
+// fields, llama.cpp's about grammars, and Gemini's about protocol buffers.
 func TestServerWithoutStrictSchemas(t *testing.T) {
 	for name, r := range map[string]reply{
 		"OpenAI":    failing(400, "", "Invalid schema for function 'search': In context=(), 'required' is required to be supplied"),

@@ -1,6 +1,6 @@
-// Package logid adds the same ID to all log lines of one request, from the HTTP request or the comment on the forum
-// down to the model and graph calls. The handler adds a "request" attribute to each line that is logged with the
-// request's context ([slog.Logger.InfoContext] and similar methods).
+// Package logid adds an ID to all log lines of a request, from the HTTP request or the forum comment down to the calls
+// to models and graphs. The handler adds a "request" attribute to each line that is logged with the request's context
+// ([slog.Logger.InfoContext] and similar methods).
 package logid
 
 import (

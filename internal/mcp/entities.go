@@ -17,7 +17,7 @@ import (
 const (
 	maxNames      = 20
 	maxName       = 200 // characters
-	maxHits       = 20  // entities found for a name
+	maxHits       = 20  // hits returned for a name
 	pageValues    = 5   // values of a property on an entity's page
 	maxTriples    = 100
 	maxStatements = 200
@@ -389,8 +389,8 @@ func (s *server) triples(ctx context.Context, in triplesIn) (out rowsOut, err er
 // variables are the columns of list_triples.
 var variables = [3]string{"?subject", "?property", "?object"}
 
-// node returns a node in a call as SPARQL, or "" if the call does not specify one. Position 0 is the subject, 1 the
-// property, 2 the object.
+// node converts an argument that names a node to SPARQL, or returns "" if arg is empty. place is 0 for the subject, 1
+// for the property, and 2 for the object.
 func node(src *agent.Source, arg string, place int) (string, error) {
 	arg = strings.TrimSpace(arg)
 	if arg == "" {

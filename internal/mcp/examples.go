@@ -11,7 +11,7 @@ import (
 // exampleURI is the URI of an example as a resource.
 func exampleURI(id string) string { return "example:///" + url.PathEscape(id) }
 
-// addExamples adds each example as a resource, and the method for writing queries as a prompt.
+// addExamples adds each example as a resource, and a prompt that explains how to find a query.
 func (s *server) addExamples(m *sdk.Server) {
 	for _, x := range s.Examples {
 		uri, text := exampleURI(x.ID), "# "+x.Question+"\n\n"+x.SPARQL+"\n"
@@ -31,7 +31,7 @@ func (s *server) addExamples(m *sdk.Server) {
 		})
 }
 
-// method describes how an expert works. %s is the question.
+// method describes how an expert finds a query. %s is the question.
 const method = `Find the SPARQL query that answers this question:
 
 %s

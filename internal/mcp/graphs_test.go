@@ -106,8 +106,8 @@ func on(name string, args map[string]any) map[string]any {
 }
 
 // TestEachToolNamesGraphs checks that each tool lists the graphs in its schema, that it rejects any other graph with an
-// error that lists the valid ones, and that it does not reveal why a graph cannot be opened. The exception is
-// rewrite_query, which does not need a graph.
+// error that lists the valid ones, and that it does not reveal why a graph cannot be opened. It skips rewrite_query,
+// which does not need a graph.
 func TestEachToolNamesGraphs(t *testing.T) {
 	s := inMemory(t, newServer(t))
 	tools, err := s.ListTools(t.Context(), nil)

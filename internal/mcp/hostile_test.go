@@ -155,7 +155,7 @@ func TestHostileArguments(t *testing.T) {
 					args[name] = text
 				case "array":
 					args[name] = []string{text, text}
-				default: // a number; a string instead is an error
+				default: // a number, so a string is an error
 					args[name] = text
 				}
 				got, failed, other := answerOf(ctx, s, tool, args)

@@ -38,10 +38,10 @@ func (g faulty) Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
 	return g.Graph.Entity(ctx, id, lang)
 }
 
-// waiting and canceled report the progress of the question "wait".
+// waiting is closed when the question "wait" is asked, and canceled when its context is done.
 var waiting, canceled = make(chan struct{}), make(chan struct{})
 
-// asker answers every question with the same query, after two steps, and reports its graphs.
+// asker answers every question with the same query after two steps, and reports the graphs that it may use.
 type asker struct{ kgs agent.Sources }
 
 func (a asker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {

@@ -27,7 +27,7 @@ const (
 	maxCell  = 2000
 )
 
-// clamp limits a number in a call to the range from 1 to most. If the call does not set a number, it returns usual.
+// clamp returns the smaller of n and most, or usual if the call did not set n.
 func clamp(n, usual, most int) int {
 	if n <= 0 {
 		return usual
@@ -216,7 +216,7 @@ func (s *server) rows(ctx context.Context, src *agent.Source, t *kg.Table, offse
 	return out
 }
 
-// labels returns the labels for the IDs, or none if they cannot be fetched. Labels help, but nothing depends on them.
+// labels returns the labels for the IDs, or none if they cannot be fetched. Labels are helpful, but not necessary.
 func (s *server) labels(ctx context.Context, src *agent.Source, ids []string, lang string) map[string]string {
 	if src.Labels == nil || len(ids) == 0 {
 		return nil

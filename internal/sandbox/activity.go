@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Activity watches the bot's requests to the sandbox, so that the forum page can show what the bot is doing.
+// Activity watches the bot's requests to the sandbox, so the forum page can show what the bot is doing.
 type Activity struct {
 	name string // the program's name, as at the start of its User-Agent
 	now  func() time.Time
@@ -21,7 +21,7 @@ func NewActivity(name string, now func() time.Time) *Activity {
 	return &Activity{name: name, now: now}
 }
 
-// fresh is how long a request counts as the bot's current activity.
+// fresh is how long Status keeps reporting a request.
 const fresh = 3 * time.Second
 
 // Watch records the requests of the program's own clients.
@@ -36,8 +36,8 @@ func (a *Activity) Watch(next http.Handler) http.Handler {
 	})
 }
 
-// doing returns the purpose of a request, or "" if the request is not from the bot or is not part of answering a
-// question.
+// doing returns what the bot is doing when it sends a request, or "" if the request is not from the bot or has nothing
+// to do with a question.
 func (a *Activity) doing(r *http.Request) string {
 	if !strings.HasPrefix(r.UserAgent(), a.name+"/") {
 		return ""

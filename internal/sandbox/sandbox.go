@@ -3,9 +3,9 @@
 // and most tests run against it.
 //
 // The graph's data, the forum page and the model's script are files in data/, embedded in the program. Everything is
-// accessed over HTTP with the protocols of the real services, so that the bot runs the same code as in production:
-// /sparql is a SPARQL 1.1 endpoint, /w/api.php is the wiki with Wikibase's entity search, and /v1/chat/completions is
-// the model.
+// accessed over HTTP with the protocols of the real services, so the bot runs the same code as in production: /sparql
+// is a SPARQL 1.1 endpoint, /w/api.php is the wiki with Wikibase's entity search, and /v1/chat/completions is the
+// model.
 package sandbox
 
 import (
@@ -75,7 +75,7 @@ func ArchivePage() (string, error) {
 	return string(b), err
 }
 
-// FollowUps returns the comments that the built-in script can answer in addition to the seeded requests.
+// FollowUps returns comments on the seeded threads that the built-in script can also answer.
 func FollowUps() ([]wiki.FollowUp, error) {
 	b, err := files.ReadFile("data/followups.txt")
 	if err != nil {
@@ -99,7 +99,7 @@ func BotPage() (string, error) {
 	return string(b), err
 }
 
-// Parts specifies the servers to assemble. Each may be nil; requests to its paths then get a 404 response.
+// Parts specifies the servers to assemble. Each may be nil, in which case requests to its paths get a 404 response.
 type Parts struct {
 	Graph     *embedded.Graph
 	Public    bool // whether other websites may read the graph

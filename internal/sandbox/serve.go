@@ -14,7 +14,7 @@ type Limits struct {
 	Connections int           // maximum number of open connections; others wait until one closes
 	Header      time.Duration // time to send a request's header
 	Body        time.Duration // time to send its body
-	Answer      time.Duration // time to read the response, unless the handler sets its own limit
+	Answer      time.Duration // time to receive the response, unless the handler sets its own limit
 	Idle        time.Duration // time between two requests on a connection
 }
 
@@ -33,8 +33,8 @@ func (l Limits) Server(h http.Handler, now func() time.Time) *http.Server {
 		IdleTimeout: l.Idle}
 }
 
-// bodies limits the time for reading request bodies. The server's own ReadTimeout would still apply after the body and
-// end long queries.
+// bodies limits the time for reading request bodies. http.Server.ReadTimeout would stay in effect after the body has
+// been read, and cut off long queries.
 func (l Limits) bodies(next http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {

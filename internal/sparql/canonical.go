@@ -10,15 +10,15 @@ import (
 
 // Canonical returns a string that does not depend on the order of statements, columns, group elements or UNION
 // branches, on how property lists, blank nodes, inverse paths and IRIs are written, or on variable names. Two queries
-// with the same string are almost always equivalent. There can be exceptions, because variables are distinguished only
-// by conditions up to a few steps away, and because the order of conditions is ignored within an expression that
-// contains a group. Use Canonical to find duplicates of a query, not to prove that two queries are equivalent.
+// with the same string are almost always equivalent, but not always, because variables are distinguished only by
+// conditions up to a few steps away, and because the order of conditions is ignored within an expression that contains
+// a group. Use Canonical to find duplicates of a query, not to prove that two queries are equivalent.
 func Canonical(q *Query) string {
 	root := canonicalQuery(q)
 	var leaves []*piece
 	root.leaves(&leaves)
 	colors := map[string]string{}
-	rounds := 5 // how many steps away a condition may be and still distinguish two variables
+	rounds := 5 // a condition distinguishes two variables if it is at most this many steps away
 	if len(q.Text) > maxCanonical {
 		rounds = 0
 	}
@@ -48,7 +48,7 @@ func Canonical(q *Query) string {
 	return root.write(func(name string) string { return colorOf(colors, name) })
 }
 
-// maxCanonical is the query length, in bytes, beyond which [Canonical] does not distinguish variables: the cost grows
+// maxCanonical is the length in bytes of the longest query in which [Canonical] distinguishes variables. The cost grows
 // with the square of the length.
 const maxCanonical = 20_000
 

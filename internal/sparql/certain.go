@@ -66,8 +66,8 @@ func (c *certainty) group(g *Group) map[string]bool {
 	return out
 }
 
-// service adds the variables that a service certainly binds. The label service does not certainly bind any, and a
-// SILENT service may fail.
+// service adds the variables that a service is certain to bind. There are none for the label service, or for a SILENT
+// service, which may fail.
 func (c *certainty) service(x *Service, out map[string]bool) {
 	if x.Silent || x.Kind() == LabelService {
 		return

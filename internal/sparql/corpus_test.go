@@ -96,8 +96,8 @@ func TestCorpusLaws(t *testing.T) {
 	}
 }
 
-// checkLaws checks the invariants of every query: printing, annotating and the posting form are fixed points and
-// preserve the meaning.
+// checkLaws checks that printing a query, annotating it, and converting it to the posting form preserve its meaning,
+// and that repeating any of them changes nothing.
 func checkLaws(t *testing.T, id string, q *Query) {
 	t.Helper()
 	printed := q.String()

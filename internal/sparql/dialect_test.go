@@ -9,13 +9,13 @@ import (
 //go:embed testdata/blazegraph.txt
 var blazegraphTable string
 
-// standardOnly contains queries from the table that SPARQL 1.1 allows although Blazegraph 2.1.5 rejects them, or that
-// we reject on purpose.
+// standardOnly contains queries on which our parser differs from Blazegraph 2.1.5 on purpose, and why: SPARQL 1.1
+// allows them and Blazegraph rejects them, or only we reject them.
 var standardOnly = map[string]string{
 	"PREFIX a: <http://a/> PREFIX a: <http://b/> SELECT * { ?x a:b ?c }": "a prefix may be declared again (section 4.1.1 does not forbid it; W3C test syn-pname)",
 }
 
-// TestBlazegraphTable compares the parser with the verdicts of the query service's own parser.
+// TestBlazegraphTable checks that our parser accepts the same queries as the query service's own.
 func TestBlazegraphTable(t *testing.T) {
 	n := 0
 	for _, line := range strings.Split(blazegraphTable, "\n") {

@@ -4,9 +4,9 @@
 //
 // # From text to tree
 //
-// [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected and a hint.
-// [Query.String] and [Print] write the canonical layout; printing a printed query changes nothing. Names are resolved:
-// an undeclared prefix is assumed to be one of Wikidata's ([rdf.Prefixes]).
+// [Parse] turns text into a [Query], or returns [Errors] that say where each mistake is, what was found, what was
+// expected and how to correct it. [Query.String] and [Print] write the canonical layout; printing a printed query
+// changes nothing. Names are resolved: an undeclared prefix is assumed to be one of Wikidata's ([rdf.Prefixes]).
 //
 // # The tree
 //

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Error is one mistake in a query, with its position. Line and Column start at 1 (Column counts characters), and Offset
-// at 0 (in bytes).
+// Error is one mistake in a query, with its position. Line and Column start at 1; Column counts characters. Offset
+// starts at 0 and counts bytes.
 type Error struct {
 	Line, Column, Offset int
 	Found                string // the offending piece of the text, shortened; "end of query" at the end

@@ -30,7 +30,7 @@ func TestMistakes(t *testing.T) {
 	tests := []struct {
 		name, query  string
 		line, column int
-		says, hint   string // parts of message and hint
+		says, hint   string // substrings of the message and the hint
 	}{
 		{"missing brace", "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 .", 2, 21, "brace opened at line 1, column 17",
 			"add the missing }"},
@@ -110,7 +110,8 @@ func TestBareAddress(t *testing.T) {
 	}
 }
 
-// TestSeveralMistakes checks that parsing continues after a mistake, and that consequential errors are not reported.
+// TestSeveralMistakes checks that parsing continues after a mistake, and that errors that only result from an earlier
+// one are not reported.
 func TestSeveralMistakes(t *testing.T) {
 	_, err := Parse("SELECT ?x {\n  ?x wdt:P31 .\n  ?x wdt:P21 wd:Q1 .\n  FILTER(?x = )\n  OPTIONAL { ?x foo:bar ?y }\n  ?x wdt:P1 ?z\n}")
 	var es Errors

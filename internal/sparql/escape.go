@@ -91,7 +91,7 @@ func unescape(s string, local bool) string {
 
 // plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as \u007C\u007C
 // for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything else is left unchanged.
-// Positions after a resolved escape refer to the new text.
+// Positions in the result differ from those in text after the first resolved escape.
 func plainPunctuation(text string) string {
 	if !strings.Contains(text, `\u00`) {
 		return text

@@ -54,7 +54,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzPrint checks that printing, annotating and the posting form are fixed points and preserve the meaning.
+// FuzzPrint checks that printing a query, annotating it, and converting it to the posting form preserve its meaning,
+// and that repeating any of them changes nothing.
 func FuzzPrint(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -82,8 +83,8 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestCommentsAnywhere inserts comments between the tokens of queries. Comments may move, but none are lost, and
-// printing is still a fixed point.
+// TestCommentsAnywhere inserts comments between the tokens of queries. Comments may move, but none may be lost, and
+// printing a printed query must still change nothing.
 func TestCommentsAnywhere(t *testing.T) {
 	queries := seeds(t)
 	for _, line := range strings.Split(blazegraphTable, "\n") {
@@ -115,7 +116,7 @@ func TestCommentsAnywhere(t *testing.T) {
 	}
 }
 
-// sprinkle inserts a comment after about one in every density tokens, sometimes on a separate line.
+// sprinkle inserts a comment after about one in density tokens, sometimes on a separate line.
 func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 	var b strings.Builder
 	l := lexer{text: query}

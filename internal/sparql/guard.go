@@ -8,8 +8,8 @@ import (
 
 // Guard rejects anything that must never be sent to an endpoint: an update; a SERVICE whose endpoint is a variable or
 // is not allowed; a FROM clause with an IRI that is not allowed, since some engines fetch it; and a call to a wiki
-// outside Wikimedia through wikibase:mwapi. Wikidata's own services (label, around, box, mwapi, gas, slice, sample) do
-// not need permission. The error is an *[Error] that contains the position. If allow is nil, no endpoint is allowed.
+// outside Wikimedia through wikibase:mwapi. Wikidata's own services (label, around, box, mwapi, gas, slice, sample) are
+// always allowed. The error is an *[Error] that contains the position. If allow is nil, no endpoint is allowed.
 func Guard(q *Query, allow func(iri string) bool) error {
 	if q.Form == Update {
 		return guardError(q, Span{}, q.Operation, "this is an update ("+q.Operation+"); only reading is allowed",

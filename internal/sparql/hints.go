@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// hint suggests how to correct a common mistake, given that the current token was found instead of what was expected.
+// hint suggests how to correct a common mistake at the current token, where something else was expected.
 func (p *parser) hint(expected string) string {
 	if expected == "AS ?name" {
 		return p.nameHint()
@@ -72,7 +72,7 @@ func (p *parser) symbolHint(expected string) string {
 
 const notEqual = "\"not equal\" is written !="
 
-// angleHint guesses the intention behind < or >.
+// angleHint guesses what < or > was meant to be.
 func (p *parser) angleHint() string {
 	next := p.at(int(p.tok.end))
 	switch {

@@ -11,7 +11,7 @@ import (
 type Identifier struct {
 	ID       string   // Q42, P31, L7
 	Prefixes []string // prefixes of the Wikidata namespaces in which it is used, sorted: wd, wdt, p, ps, pq …
-	Span     Span     // its first position
+	Span     Span     // where it is first used
 }
 
 // Property reports whether the identifier is a P ID.
@@ -57,7 +57,8 @@ func prefixOf(iri string) string {
 	return ""
 }
 
-// IDs returns the IDs of the identifiers that are properties (or, if properties is false, that are not), in order.
+// IDs returns the IDs of the properties among the identifiers or, if properties is false, of all others. It keeps their
+// order.
 func IDs(ids []Identifier, properties bool) []string {
 	out := []string{}
 	for _, i := range ids {

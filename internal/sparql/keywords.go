@@ -2,7 +2,7 @@ package sparql
 
 import "strings"
 
-// keyword is a keyword of the language; kwNone is any other word. Functions and aggregates are also keywords.
+// keyword identifies a keyword of the language, including functions and aggregates. kwNone stands for any other word.
 type keyword uint8
 
 const (
@@ -214,8 +214,8 @@ func (k keyword) aggregate() bool { return k >= kwCount && k <= kwGroupConcat }
 
 func (k keyword) function() bool { return k >= kwStr }
 
-// glued returns the length of the first of several keywords that are written without spaces between them, such as
-// LIMIT10 or SELECTDISTINCT, which Blazegraph splits. It returns 0 if w is not such a word.
+// glued returns the length of the keyword at the start of w if it is written without a space before another keyword or
+// a number, as in SELECTDISTINCT or LIMIT10, which Blazegraph splits. Otherwise, it returns 0.
 func glued(w string) int {
 	if len(w) > 40 {
 		return 0

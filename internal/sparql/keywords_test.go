@@ -28,8 +28,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// Prefixes keep their own namespaces even if there are more of them, in varying order, than the parser remembers. So do
-// the empty prefix and a prefix that redeclares a predefined one.
+// Prefixes keep their namespaces even if a query mixes more of them than the parser remembers. So do the empty prefix
+// and a prefix that redeclares a predefined one.
 func TestManyPrefixes(t *testing.T) {
 	q, err := Parse(`PREFIX a: <http://a/> PREFIX b: <http://b/> PREFIX c: <http://c/> PREFIX d: <http://d/> PREFIX : <http://e/> PREFIX wd: <http://first/>
 PREFIX wd: <http://mine/>

@@ -9,11 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// labelService implements SERVICE wikibase:label. It runs after everything else in its group except the filters. For
-// each output, it uses the first language in the chain that has text; if no language has a label, the label is the end
-// of the IRI (the Q or P ID). In automatic mode (if the service contains no patterns), it binds the columns of the
-// enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User
-// Manual, section Label service.
+// labelService implements SERVICE wikibase:label. The label service runs after everything else in its group except the
+// filters. For each output, it uses the first language in the chain that has a text; if no language has a label, the
+// label is the end of the IRI (the Q or P ID). In automatic mode (if the service contains no patterns), it binds the
+// columns of the enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query
+// service/User Manual, section Label service.
 type labelService struct {
 	langs []string
 	items []labelItem
@@ -45,7 +45,7 @@ type labelKey struct {
 
 const languageParam = rdf.Wikibase + "language"
 
-// labelService compiles the service for the group that b has built. It returns nil if the service has nothing to do.
+// labelService compiles a label service in the group that b has built. It returns nil if the service has nothing to do.
 func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelService {
 	l := &labelService{}
 	for _, p := range s.Params() {

@@ -108,7 +108,7 @@ func hungryQueries() map[string]string {
 }
 
 // TestPeakMemory checks that the heap stays close to MaxMemory whatever a query does. It allows 50% more for the
-// allocator and garbage, and a few megabytes for the runtime and for a string in transit.
+// allocator and garbage, and a few megabytes for the runtime and for a string that is being copied.
 func TestPeakMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory distorts the measurement; run go test without -race")
@@ -121,7 +121,7 @@ func TestPeakMemory(t *testing.T) {
 			sink := &countingSink{}
 			var err error
 			peak := peakHeap(func() { err = g.Stream(context.Background(), q, sink) })
-			// on a slow machine, the time limit ends the query first
+			// on a slow machine, the query may reach its time limit first
 			if kind := kg.KindOf(err); err != nil && kind != kg.TooGreedy && kind != kg.Timeout {
 				t.Errorf("after %d rows: %v", sink.rows, err)
 			}
@@ -191,8 +191,8 @@ func TestLongQueryText(t *testing.T) {
 	}
 }
 
-// TestMemoryGivenBack checks that a query that repeats sorting, grouping and tests for every row needs only the memory
-// of a single iteration.
+// TestMemoryGivenBack checks that a query that sorts, groups or tests again for every row needs only as much memory as
+// for a single row.
 func TestMemoryGivenBack(t *testing.T) {
 	g := denseGraph(t, 20, Options{MaxMemory: 2 << 20})
 	for _, q := range []string{
@@ -210,7 +210,7 @@ func TestMemoryGivenBack(t *testing.T) {
 // TestReplaceSizes checks that the size of a replacement is computed in advance: a string that fits is created,
 // whatever the pattern, and one that does not fit is rejected.
 func TestReplaceSizes(t *testing.T) {
-	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // limits strings to 1 MB
+	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // so a string may have up to 1 MB
 	for _, c := range []struct {
 		expr string
 		want string // "" if rejected

@@ -60,7 +60,8 @@ func (u *unionOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// filterOp passes on the rows for which its condition is true. An error in the condition does not count as true.
+// filterOp passes on the rows for which its condition is true. A row for which the condition fails with an error is
+// dropped.
 type filterOp struct{ cond condFn }
 
 func (f *filterOp) build(ex *exec, next runner) runner {
@@ -126,7 +127,7 @@ func (e *extendOp) build(ex *exec, next runner) runner {
 // optionalOp implements OPTIONAL: it yields the row with each solution of inner, or the row alone if there is none.
 type optionalOp struct {
 	inner op
-	conds []filterPart // checked on the joined row if the outer row could not be passed to inner
+	conds []filterPart // checked on the joined row when inner does not receive the outer row
 }
 
 func (o *optionalOp) build(ex *exec, next runner) runner {
@@ -162,8 +163,8 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// minusOp implements MINUS. It tests each row either by running inner or by searching table, which contains the group's
-// solutions.
+// minusOp implements MINUS. To test a row, it either runs inner or searches table, which contains the solutions of the
+// MINUS group.
 type minusOp struct {
 	inner  op
 	table  *tableOp

@@ -11,7 +11,7 @@ import (
 )
 
 // path adds a path pattern to the group (SPARQL 1.1, section 18.2.2.4): sequences become joins and alternatives become
-// unions, which keep duplicates; repetitions become closures, which have none.
+// unions, both of which keep duplicates; repetitions become closures, which drop them.
 func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	c := b.c
 	if !c.tick() {
@@ -53,7 +53,7 @@ func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	}
 }
 
-// sub returns a group of the parts that f adds.
+// sub returns a group with the parts that f adds.
 func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	in := &groupBuilder{c: b.c, sc: b.sc, segs: []segment{{}}}
 	f(in)
@@ -107,10 +107,10 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 	return fwd, bwd
 }
 
-// walk visits the nodes that a path leads to from n. It may visit a node more than once.
+// A walk visits the nodes that a path reaches from n. It may visit a node more than once.
 type walk func(ex *exec, n value.ID, visit func(value.ID) error) error
 
-// walker compiles a path into a walk, which goes backward if back is true.
+// walker compiles a path into a walk, which follows the path backward if back is true.
 func (c *compiler) walker(p *sparql.Path, back bool) walk {
 	if !c.tick() || !c.book(partSize) {
 		return func(*exec, value.ID, func(value.ID) error) error { return nil }

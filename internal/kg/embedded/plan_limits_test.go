@@ -85,13 +85,13 @@ func hugePlans() map[string]string {
 	}
 }
 
-// TestPlanningLimits checks that parsing and planning obey the time and memory limits, and report them as execution
-// does.
+// TestPlanningLimits checks that parsing and planning obey the time and memory limits, and report the same errors as
+// execution when they reach one.
 func TestPlanningLimits(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory distorts the measurement; run go test without -race")
 	}
-	limit := 50 * time.Millisecond // PLANNING_LIMIT overrides this: with more time, plans get larger
+	limit := 50 * time.Millisecond // PLANNING_LIMIT overrides this; a longer limit allows larger plans
 	if s := os.Getenv("PLANNING_LIMIT"); s != "" {
 		var err error
 		if limit, err = time.ParseDuration(s); err != nil {
@@ -127,7 +127,7 @@ func TestPlanningLimits(t *testing.T) {
 	}
 }
 
-// lookedAt is a context that counts how often it is checked.
+// lookedAt is a context that counts how often its error is checked.
 type lookedAt struct {
 	context.Context
 	times int
@@ -138,7 +138,7 @@ func (c *lookedAt) Err() error {
 	return c.Context.Err()
 }
 
-// A query with thousands of expressions per solution checks its time limit during expressions too, not only between
+// A query with thousands of expressions per solution must check its time limit while evaluating them, not only between
 // solutions, since a thousand solutions may take a second.
 func TestTimeLimitOfLongSolutions(t *testing.T) {
 	numbered := func(format string) string {

@@ -154,7 +154,7 @@ func (c *compiler) joinStep(p *progress, n node) {
 	p.add(o, in.cert, in.vars)
 }
 
-// composite reports whether a part is more than a store lookup, so that evaluating it only once may pay off.
+// composite reports whether a part is more than a store lookup, so evaluating it only once may pay off.
 func composite(n node) bool {
 	switch n.(type) {
 	case *groupNode, *unionNode, *selectNode:
@@ -205,7 +205,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	shared := in.vars.intersect(b.shared)
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, varSet{})
-	// Testing each row separately is correct only if the row and the inner solution are certain to share a variable.
+	// Testing each row separately is correct only if every row and every inner solution have a bound variable in common.
 	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) &&
 		p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
@@ -213,7 +213,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	return &minusOp{table: c.table(b.inner), shared: shared}
 }
 
-// estimate estimates the cost of a group whose joins run in the order that the planner would choose.
+// estimate estimates the cost of a group if its joins run in the order that the planner would choose.
 func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
 	if !c.tick() {
 		return estimate{1, 1}

@@ -45,8 +45,8 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 	return nil, out
 }
 
-// Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy,
-// TooLarge, QueryFailed. If the caller canceled ctx, the error is the context's.
+// Query runs a query and collects its result. Failures are *kg.Error values of kind SyntaxError, Refused, Timeout,
+// TooGreedy, TooLarge or QueryFailed. If the caller canceled ctx, the error is the context's.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
 	c := &collector{max: g.opts.MaxRows}
@@ -176,7 +176,7 @@ func (ex *exec) run(sink Sink) error {
 	return nil
 }
 
-// start starts a runner unless building it reached a limit.
+// start runs run, unless a limit was reached while run was being built.
 func (ex *exec) start(run runner) error {
 	if ex.Err == nil {
 		if err := run(); err != nil {

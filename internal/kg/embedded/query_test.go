@@ -79,8 +79,8 @@ func rowsOf(tab *kg.Table, sorted bool) string {
 	return strings.Join(out, " | ")
 }
 
-// queryCase is a query and its result: rows separated by " | ", cells by spaces, in sorted order unless the query
-// specifies an order.
+// queryCase is a query and its result, with rows separated by " | " and cells by spaces. The rows are sorted unless the
+// query specifies an order.
 type queryCase struct{ name, query, want string }
 
 func runCases(t *testing.T, g *Graph, cases []queryCase) {
@@ -104,7 +104,7 @@ const peopleData = `
 :dan :age 3.5 ; :boss :bob ; :knows [ :name "x" ; :age 5 ] .
 `
 
-// TestPatterns checks joins, scopes, and common mistakes of simple evaluators.
+// TestPatterns checks joins, scopes, and queries that simple evaluators often get wrong.
 func TestPatterns(t *testing.T) {
 	runCases(t, graphOf(t, peopleData), []queryCase{
 		{"a variable twice in one pattern", "SELECT ?x { ?x :self ?x }", ":ann"},

@@ -11,10 +11,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// This file contains a simple, slow evaluator, with which the graph's fast evaluator is compared. It evaluates the
-// SPARQL algebra bottom-up on lists of maps, as section 18 of the recommendation defines it, without indexes, join
-// ordering or passing bindings down. Both evaluators compare values with the same functions, which have their own
-// tests.
+// This file contains a simple, slow evaluator against which the graph's evaluator is tested. It evaluates the SPARQL
+// algebra bottom-up on lists of maps, as section 18 of the recommendation defines it. It uses no indexes, does not
+// reorder joins, and does not pass bindings down. Both evaluators compare values with the same functions, which have
+// their own tests.
 
 // solution maps names to terms. The names of the query's blank nodes start with "_:".
 type solution map[string]rdf.Term
@@ -165,7 +165,7 @@ func slowValues(v *sparql.Values) []solution {
 	return out
 }
 
-// sub evaluates a subquery without its order and slice.
+// sub evaluates a subquery, ignoring its ORDER BY, LIMIT and OFFSET.
 func (s *slow) sub(q *sparql.SelectQuery) []solution {
 	inner := &slow{triples: s.triples, given: solution{}}
 	for _, c := range q.Columns() {
@@ -280,7 +280,7 @@ func slowAggregate(e *sparql.Expr, members []solution) rdf.Term {
 	return vs[len(vs)-1].Term()
 }
 
-// end returns one end of a triple pattern: a name or a term.
+// end returns the name or the term at one end of a triple pattern.
 func (s *slow) end(t *sparql.Term) (name string, term rdf.Term) {
 	switch t.Kind {
 	case sparql.Const:
@@ -438,7 +438,7 @@ func (s *slow) negated(p *sparql.Path) (out [][2]rdf.Term) {
 	return out
 }
 
-// closure returns the set of pairs connected by lo to hi steps.
+// closure returns the set of pairs that are connected by between lo and hi steps.
 func (s *slow) closure(step [][2]rdf.Term, lo, hi int, nodes map[rdf.Term]bool) [][2]rdf.Term {
 	set := map[[2]rdf.Term]bool{}
 	if lo == 0 {

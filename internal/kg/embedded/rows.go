@@ -16,7 +16,7 @@ type rows[T any] struct {
 	used  int // number of bytes counted
 }
 
-// at returns row i, which may move when a row is added and is invalid after reset or free.
+// at returns row i. The slice is valid only until the next call of add, reset or free.
 func (r *rows[T]) at(i int) []T {
 	o := (i & (rowsPerPage - 1)) * r.width
 	return r.pages[i>>pageShift][o : o+r.width : o+r.width]

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// TestGivenTooEarly checks parts that must not see a value before they are evaluated, because it would change their
-// result. Each expected result follows from evaluating the inner part alone and then joining it (SPARQL 1.1, section
-// 18.2).
+// TestGivenTooEarly checks parts that must be evaluated without values from outside, which would change their result.
+// Each expected result follows from evaluating the inner part alone and then joining it (SPARQL 1.1, section 18.2).
 func TestGivenTooEarly(t *testing.T) {
 	g := graphOf(t, ":d :p :a1 . :b :q :c . :c :p :a2 . :n1 :r :m . ")
 	for name, c := range map[string]struct{ query, want string }{

@@ -84,7 +84,7 @@ func (o *selectOp) buildAny(ex *exec, next runner) runner {
 	}
 }
 
-// limited counts rows for OFFSET and LIMIT. After the last row, it stops the query that feeds it.
+// limited counts rows for OFFSET and LIMIT. After the last row, it stops the query that produces the rows.
 func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) runner) {
 	stop := &stopError{}
 	var seen int64
@@ -151,7 +151,7 @@ type sorter struct {
 		keys  rows[value.Value]
 	}
 	now []value.Value // keys of the current row
-	cut int32         // last of the rows needed so far, or -1 until there are enough rows
+	cut int32         // last row needed so far, or -1 until there are enough rows
 }
 
 // abort is a panic value that carries an error out of a sort.
@@ -393,7 +393,7 @@ func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 
 func (r *rowSet) grow() error {
 	old := 4 * len(r.heads)
-	if err := r.ex.Alloc(2 * old); err != nil { // both tables exist while growing
+	if err := r.ex.Alloc(2 * old); err != nil { // both tables exist during the copy
 		return err
 	}
 	r.heads = make([]int32, 2*len(r.heads))

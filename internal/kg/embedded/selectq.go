@@ -52,7 +52,7 @@ func (c *compiler) subSelect(q *sparql.SelectQuery, sc *scope) node {
 	return c.selectIn(q, sc, shared)
 }
 
-// includedNames adds to into the columns of the named subqueries that a group includes.
+// includedNames adds the columns of the named subqueries that g includes to the set into.
 func (c *compiler) includedNames(g *sparql.Group, into map[string]bool) {
 	sparql.Inspect(g, func(n sparql.Node) bool {
 		switch x := n.(type) {
@@ -329,7 +329,7 @@ func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
 	return estimate{e.rows, cost}
 }
 
-// plan returns the operator. Of the bindings in bound, it may receive those for variables that are projected and not
+// plan returns the operator. The operator receives only those bindings in bound whose variables are projected and not
 // unsafe.
 func (s *selectNode) plan(c *compiler, bound varSet, rows float64) op {
 	given := bound.intersect(s.inf.vars).minus(s.inf.unsafe)

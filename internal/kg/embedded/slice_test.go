@@ -19,7 +19,7 @@ import (
 )
 
 // TestSlice loads the reference slice of Wikidata within time and memory limits and runs the gold queries of its
-// questions. Both in standard SPARQL and in the query service's dialect, they must return the rows that Virtuoso and
+// questions. Each query, in standard SPARQL and in the query service's dialect, must return the rows that Virtuoso and
 // Oxigraph returned.
 func TestSlice(t *testing.T) {
 	path := sharedDir(t, "data", "slice", "wikidata-slice.nt.gz")

@@ -13,9 +13,9 @@ import (
 type table struct {
 	rows[value.ID]
 	classes []*tableClass // created when the table is first searched
-	lists   int           // size of the classes' lists in bytes
+	lists   int           // size of the lists in classes, in bytes
 	once    bool          // the table is rebuilt for each row, so an index rarely pays off
-	loose   bool          // the last column, which contains the equality keys, is unreliable
+	loose   bool          // the equality keys in the last column cannot be used for lookups
 }
 
 func newTable(width int) *table { return &table{rows: rows[value.ID]{width: width, unit: 4}} }
@@ -45,8 +45,8 @@ type tableOp struct {
 	again   bool           // the part depends on outside variables, so the table is built for each row
 }
 
-// ambientPlace is a pair of slots: one that gets its value from outside, and the one that contains that value. They
-// differ if the group itself may have bound the first slot since entry to the EXISTS.
+// ambientPlace is a pair of slots: one that gets its value from outside, and the one that contains that value. The two
+// differ if the group inside the EXISTS may itself have bound the first slot.
 type ambientPlace struct{ to, from int }
 
 // table wraps a part that is evaluated separately.
@@ -155,8 +155,8 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 	return tab, ex.Err
 }
 
-// collect evaluates a part separately, with a row that is empty except for the ambient slots. If there are equalities,
-// an additional last column contains their key, and rows for which they cannot be true are omitted.
+// collect evaluates a part separately, starting with a row in which only the ambient slots are bound. If there are
+// equalities, an additional last column contains their key, and rows for which an equality cannot be true are omitted.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
 	before := ex.Mem
 	save := ex.savedRow()
@@ -279,8 +279,8 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// removes sets found to whether a row in the table removes the current row, that is, whether they have a bound variable
-// in common and agree on all such variables.
+// removes sets *found to true if a row in the table removes the current row, and to false otherwise. A row removes the
+// current row if the two have bound variables in common and agree on all of them.
 func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID, found *bool) error {
 	*found = false
 	stop := &stopError{}

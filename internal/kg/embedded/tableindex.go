@@ -155,7 +155,8 @@ func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error)
 }
 
 // search visits the rows that may agree with cells, the current row's values for the table's columns. It visits all
-// rows that do agree, and a few others. If common is true, only rows that share a bound column with cells matter.
+// rows that do agree, and may visit a few others. If common is true, only rows that share a bound column with cells
+// matter.
 func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]value.ID) error) error {
 	few := ex.g.tune.scan
 	if t.once {

@@ -25,7 +25,7 @@ func (t *tripleNode) info() *info { return &t.inf }
 
 func (t *tripleNode) plan(*compiler, varSet, float64) op { return t }
 
-// estimate uses exact counts for constants and averages for variables that will be bound.
+// estimate uses exact counts for constants, and averages for variables that will be bound when the pattern is matched.
 func (t *tripleNode) estimate(c *compiler, bound varSet) estimate {
 	if t.s.missing || t.p.missing || t.o.missing {
 		return estimate{0, 1}
@@ -123,7 +123,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// each writes the pairs in a run to the row, one after another.
+// each calls next once for every pair in run, after writing the pair to *fa and *fb.
 func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	var err error
 	for _, q := range run {
@@ -168,13 +168,13 @@ func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 	return err
 }
 
-// repeated reports whether a variable occurs in two positions.
+// repeated reports whether a variable occurs more than once in the pattern.
 func (t *tripleNode) repeated() bool {
 	return t.s.isVar() && (t.s.slot == t.p.slot || t.s.slot == t.o.slot) || t.p.isVar() && t.p.slot == t.o.slot
 }
 
-// buildRepeated handles a variable that occurs in two positions: the first occurrence is bound before the second is
-// compared.
+// buildRepeated builds a pattern in which a variable occurs more than once: it binds the first occurrence before it
+// compares the others.
 func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 	st := ex.st
 	emit := func(s, p, o value.ID) error {

@@ -3,7 +3,7 @@ package embedded
 import "math/bits"
 
 // varSet is a set of row slots. Sets never change once they are shared; methods return new sets. A varSet is a bit set
-// without leading empty words, so most parts have small sets, no matter how many variables the query has.
+// that omits leading empty words, so most sets are small, no matter how many variables the query has.
 type varSet struct {
 	low   int // index of the first word
 	words []uint64
@@ -17,7 +17,7 @@ func setOf(slots ...int) varSet {
 	return s
 }
 
-// high returns the index after that of the last word.
+// high returns the index of the last word plus one.
 func (s varSet) high() int { return s.low + len(s.words) }
 
 func (s varSet) word(i int) uint64 {

@@ -20,8 +20,8 @@ import (
 	"github.com/tggo/goRDFlib/rdfxml"
 )
 
-// skippedW3C lists the tests in the W3C suites that do not apply, by folder/name, with the reason. A folder without a
-// name means all tests in that folder.
+// skippedW3C lists the tests in the W3C suites that are skipped, by folder/name, and why. A folder without a name means
+// all tests in that folder.
 var skippedW3C = map[string]string{
 	"sparql10/dataset": "named graphs: FROM and GRAPH are refused",
 	"sparql10/graph":   "named graphs: FROM and GRAPH are refused",

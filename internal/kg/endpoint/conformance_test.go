@@ -42,8 +42,8 @@ func served(t *testing.T, g *embedded.Graph) endpoint.Query {
 	return s.Query
 }
 
-// TestConformance checks that a copy of Wikidata on a plain SPARQL service, without Wikibase's API and label service,
-// returns the same results to the agent as Wikidata.
+// TestConformance checks that the agent gets the same results from Wikidata and from a copy of it on a plain SPARQL
+// service, which has neither Wikibase's API nor the label service.
 func TestConformance(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(kgtest.Data)); err != nil {

@@ -1,5 +1,5 @@
 // Package endpoint turns any SPARQL 1.1 query service into a graph for the agent: it implements searches, entity pages,
-// examples of properties and labels with queries, using the vocabulary of the graph's kg.Description. It reaches the
+// examples of properties and labels with queries, using the vocabulary of the graph's kg.Description. It queries the
 // service through a function, such as the Query method of remote.Service or of the embedded graph.
 //
 //	endpoint.go  queries, rewritten in the service's dialect
@@ -9,7 +9,7 @@
 //	search.go    word search, in an index or in the graph's labels
 //	names.go     label search with queries
 //
-// The package's own queries are bounded: each has a LIMIT, and IRIs are requested in batches. They contain outside text
+// The package bounds its own queries: each has a LIMIT, and IRIs are requested in batches. They contain outside text
 // only as escaped literals, and IRIs only if they need no escaping.
 package endpoint
 
@@ -34,7 +34,7 @@ import (
 // Query runs a query. Failures are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Options contains the parts of a [Graph]. Graph and Query are required.
+// Options configures a [Graph]. Graph and Query are required.
 type Options struct {
 	Log      *slog.Logger
 	Graph    kg.Description
@@ -95,9 +95,9 @@ func (g *Graph) Description() kg.Description { return g.o.Graph }
 
 // Query runs a query, which may use the graph's prefixes without declaring them. For services other than Wikidata's,
 // the query is rewritten: prefixes are declared, and features of Wikidata's service (the label service, named
-// subqueries, hints) are replaced. [AUTO_LANGUAGE] must already be replaced. Besides errors from the service, the error
-// may be a SyntaxError with its position, or Refused for an update, a SERVICE that is not allowed, or a feature that
-// cannot be rewritten.
+// subqueries, hints) are replaced. [AUTO_LANGUAGE] must already have been replaced. In addition to the service's
+// errors, Query returns a SyntaxError with its position, or Refused for an update, a SERVICE that is not allowed, or a
+// feature that cannot be rewritten.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -202,8 +202,8 @@ func plainIRI(iri string) bool {
 // list formats IRIs for VALUES.
 func list(iris []string) string { return "<" + strings.Join(iris, "> <") + ">" }
 
-// chain returns the languages in which labels are searched, in order: the language, its base language if it is a
-// variant, mul on a Wikibase, English, the graph's own languages, no language.
+// chain returns the languages in which labels are searched, in order: lang, its base language if it is a variant, mul
+// on a Wikibase, English, the graph's own languages, and labels without a language.
 func (g *Graph) chain(lang string) []string {
 	var out []string
 	add := func(l string) {

@@ -82,8 +82,8 @@ func (g *Graph) labelsOf(ctx context.Context, iris, langs []string) (map[string]
 	return out, nil
 }
 
-// texts returns, by IRI, the literal values of the properties in the given languages (any language if langs is nil),
-// sorted by language and then by property, in the order of the arguments.
+// texts returns, by IRI, the literal values of the properties in the given languages, or in any language if langs is
+// nil. The values are sorted by language and then by property, in the order of langs and properties.
 func (g *Graph) texts(ctx context.Context, iris, properties, langs []string) (map[string][]rdf.Term, error) {
 	out := map[string][]rdf.Term{}
 	if len(iris) == 0 || len(properties) == 0 {

@@ -16,10 +16,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// books is the number of books in the library, which yield more than 200,000 triples.
+// books is the number of books in the library, which then has more than 200,000 triples.
 const books = 21_500
 
-// libraryGraph is a non-Wikidata graph, both in memory and as an endpoint whose description was obtained by queries.
+// libraryGraph returns a library of n books, the graph of its triples in memory, and the same graph as an endpoint,
+// with a description obtained by querying it.
 func libraryGraph(t *testing.T, n int) (*kgtest.Library, *embedded.Graph, *endpoint.Graph) {
 	t.Helper()
 	l := kgtest.NewLibrary(7, n)
@@ -80,7 +81,7 @@ func TestQuestions(t *testing.T) {
 	if found < 38 {
 		t.Errorf("only %d questions return rows", found)
 	}
-	// The expected values come from the generator: all books published by a house.
+	// The expected values, for all books published by a house, come from the generator.
 	count, days := 0, 0
 	for _, b := range l.Books {
 		if b.House == 3 {
@@ -204,7 +205,8 @@ func TestPagesOfALibrary(t *testing.T) {
 			t.Errorf("Entity(%q): %+v, %v; want %s", id, e, err, kind)
 		}
 	}
-	// Even a class that occurs only as an object has a page. If a house has a large number of values, they are counted.
+	// Even a class that occurs only as an object has a page. If there are many values, as for a publisher, they are
+	// counted.
 	if e, err := g.Entity(t.Context(), "v:Work", "en"); err != nil || len(e.Claims) != 0 {
 		t.Errorf("a class that is only mentioned: %+v, %v", e, err)
 	}

@@ -18,7 +18,7 @@ import (
 
 // Limits on searches without an index.
 const (
-	mostFound      = 200    // entities that a query finds, before ranking
+	mostFound      = 200    // entities that a query returns for ranking
 	mostProperties = 5000   // properties that are searched
 	mostAmong      = 10_000 // candidates
 	mostNames      = 60     // entities whose uses are counted
@@ -96,7 +96,8 @@ func (n *names) GetMany(ctx context.Context, iris []string, language string) (ma
 	return out, n.weigh(ctx, out)
 }
 
-// weigh counts the uses of Wikidata properties if there are few of them. If there are many, their order matters less.
+// weigh counts the uses of Wikidata properties if entries contains few of them. If it contains many, their order
+// matters less.
 func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) error {
 	var ids []string
 	for iri, e := range entries {
@@ -160,7 +161,7 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	for i, q := range queries {
 		rows, err := n.g.rows(ctx, q)
 		if err != nil {
-			if i > 0 && len(out) > 0 && ctx.Err() == nil { // the remaining search is too expensive for the service
+			if i > 0 && len(out) > 0 && ctx.Err() == nil { // the service cannot run this search; keep earlier hits
 				n.g.o.Log.DebugContext(ctx, "a search was cut short", "graph", d.Name, "err", err)
 				break
 			}
@@ -256,7 +257,7 @@ func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.E
 				e.Uses, e.Score = u, float64(u)
 			}
 			if id := rdf.EntityID(iri); d.IsWikibase() && strings.HasPrefix(id, "P") {
-				e.Type, e.Uses = lookup.Property, -1 // how often the entity itself is used is not informative
+				e.Type, e.Uses = lookup.Property, -1 // uses of the property's entity say nothing about uses of the property
 			}
 			for _, t := range parts[2][iri] {
 				if t.Lang == lang || t.Lang == "" || len(order) == 1 {
@@ -309,8 +310,8 @@ func (n *names) classes(ctx context.Context, iris []string) (names map[string][]
 	return names, known, nil
 }
 
-// uses counts, for each IRI, the triples with it as the object. IRIs that cannot be counted are absent; the counts only
-// affect the order of hits.
+// uses counts, for each IRI, the triples that have it as their object. IRIs whose triples could not be counted are
+// absent, which affects only the order of hits.
 func (n *names) uses(ctx context.Context, iris []string) map[string]int64 {
 	out := map[string]int64{}
 	for part := range slices.Chunk(iris, mostNames) {
@@ -362,9 +363,9 @@ func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error
 	return n.properties, n.byName, nil
 }
 
-// predicates returns the graph's properties with their number of uses, or -1 if unknown. On a Wikibase, it returns the
-// property entities, and reports which of them contain external identifiers. If the graph is too large to count uses,
-// it requests only declared properties.
+// predicates returns the graph's properties and how often each is used, or -1 if that is unknown. On a Wikibase, it
+// returns the property entities, and reports which of them contain external identifiers. If the graph is too large to
+// count uses, it requests only declared properties.
 func (n *names) predicates(ctx context.Context) (uses map[string]int64, external map[string]bool, err error) {
 	uses, external = map[string]int64{}, map[string]bool{}
 	queries := []string{

@@ -87,7 +87,8 @@ type plainPage struct {
 	langs []string
 }
 
-// used returns an error unless the IRI, which has no triples of its own, occurs elsewhere in the graph.
+// used returns an error if the IRI, which is not the subject of any triple, does not occur anywhere else in the graph
+// either.
 func (p *plainPage) used(ctx context.Context) error {
 	for _, where := range []string{"?s ?p <%s>", "?s <%s> ?o"} {
 		t, err := p.g.o.Query(ctx, "ASK { "+fmt.Sprintf(where, p.iri)+" }")
@@ -248,7 +249,7 @@ func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (m
 			st.Qualifiers = append(st.Qualifiers, kg.Qualifier{Property: kg.PropertyRef{ID: id},
 				Values: []kg.Value{p.value(r["v"])}})
 		}
-		if node.IsIRI() { // the node is shown with its fields
+		if node.IsIRI() { // the node's fields are shown instead of the node
 			values[property] = slices.DeleteFunc(values[property], func(t rdf.Term) bool { return t == node })
 		}
 	}

@@ -96,7 +96,8 @@ type candidates struct {
 	typ      kg.Type             // the type that the query requests
 }
 
-// among searches the candidates: those in the index using that index, and the others using a separate index.
+// among searches the candidates. It searches those in the index with that index, and builds a separate index for the
+// others.
 func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*kg.SearchResult, error) {
 	c, err := f.candidates(ctx, q)
 	if err != nil {
@@ -264,7 +265,7 @@ func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *ca
 		if h.Uses < 0 {
 			h.Uses = p.Uses
 		}
-		if c != nil && len(c.variants[h.ID]) > 0 { // show only the candidates' variants
+		if c != nil && len(c.variants[h.ID]) > 0 { // show only the variants that are candidates
 			h.Variants = slices.Clone(c.variants[h.ID])
 			slices.SortFunc(h.Variants, func(a, b string) int {
 				return cmp.Compare(slices.Index(variants, a), slices.Index(variants, b))

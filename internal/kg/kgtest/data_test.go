@@ -19,7 +19,7 @@ func TestDataIsTurtle(t *testing.T) {
 	if n := g.Len(); n < 200 {
 		t.Errorf("%d triples", n)
 	}
-	// The prefixes declared in the data have the same namespaces as in the query service, which predefines them.
+	// The data must declare each prefix with the namespace that the query service predefines for it.
 	for _, m := range regexp.MustCompile(`@prefix (\w+): <([^>]+)>`).FindAllStringSubmatch(Data, -1) {
 		if rdf.Prefixes[m[1]] != m[2] {
 			t.Errorf("prefix %s: %s, the query service has %s", m[1], m[2], rdf.Prefixes[m[1]])

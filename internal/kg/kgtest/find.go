@@ -11,13 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Finder is the interface that [RunFind] tests. It has the method of agent/tool's Finder.
+// Finder is the interface that [RunFind] tests. It is the same as agent/tool's Finder.
 type Finder interface {
 	Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 }
 
-// RunFind runs the test suite for searches by words anywhere in names and for searches among candidates. open returns a
-// finder for [Data].
+// RunFind tests searches for words anywhere in names, and searches among candidates. open returns a finder for [Data].
 func RunFind(t *testing.T, open func(t *testing.T) Finder) {
 	t.Run("Words", func(t *testing.T) { testFindWords(t, open(t)) })
 	t.Run("Among", func(t *testing.T) { testFindAmong(t, open(t)) })

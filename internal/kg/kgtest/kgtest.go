@@ -1,6 +1,6 @@
-// Package kgtest is the conformance suite for knowledge graphs. It tests what the agent may rely on with any graph.
-// Each implementation's tests call [Run] with a graph that contains the facts in [Data]: internal/kg/embedded with the
-// graph itself, and internal/kg/wikidata over HTTP.
+// Package kgtest is the conformance suite for knowledge graphs. It tests what the agent expects of every graph. The
+// tests of each implementation call [Run] with a graph that contains the facts in [Data]: internal/kg/embedded calls
+// the graph directly, and internal/kg/wikidata calls it over HTTP.
 //
 // It is the only non-test package that imports testing.
 package kgtest
@@ -51,7 +51,7 @@ func testSearch(t *testing.T, g Graph) {
 	for _, tt := range []struct {
 		name, text, lang string
 		typ              kg.Type
-		// if the ID is "", nothing must be found; otherwise, the first hit's ID, Label, Datatype and MatchType are compared
+		// if the ID is "", there must be no hits; otherwise, the first hit's ID, Label, Datatype and MatchType are compared
 		want kg.Hit
 	}{
 		{"label", "Douglas Adams", "en", kg.Item, kg.Hit{ID: "Q42", Label: "Douglas Adams", MatchType: "label"}},
@@ -138,7 +138,7 @@ func testEntity(t *testing.T, g Graph) {
 	}
 	want := []string{"P27 country of citizenship wikibase-item", "P31 instance of wikibase-item",
 		"P69 educated at wikibase-item",
-		"P569 date of birth time", "P735 given name wikibase-item"} // in numeric order, without P214
+		"P569 date of birth time", "P735 given name wikibase-item"} // in numeric order; P214 is omitted
 	if !slices.Equal(props, want) {
 		t.Errorf("properties\n%q, want\n%q", props, want)
 	}

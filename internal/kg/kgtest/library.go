@@ -17,8 +17,8 @@ const (
 const LibraryPrefixes = "PREFIX v: <" + LibraryVocabulary + "> PREFIX thing: <" + LibraryThings + "> "
 
 // Library is a graph that differs greatly from Wikidata: it consists of books, authors, publishers and towns, with its
-// own vocabulary. Half of the entities have names in English, German, or both, with v:called instead of rdfs:label.
-// Loans are blank nodes.
+// own vocabulary. Half of the entities have a name in English, German, or both, which is the value of v:called rather
+// than rdfs:label. Loans are blank nodes.
 type Library struct {
 	Books   []Book
 	Authors []Author
@@ -74,7 +74,7 @@ func NewLibrary(seed uint64, books int) *Library {
 	l := &Library{}
 	name := func(n int, en, de string) Named {
 		x := Named{N: n}
-		switch r.IntN(8) { // half of the entities have a name, in one language or both
+		switch r.IntN(8) {
 		case 0:
 			x.Name = en
 		case 1:
@@ -187,8 +187,8 @@ func (l *Library) Write(w io.Writer) error {
 	return err
 }
 
-// Question is a query on [Library] in the dialect that a model trained on Wikidata writes. It does not declare the
-// prefixes v and thing. Every engine must return the same rows.
+// Question is a query on [Library] in Wikidata's dialect, which models tend to write. It does not declare the prefixes
+// v and thing. Every engine must return the same rows.
 type Question struct{ Name, Query string }
 
 // LibraryQuestions returns forty queries on [Library].

@@ -66,8 +66,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestAskBadEndpoints checks that an endpoint that never responds causes an error, and that an endpoint that answers
-// only some questions is described as far as possible.
+// TestAskBadEndpoints checks that Ask fails if the endpoint never responds, and that it describes what it can if the
+// endpoint answers only some questions.
 func TestAskBadEndpoints(t *testing.T) {
 	g := library(t, 100)
 	down := kg.Errorf(kg.Down, "the connection failed")
@@ -162,7 +162,7 @@ func TestNameFor(t *testing.T) {
 	}
 }
 
-// The figures for kgtest.Data were counted by hand; those for the library follow from its generator.
+// The numbers for kgtest.Data were counted by hand; those for the library follow from its generator.
 func TestLacks(t *testing.T) {
 	d := kg.Description{Statements: kg.Wikibase, Labels: []string{"rdfs:label"},
 		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}

@@ -208,7 +208,8 @@ func NameFor(address string, taken []string) string {
 	return name
 }
 
-// EntryOf returns an entry for a profile. The error describes what is wrong with the name or address.
+// EntryOf returns an entry for a profile. It returns an error that describes the problem if the name or the address is
+// invalid.
 func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	e := &Entry{Description: p.Description, Address: address}
 	e.Name, e.Title = name, name

@@ -15,14 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Measurement is a list of a graph's gaps, with the time of the measurement and the endpoint measured.
+// Measurement records what a graph was found to lack, with the time and the endpoint.
 type Measurement struct {
 	Endpoint string    `json:"endpoint"` // the endpoint that was measured, without secrets
 	At       time.Time `json:"at"`
 	Lacks    []string  `json:"lacks"`
 }
 
-// MaxAge is how long a measurement is valid before it is repeated.
+// MaxAge is the age at which a measurement is repeated.
 const MaxAge = 30 * 24 * time.Hour
 
 // Lacks runs a few queries to find out what a graph lacks, and returns one sentence for each gap. It omits gaps that
@@ -57,7 +57,7 @@ func (l *lacking) say(format string, args ...any) {
 	l.out = append(l.out, fmt.Sprintf(format, args...))
 }
 
-// ask runs a query. If the service did not answer the first query, ask runs no further queries.
+// ask runs a query. If the service was down for the first query, ask runs no more queries.
 func (l *lacking) ask(query string) (*kg.Table, bool) {
 	if l.answered == 0 && kg.KindOf(l.err) == kg.Down {
 		return nil, false
@@ -73,7 +73,7 @@ func (l *lacking) ask(query string) (*kg.Table, bool) {
 	return t, true
 }
 
-// iris returns properties from the description in query syntax.
+// iris formats properties from the description as a list of IRIs in query syntax.
 func (l *lacking) iris(names []string) string {
 	var out []string
 	for _, n := range names {
@@ -84,7 +84,7 @@ func (l *lacking) iris(names []string) string {
 	return strings.Join(out, " ")
 }
 
-// column returns the values in a result's only column in query syntax, without blank nodes.
+// column returns the IRIs in a result's only column, in query syntax.
 func column(t *kg.Table) (iris []string) {
 	for _, r := range t.Rows {
 		if r[0].IsIRI() && !strings.ContainsAny(r[0].Value, "<>\"{}|\\^` ") {
@@ -94,7 +94,7 @@ func column(t *kg.Table) (iris []string) {
 	return iris
 }
 
-// labels checks a sample of entities for names.
+// labels checks whether a sample of entities have names.
 func (l *lacking) labels() {
 	types, labels := l.iris(l.d.Types), l.iris(l.d.Labels)
 	if types == "" || labels == "" {

@@ -20,8 +20,8 @@ import (
 // Query runs a query. Failures are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Profile describes a graph as measured with bounded queries to its endpoint. Counts are -1 if the endpoint did not
-// answer in time.
+// Profile describes a graph according to the results of bounded queries to its endpoint. Counts are -1 if the endpoint
+// did not answer in time.
 type Profile struct {
 	Description kg.Description
 	Triples     int64
@@ -84,8 +84,8 @@ func (a *asker) note(format string, args ...any) {
 	}
 }
 
-// Probe asks an endpoint whether its graph contains anything. The time limit is the same as for other questions. The
-// error is that of the endpoint or ctx.
+// Probe asks an endpoint whether its graph contains anything. The time limit is the same as for other questions. Probe
+// returns the error of the endpoint or of ctx.
 func Probe(ctx context.Context, query Query) (some bool, err error) {
 	tctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -136,7 +136,7 @@ func integer(t rdf.Term) int64 {
 	return n
 }
 
-// counts reads rows with ?x and ?n and sorts them, largest number first.
+// counts converts rows with ?x and ?n to counts, sorted by decreasing number.
 func counts(rows []map[string]rdf.Term) []Count {
 	var out []Count
 	for _, r := range rows {
@@ -155,7 +155,7 @@ func counts(rows []map[string]rdf.Term) []Count {
 	return out
 }
 
-// predicates counts the uses of predicates, if necessary only in part of the graph.
+// predicates counts how often each predicate is used, or if that takes too long, how often in a part of the graph.
 func (a *asker) predicates(ctx context.Context) {
 	for _, q := range []string{
 		"SELECT ?x (COUNT(*) AS ?n) WHERE { ?s ?x ?o } GROUP BY ?x ORDER BY DESC(?n)",
@@ -314,7 +314,7 @@ func wellKnown(iri string) int {
 	return 2
 }
 
-// Limits on a name: longer strings are descriptions, and frequently repeated strings are values, not names.
+// Limits on names: strings that are longer are descriptions, and strings that are often repeated are other values.
 const (
 	longestName  = 80.0
 	leastNames   = 0.3 // share of distinct values
@@ -388,7 +388,7 @@ func place(list []string, s string) int {
 	return len(list)
 }
 
-// languages counts the label languages.
+// languages counts the labels in each language.
 func (a *asker) languages(ctx context.Context) {
 	n := map[string]int64{}
 	for _, l := range a.p.Description.Labels {
@@ -417,7 +417,7 @@ func (a *asker) languages(ctx context.Context) {
 	a.p.Description.Languages = all[:min(len(all), 10)]
 }
 
-// compound recognizes values that are unnamed nodes and have values themselves.
+// compound finds out whether values are unnamed nodes that have values themselves.
 func (a *asker) compound(ctx context.Context) {
 	if a.p.Description.IsWikibase() {
 		return
@@ -453,7 +453,7 @@ func (a *asker) prefixes(ctx context.Context) {
 		}
 	}
 	d := &a.p.Description
-	if !d.IsWikibase() { // on a Wikibase, entities have numbers, and articles need no prefix
+	if !d.IsWikibase() { // on a Wikibase, queries name entities by number, and need no prefix for articles
 		rows, _ := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000")
 		for _, r := range rows {
 			uses[namespace(r["x"].Value)] += 10
@@ -490,7 +490,7 @@ func (a *asker) prefixes(ctx context.Context) {
 var engines = []string{"openlinksw.com/", "//localuriqaserver/", "/sparql-service-description#", "bigdata.com/",
 	"qlever.cs.uni-freiburg.de/builtin"}
 
-// isCommon reports whether a namespace has a prefix on every graph.
+// isCommon reports whether a namespace has a prefix that all graphs share.
 func isCommon(ns string, wikibase bool) bool {
 	for p, known := range rdf.Prefixes {
 		if known == ns && (wikibase || slices.Contains(common, p)) {

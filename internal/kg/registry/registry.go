@@ -26,7 +26,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entry describes one graph. Its Description does not contain measurements; see [Recall].
+// Entry describes one graph. Its Description does not contain what was measured; see [Recall].
 type Entry struct {
 	kg.Description
 	Address     string            // address of the query service; Description.Endpoint is the same without secrets
@@ -38,7 +38,7 @@ type Entry struct {
 	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
 	Params      map[string]string // parameter to its value, or to "$NAME" for the value of an environment variable
 	Text2SPARQL []string          // the graph's names in the TEXT2SPARQL challenge
-	Unconfirmed bool              // the address has not been checked
+	Unconfirmed bool              // Address has not been verified
 	File        string            // file that contains the entry; "" if built in
 	Line        int
 }

@@ -36,7 +36,7 @@ func TestBuiltIn(t *testing.T) {
 	}
 }
 
-// design is the example from the design notes.
+// design is the example in the design notes.
 const design = `graphs:                      # KG_FILE; every key is checked, with file and line
   company:
     endpoint: http://127.0.0.1:8890/sparql

@@ -24,7 +24,7 @@ const (
 	unknownBan     = time.Hour      // length of the ban after a 403 with neither a reason nor an end time
 )
 
-// queryFailure converts the error response to a query (status 300 and above) to a failure that may be shown to users.
+// queryFailure returns the failure, which may be shown to users, that a response with status 300 or above describes.
 func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	switch a.Status {
 	case http.StatusTooManyRequests:
@@ -95,7 +95,8 @@ func brokenResult(query string, body []byte) *kg.Error {
 	return kg.Errorf(kg.Down, "the result broke off after %d bytes", len(body))
 }
 
-// Throttled interprets a 429 response: "Too Many Requests - Please retry in N seconds." with Retry-After.
+// Throttled interprets a 429 response, which has a Retry-After header and the text "Too Many Requests - Please retry in
+// N seconds."
 func Throttled(a Answer, now time.Time) *kg.Error {
 	after, ok := politehttp.RetryAfter(a.Header, now)
 	if m := retryIn.FindSubmatch(a.Body); !ok && m != nil {
@@ -113,8 +114,8 @@ var (
 	bannedUntil = regexp.MustCompile(`banned until ([0-9T:.+-]+Z?)`)
 )
 
-// Forbidden interprets a 403 response: a ban with its end time, a missing User-Agent, or an unknown reason, which
-// counts as a short ban.
+// Forbidden interprets a 403 response: a ban with its end time, a missing User-Agent, or an unknown reason, which is
+// treated as a short ban.
 func Forbidden(a Answer, now time.Time) *kg.Error {
 	text := string(a.Body)
 	if strings.Contains(text, "identify your user agent") {

@@ -31,15 +31,15 @@ type Pace struct {
 	CallRate  int           // refill per minute; at most Calls+CallRate requests are possible in a minute
 }
 
-// DefaultPace returns the query service's rule per address and User-Agent: 120 s of query time and 60 errors, refilled
-// at 60 s and 30 errors per minute. It refills only 50 s and 25 errors per minute, so that our own limit is always the
-// stricter one. Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
+// DefaultPace returns budgets slightly below those that the query service allows each address and User-Agent: 120 s of
+// query time and 60 errors, refilled by 60 s and 30 errors per minute. Ours are refilled by only 50 s and 25 errors, so
+// we never exceed the service's. Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
 func DefaultPace() Pace {
 	return Pace{Time: 120 * time.Second, TimeRate: 50 * time.Second, Errors: 60, ErrorRate: 25}
 }
 
 // longestQuery is the query time reserved until a query ends. The reservation keeps processes that share an account
-// from spending the same time twice, and counts even if the process dies before the query ends.
+// from spending the same time twice, and stays in place if the process dies before the query ends.
 const longestQuery = 60 * time.Second
 
 // gate guards an endpoint: it admits one request at a time, provided that the endpoint's budgets allow it and there is
@@ -61,7 +61,7 @@ type account struct {
 	At          time.Time `json:"at"`           // time at which the buckets had these levels
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
-	Running     bool      `json:"running"`      // from earlier versions: a query ran without reserved time
+	Running     bool      `json:"running"`      // set by earlier versions during a query, whose time they did not reserve
 }
 
 func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clock) *gate {
@@ -171,7 +171,8 @@ func (g *gate) refill(now time.Time) {
 	g.st.At = now
 }
 
-// wait returns the time until a request may be sent. A second of query time, one error and one call must remain.
+// wait returns the time until a request may be sent. Before a request, at least a second of query time, one error and
+// one call must be left.
 func (g *gate) wait(now time.Time) time.Duration {
 	wait := max(g.st.NotBefore.Sub(now), 0)
 	if g.pace.TimeRate > 0 && g.st.TimeLeft < 1 {
@@ -186,8 +187,8 @@ func (g *gate) wait(now time.Time) time.Duration {
 	return wait
 }
 
-// leave records the cost of a request and the endpoint's instructions for later requests, and releases the token. An
-// error means that the account was not saved, although the request itself is complete.
+// leave records the cost of a request and the endpoint's instructions for later requests, and releases the token. It
+// returns an error if it cannot save the account; the request itself has been made.
 func (g *gate) leave(ctx context.Context, took time.Duration, failure *kg.Error) error {
 	defer func() { g.turn <- struct{}{} }()
 	limited := failure != nil && (failure.Kind == kg.Banned || failure.Kind == kg.RateLimited)

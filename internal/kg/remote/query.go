@@ -20,10 +20,10 @@ import (
 // only responses to GET requests (for 5 minutes).
 const longestGET = 1500
 
-// Query runs a query using the SPARQL 1.1 protocol. A temporary failure (connection, 5xx, 429 with an acceptable
-// Retry-After) is retried. Table.Source is the endpoint's URL without its parameter values. QLever's integers, which
-// arrive as xsd:int, are returned as xsd:integer. If QLever's response is too large, the error contains the number of
-// rows.
+// Query runs a query using the SPARQL 1.1 protocol. It retries temporary failures: a broken connection, a 5xx status,
+// or a 429 with an acceptable Retry-After. Table.Source is the endpoint's URL without its parameter values. QLever's
+// integers, which arrive as xsd:int, are returned as xsd:integer. If QLever's response is too large, the error contains
+// the number of rows.
 func (s *Service) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := s.query(ctx, query, nil)
 	if s.cfg.QLever && kg.KindOf(err) == kg.TooLarge && ctx.Err() == nil {

@@ -110,7 +110,8 @@ func TestBadEndpoints(t *testing.T) {
 	}
 }
 
-// TestNobody checks that an address where no server responds is reported at once, because retrying would take seconds.
+// TestNobody checks that if no server listens at an address, the failure is reported at once, without retries that
+// would take seconds.
 func TestNobody(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	srv.Close()
@@ -227,9 +228,9 @@ func TestSecretsAreSentAndHidden(t *testing.T) {
 	}
 }
 
-// The time bucket refills while a query runs, so a query does not use up its full cost. Therefore, the test empties the
-// account directly: it takes 150 s from the initial 120 s, which leaves -30 s. 1 s is needed, and 60 s are refilled per
-// minute, so the wait is 31 s.
+// The time bucket refills while a query runs, so a query does not use up its full cost. Therefore, the test charges the
+// account directly: 150 s out of the initial 120 s, which leaves -30 s. A query needs 1 s, and the bucket gains 1 s per
+// second, so the wait is 31 s.
 func TestTimeBudget(t *testing.T) {
 	s, clock := serve(t, answering(resultsJSON, oneRow), func(c *Config) {
 		c.Pace = Pace{Time: 120 * time.Second, TimeRate: 60 * time.Second, Errors: 60, ErrorRate: 30}
@@ -291,7 +292,7 @@ func TestSharedAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Of 120 s, two queries used 1 s each, 60 s are reserved for the third, and 1 s was refilled while it waited.
+	// Of 120 s, two queries used 1 s each, 60 s is reserved for the third, and 1 s was refilled while it waited.
 	if got := gates[1].st.TimeLeft; math.Abs(got-59) > 0.01 {
 		t.Errorf("%v s left", got)
 	}
@@ -332,7 +333,7 @@ func FuzzFailureTexts(f *testing.F) {
 	})
 }
 
-// panicking is both a transport and a store. Its methods panic.
+// panicking is a transport and a store whose methods panic.
 type panicking struct{ BudgetStore }
 
 func (panicking) RoundTrip(*http.Request) (*http.Response, error) { panic("a fault") }
@@ -340,8 +341,8 @@ func (panicking) Change(context.Context, string, func([]byte) ([]byte, error)) e
 	panic("a fault")
 }
 
-// TestPanic checks that after a panic that ends one question, the gate is open for the next question, and the query's
-// maximum cost stays reserved.
+// TestPanic checks that after a panic in one request, the gate admits the next one, and the query time reserved for the
+// first stays reserved.
 func TestPanic(t *testing.T) {
 	s, _ := serve(t, answering(resultsJSON, oneRow), func(c *Config) { c.Pace = DefaultPace() })
 	faulty := func(change func()) {

@@ -1,6 +1,6 @@
-// Package remote sends requests to the HTTP services of knowledge graphs, politely and without trusting what they
-// return. A [Service] is a service at one address: [Service.Query] uses the SPARQL 1.1 protocol; [Service.Do] sends any
-// other request. Every failure is a *kg.Error with a kind, or the context's error.
+// Package remote sends requests to the HTTP services of knowledge graphs, politely, and without trusting the responses.
+// A [Service] is a service at one address: [Service.Query] uses the SPARQL 1.1 protocol; [Service.Do] sends any other
+// request. Every failure is a *kg.Error with a kind, or the context's error.
 //
 // # Manners
 //
@@ -39,7 +39,7 @@ import (
 const (
 	DefaultTimeout  = 70 * time.Second // Wikidata's own deadline is 60 s
 	DefaultMaxBytes = 10 << 20
-	maxWait         = 2 * time.Minute // longest wait for a budget; beyond that, a call fails as rate limited
+	maxWait         = 2 * time.Minute // longest wait for a budget; a longer one is a RateLimited failure
 )
 
 // Config configures a [Service]. All fields except Address and UserAgent have defaults.
@@ -159,8 +159,8 @@ func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*ht
 	return failure
 }
 
-// admitted sends a request that the gate has admitted, and leaves the gate even after a panic. Otherwise, a panic that
-// ends a single question would block all later requests.
+// admitted sends a request that the gate has admitted, and leaves the gate even if there is a panic, which would
+// otherwise block all later requests.
 func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Answer,
 	time.Time) *kg.Error) (failure *kg.Error) {
 	start := s.clock.Now()
@@ -171,7 +171,7 @@ func (s *Service) admitted(ctx context.Context, req *http.Request, read func(Ans
 		}
 	}()
 	a := s.exchange(ctx, req)
-	took = func() time.Duration { return a.Took } // does not include the time to process the response here
+	took = func() time.Duration { return a.Took } // excludes the time that judge takes
 	return s.shown(s.judge(a, read))
 }
 
@@ -183,8 +183,8 @@ func (s *Service) judge(a Answer, read func(Answer, time.Time) *kg.Error) *kg.Er
 	return read(a, s.clock.Now())
 }
 
-// again reports whether a failed call should be retried, and waits before it returns. For a rate limit, the wait
-// happens in the gate, when the next attempt enters.
+// again reports whether a failed call should be retried, and waits before it returns. After a rate limit, it returns at
+// once, because the next attempt waits in the gate.
 func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
 	if attempt >= s.cfg.Retry.Attempts {
 		return false
@@ -236,7 +236,8 @@ func (s *Service) shown(e *kg.Error) *kg.Error {
 	return &clean
 }
 
-// netError assigns a kind to the error of a failed exchange. It does not change the caller's own context error.
+// netError assigns a kind to the error of a failed exchange. If the caller's context is done, it returns the context's
+// error.
 func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	var large *politehttp.TooLargeError
 	var refused *politehttp.RefusedError
@@ -255,8 +256,8 @@ func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	return &kg.Error{Kind: kg.Down, Message: cmp.Or(nobody(err), "the connection failed or broke off"), Err: err}
 }
 
-// nobody returns a message if no server responds at an address, in which case retrying within seconds does not help.
-// Otherwise, or if it cannot tell, it returns "".
+// nobody returns a message if err means that there is no server at the address, so retrying within seconds does not
+// help. Otherwise, it returns "".
 func nobody(err error) string {
 	var name *net.DNSError
 	switch {

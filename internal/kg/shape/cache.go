@@ -54,15 +54,15 @@ func (m *Maker) fresh(s *kg.Shape) bool {
 	return m.o.Now == nil || m.o.Now().Sub(s.At) < m.o.MaxAge
 }
 
-// keyVersion is part of every key, so that shapes stored in a different format by an earlier version of the program are
-// not found.
+// keyVersion is part of every key. It changes with the format, so the program ignores shapes that an earlier version
+// stored in another format.
 const keyVersion = "shape 1"
 
 func (m *Maker) key(iri, lang string) string {
 	return keyVersion + " " + m.o.Graph.Endpoint + " " + m.o.Graph.Name + " " + iri + " " + lang
 }
 
-// stored returns a stored shape, or nil if there is none. A store failure only costs time.
+// stored returns a stored shape, or nil if there is none. If the store fails, the shape is measured again.
 func (m *Maker) stored(ctx context.Context, iri, lang string) *kg.Shape {
 	if m.o.Store == nil {
 		return nil
@@ -95,7 +95,7 @@ func (m *Maker) store(ctx context.Context, iri, lang string, s *kg.Shape) {
 	}
 }
 
-// Folder is a [Store] that stores each value in a file in the folder, which it creates when needed.
+// Folder is a [Store] that keeps each value in a file in the folder with this path, which is created when needed.
 type Folder string
 
 func (f Folder) file(key string) string {

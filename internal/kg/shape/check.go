@@ -14,7 +14,7 @@ import (
 // Limits on [Check].
 const (
 	maxChecked   = 12  // shapes requested per check
-	inferredFrom = 0.8 // share of a predicate's values that its known classes must cover to infer them
+	inferredFrom = 0.8 // least share of a predicate's values that must be in known classes for their class to be inferred
 )
 
 // HintKind is the kind of a hint.
@@ -31,13 +31,13 @@ const (
 type Hint struct {
 	Kind      HintKind
 	Subject   string           // as in the query, such as ?city; "" for an unnamed node, such as a step in a path
-	Classes   []kg.PropertyRef // classes of the subject; for UnknownClass, the class that is unknown
-	Inferred  bool             // the classes are not in the query but inferred from From
+	Classes   []kg.PropertyRef // classes of the subject; for UnknownClass, the unknown class
+	Inferred  bool             // whether the classes were inferred from From instead of stated in the query
 	From      string           // for an inferred class, the ID of the predicate that leads to the subject
 	Predicate string           // ID of the predicate
 	Wide      bool             // the query also includes members of subclasses, which were not examined
 	Looked    int64            // number of members examined, in all classes; -1 if unknown
-	Sampled   bool             // the members examined are a sample
+	Sampled   bool             // only a sample of the members was examined
 	Points    bool             // the predicate points to members, so the query uses it in the wrong direction
 	Frequent  []kg.ShapePredicate
 	Known     []kg.PropertyRef // for UnknownClass, classes that do exist in the graph
@@ -57,10 +57,10 @@ type Schema struct {
 // returns the schema for the address in a SERVICE clause, or nil if there is none; service may itself be nil.
 //
 // A subject is judged if the query states its class (with one of the graph's type properties, with or without a path to
-// superclasses, or in VALUES), or if it is the value of a predicate whose values have known classes. Paths are split:
-// helper nodes are inserted into a sequence, alternatives become separate triples, and *, + and ? are dropped.
-// Variable predicates, negated paths, and Wikidata's own services are not judged. A class has a predicate if any member
-// has it, and a subject with several classes has a predicate if any of the classes does.
+// superclasses, or in VALUES), or if it is the value of a predicate whose values have known classes. Paths are split: a
+// sequence becomes a chain of triples, alternatives become separate triples, and *, + and ? are dropped. Variable
+// predicates, negated paths, and Wikidata's own services are not judged. A class has a predicate if any member has it,
+// and a subject with several classes has a predicate if any of the classes does.
 func Check(q *sparql.Query, main Schema, service func(iri string) *Schema) []Hint {
 	c := &checker{schema: main, service: service}
 	c.group(q.Body.Where)
@@ -91,7 +91,7 @@ type checker struct {
 	edges   []edge
 	order   []string            // subjects as they appear
 	types   map[string][]typing // classes of each subject
-	byVar   map[string][]string // type variables of a subject
+	byVar   map[string][]string // variables that stand for a subject's classes
 	values  map[string][]string // IRIs that VALUES assigns to a variable
 	inner   []*checker          // checkers of services
 	helpers int
@@ -381,7 +381,8 @@ func (c *checker) shape(class string) (s *kg.Shape, known bool) {
 	return nil, false
 }
 
-// infer returns the shapes of the classes of a predicate's values, or none if too few of the classes are known.
+// infer returns the shapes of the classes that a predicate's values belong to, or none if the known classes cover too
+// few of the values.
 func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 	var out []*kg.Shape
 	for _, s := range from {
@@ -406,7 +407,8 @@ func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 	return out
 }
 
-// predicates adds hints about predicates of a subject that no member of its classes has.
+// predicates returns a hint for each predicate that the query uses with a subject but that no member of the subject's
+// classes has.
 func (c *checker) predicates(subject string, shapes []*kg.Shape, from string) []Hint {
 	if len(shapes) == 0 {
 		return nil
@@ -465,7 +467,7 @@ const (
 	Yes
 )
 
-// Has reports whether any of the members that a shape was measured on has a predicate.
+// Has reports whether any of the members examined for a shape has a predicate.
 func Has(s *kg.Shape, id string) Answer {
 	switch {
 	case s.Predicate(id) != nil, slices.Contains(s.Rest, id):

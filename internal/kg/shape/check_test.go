@@ -54,7 +54,7 @@ func TestCheck(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		query string
-		want  []string // kind, subject and predicate or class
+		want  []string // each hint's kind, subject, and predicate or class
 	}{
 		"all right":            {"SELECT * { ?x wdt:P31 wd:Q515; wdt:P17 ?y; wdt:P571 ?d }", nil},
 		"rare":                 {"SELECT * { ?x wdt:P31 wd:Q515; wdt:P138 ?y }", nil},

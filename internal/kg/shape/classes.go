@@ -22,7 +22,7 @@ type classList struct {
 	byLang map[string]*lookup.Memory
 }
 
-// candidates is the maximum number of entities for which FindClasses checks whether they are classes.
+// candidates is the maximum number of entities that FindClasses examines to find out which of them are classes.
 const candidates = 50
 
 // FindClasses finds classes that have direct members by name or meaning, with labels in lang. Results are in this
@@ -105,7 +105,7 @@ func (m *Maker) others(ctx context.Context, text, lang string) ([]kg.Hit, error)
 	return out, nil
 }
 
-// largest returns the largest classes, or nil if the limits say not to request them.
+// largest returns the largest classes, or nil if the limits rule out requesting them.
 func (m *Maker) largest(ctx context.Context, lang string) (*lookup.Memory, error) {
 	if m.o.Limits.Classes < 0 {
 		return nil, nil

@@ -14,9 +14,9 @@ import (
 // labelBatch is the number of labels requested per query.
 const labelBatch = 150
 
-// Labels requests the labels of IRIs from a graph, each in the first of the given languages that has one, or else
-// without a language. If the label is in a different language, a language tag is appended, as in "Straße@de". IRIs
-// without a label are absent from the result.
+// Labels requests the labels of IRIs from a graph, each in the first of the given languages in which there is one. If
+// there is none, it uses a label without a language, and then one in any language. A language tag is appended to a
+// label in a language that was not requested, as in "Straße@de". IRIs without a label are absent from the result.
 func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string]string, error) {
 	paths, iris := labelPaths(d), safe(iris)
 	out := map[string]string{}

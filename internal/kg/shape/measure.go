@@ -45,7 +45,7 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Members describes the resources that a shape is measured on.
+// Members describes the resources whose shape is measured.
 type Members struct {
 	Pattern string // a SPARQL pattern without braces
 	Var     string // the pattern's variable for members, without the question mark
@@ -236,7 +236,7 @@ func (m *measurer) on(ctx context.Context, members Members, size int64, sample i
 	return s, nil
 }
 
-// found contains the counts for a predicate. On a Wikibase, the predicate is a property with all its namespaces.
+// found contains the counts for a predicate. On a Wikibase, they are the counts for a property, in all its namespaces.
 type found struct {
 	kg.ShapePredicate
 	iri    string // predicate whose values are examined: on a Wikibase, the wdt: predicate if there is one

@@ -1,5 +1,5 @@
 // Package shape describes the members of a class in any graph: which predicates they have, how many members have each
-// predicate, with which values, and which predicates point to the members. It needs only a function that runs queries
+// predicate, what values it has, and which predicates point to the members. It needs only a function that runs queries
 // and the graph's [kg.Description].
 //
 //	shape.go cache.go    the package's interface; the cache
@@ -49,7 +49,7 @@ type Options struct {
 	// Find finds entities by words or meaning, for FindClasses. If nil, only the largest classes can be found, by words.
 	Find func(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
 	// VoID returns a function that queries the graph's own description, from a file or from /.well-known/void; see package
-	// void. If nil, only the endpoint is asked for a description. VoID is called only once.
+	// void. If nil, only the endpoint is searched for a description. VoID is called only once.
 	VoID   func(ctx context.Context) (Query, error)
 	Store  Store            // keeps shapes across restarts; if nil, they are kept in memory
 	MaxAge time.Duration    // 0 means DefaultMaxAge
@@ -154,8 +154,8 @@ func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
 	return s, nil
 }
 
-// Schema returns a schema for [Check] with the shapes of this graph and labels in lang. The schema is for a single
-// query, since its calls end when ctx ends.
+// Schema returns a schema for [Check] with the shapes of this graph and labels in lang. The schema can be used only
+// until ctx is done.
 func (m *Maker) Schema(ctx context.Context, lang string) Schema {
 	return Schema{Graph: &m.o.Graph, Shape: func(class string) (*kg.Shape, error) {
 		if !strings.HasPrefix(class, "<") && strings.Contains(class, "://") {

@@ -46,7 +46,7 @@ func load(t *testing.T, turtle string) *embedded.Graph {
 	return b.Graph(embedded.Options{})
 }
 
-// counter counts the queries to a graph, and fails those that its fail field selects.
+// counter records the queries to a graph. A query for which fail returns an error fails.
 type counter struct {
 	query shape.Query
 	fail  func(query string) error
@@ -329,8 +329,8 @@ other things lead to members by
   c:worksFor: c:Man
   c:owns: c:Bank`
 
-// TestVoID checks that a graph's own description takes precedence over queries, whether it is in the endpoint or in a
-// document.
+// TestVoID checks that a graph's own description takes precedence over queries, whether the endpoint contains it or it
+// is a separate document.
 func TestVoID(t *testing.T) {
 	fetched := ""
 	for name, o := range map[string]shape.Options{

@@ -174,7 +174,7 @@ func targetText(t kg.ShapeTarget) string {
 	return s
 }
 
-// percent formats a share as a percentage. It returns 0 and 100 only for exactly none and all.
+// percent formats a share as a percentage. It rounds no other share to 0 or 100 %.
 func percent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 1:

@@ -13,15 +13,15 @@ const (
 	voidExtNS = "http://ldf.fi/void-ext#"
 )
 
-// voidSources contains the sources of the graph's own description, determined once.
+// voidSources contains the sources of the graph's own description, which are determined only once.
 type voidSources struct {
 	mu      sync.Mutex
 	done    bool
 	queries []Query
 }
 
-// voidQueries returns functions that query the graph's description: in the endpoint, if it contains one, and in the
-// document. If that fails, there is no description, and shapes are measured instead.
+// voidQueries returns functions that query the graph's own description: one for the endpoint, if it contains a
+// description, and one for the document, if there is one. If both are missing, shapes are measured instead.
 func (m *Maker) voidQueries(ctx context.Context) ([]Query, error) {
 	m.sources.mu.Lock()
 	defer m.sources.mu.Unlock()
@@ -107,7 +107,7 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 		if have := number(cell(t, i, "subjects")); have > 0 {
 			f.Coverage, f.Mean = float64(have), float64(f.values)/float64(have)
 		}
-		n := max(number(cell(t, i, "n")), 1) // a target without a count still exists
+		n := max(number(cell(t, i, "n")), 1) // even a target without a count has values
 		switch typ, data := cell(t, i, "type"), cell(t, i, "data"); {
 		case typ.IsIRI():
 			targets[id] = append(targets[id], target{kg.ShapeTarget{Class: kg.PropertyRef{ID: ID(m.d, typ.Value)}}, n})

@@ -17,7 +17,7 @@ const (
 	maxTypes    = 20     // classes per resource
 )
 
-// Classes contains the classes related to a resource, by IRI.
+// Classes contains the IRIs of the classes that are related to a resource.
 type Classes struct {
 	Types    []string            // classes of the resource itself
 	Wider    map[string][]string // immediate superclasses of each class, and of the resource if it is a class

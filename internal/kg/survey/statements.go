@@ -23,8 +23,8 @@ const MaxStatements = 2000
 // statementRows is the maximum number of rows returned by the query for statements.
 const statementRows = 20_000
 
-// Statement is a statement with all the data that the graph has about it. On a graph without statement nodes, it is a
-// value. If the value is an unnamed node, its properties are the Qualifiers.
+// Statement is a statement with all the data that the graph has about it. On a graph without statement nodes, it
+// consists of a value. If the value is an unnamed node, its properties are the Qualifiers.
 type Statement struct {
 	Rank       kg.Rank // "" if there are no ranks in the graph
 	Values     []rdf.Term
@@ -114,8 +114,8 @@ func (s *Statement) take(predicate string, o rdf.Term, id string) {
 	}
 }
 
-// inNamespace returns the property entity for a Wikidata predicate with the given prefix, such as wd:P580 for pq:P580
-// and "pq".
+// inNamespace returns the property entity for a Wikidata predicate, such as wd:P580 for pq:P580. ok is false if the
+// predicate does not have the given prefix.
 func inNamespace(iri, prefix string) (entity string, ok bool) {
 	id := rdf.EntityID(iri)
 	return rdf.Entity + id, id != "" && iri == rdf.Prefixes[prefix]+id

@@ -46,8 +46,8 @@ func TestHierarchy(t *testing.T) {
 	}
 }
 
-// TestHierarchyIsBounded checks that a graph with endlessly many classes takes one query per step, and that no more
-// classes than the limit are returned.
+// TestHierarchyIsBounded checks that if a graph has a huge number of classes, each step takes only one query, and no
+// more classes than the limit are returned.
 func TestHierarchyIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// TestConformance tests the adapter against a server that implements the services' protocols for the suite's facts.
+// TestConformance tests the adapter with a server that serves the suite's facts over the services' protocols.
 // Everything that the agent relies on must survive the round trip through HTTP and Wikibase's JSON.
 func TestConformance(t *testing.T) {
 	b := embedded.NewBuilder()

@@ -201,7 +201,8 @@ func (s *rawStatement) qualifiers() []kg.Qualifier {
 	return out
 }
 
-// order returns the qualifier properties in the page's order, followed by those that it omits, in numeric order.
+// order returns the qualifier properties in the order given by the page, followed by any that the page's order omits,
+// in numeric order.
 func (s *rawStatement) order() []string {
 	var order []string
 	for _, p := range s.Order {

@@ -17,9 +17,9 @@ import (
 const mostCandidates = 500
 
 // Find finds entities by name, by words anywhere in names, and, if the vector database is configured, by meaning, and
-// merges the rankings. Given candidates, it fetches their labels and aliases and ranks the candidates by them. It does
-// not know how often entities are used. It returns a kg.Refused error for more than 500 candidates, and any error from
-// the API. If the vector database fails, Find continues without it.
+// merges the rankings. If the query names candidates, Find ranks them by their labels and aliases, which it fetches. It
+// does not know how often entities are used. It returns a kg.Refused error for more than 500 candidates, and any error
+// from the API. If the vector database fails, Find continues without it.
 func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	q.Text = strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(q.Text); len(r) > longestFor {
@@ -123,8 +123,8 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 	return out[:min(len(out), want)], nil
 }
 
-// fullText finds entities by words anywhere in their names, for strings without a prefix match. It uses the wiki's own
-// search. If the wiki's API does not support it, fullText finds nothing.
+// fullText finds entities by words anywhere in their names. It is used if no name starts with the text. It uses the
+// wiki's own search. If the wiki's API does not support it, fullText finds nothing.
 func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit int) ([]string, error) {
 	namespace, prefix := "0", ""
 	if typ == kg.Property {

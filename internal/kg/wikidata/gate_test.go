@@ -33,7 +33,7 @@ func TestErrorBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Three errors are free. Before the fourth, one must be refilled, which takes 2 s at 30 per minute.
+	// Three errors are free. The fourth must wait until the bucket has gained one, which takes 2 s at 30 per minute.
 	if got := slept(s); got < 2*time.Second || got > 2*time.Second+10*time.Millisecond {
 		t.Errorf("waited %v, want 2 s", got)
 	}

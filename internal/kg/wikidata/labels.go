@@ -60,7 +60,8 @@ func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[strin
 	return out, nil
 }
 
-// labelled reports whether the API accepts id and its entity has labels (lexemes have lemmas).
+// labelled reports whether the API accepts id, and whether entities of its type have labels. Lexemes have lemmas
+// instead.
 func labelled(id string) bool {
 	if !rdf.ValidID(id) || id[0] == 'L' {
 		return false
@@ -69,8 +70,8 @@ func labelled(id string) bool {
 	return err == nil && n <= largestNumber
 }
 
-// cachedLabel checks the languages in order. known is false if it reaches a language that was never fetched before it
-// finds a label.
+// cachedLabel returns the label in the first language that has one. known is false if that depends on a language that
+// was never fetched.
 func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
 	for _, l := range langs {
 		text, ok := c.labels.Get(labelKey{id, l})

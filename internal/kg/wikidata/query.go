@@ -8,10 +8,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// Query runs a SPARQL query. [AUTO_LANGUAGE] must already be replaced. A temporary failure (connection, 5xx, 429 with
-// an acceptable Retry-After) is retried. If the endpoint is down, timed out, or accepts no more queries for now, the
-// query is sent to the fallback, if there is one. Table.Source is the URL of the endpoint that answered, without its
-// parameter values. The error is a *kg.Error or that of ctx.
+// Query runs a SPARQL query. [AUTO_LANGUAGE] must already have been replaced. It retries temporary failures: a broken
+// connection, a 5xx status, or a 429 with an acceptable Retry-After. If the endpoint is down, timed out, or accepts no
+// more queries for now, the query is sent to the fallback, if there is one. Table.Source is the URL of the endpoint
+// that answered, without its parameter values. The error is a *kg.Error or the error of ctx.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
 	if c.fallback != nil && c.elsewhere(kg.KindOf(err)) && ctx.Err() == nil {
@@ -25,8 +25,8 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// elsewhere reports whether a query that failed with a given kind at the first endpoint may be sent to the second. A
-// limit or a ban applies to the whole host that imposed it.
+// elsewhere reports whether a query may be sent to the second endpoint after the first has failed with an error of kind
+// k. A limit or a ban applies to the whole host that imposed it.
 func (c *Client) elsewhere(k kg.Kind) bool {
 	switch k {
 	case kg.Down, kg.Timeout:
@@ -45,7 +45,7 @@ func (c *Client) Primary() *Client {
 	return &d
 }
 
-// Secondary returns the same client with only the second endpoint, or nil if there is none.
+// Secondary returns the same client, but with only the second endpoint, or nil if there is no second endpoint.
 func (c *Client) Secondary() *Client {
 	if c.fallback == nil {
 		return nil

@@ -288,7 +288,8 @@ func TestConstruct(t *testing.T) {
 	}
 }
 
-// The harvest uses each endpoint separately, since a query must be rewritten between them. The account is still shared.
+// The harvest queries each endpoint separately, since it must rewrite a query in between. Both clients still share an
+// account.
 func TestPrimaryAndSecondary(t *testing.T) {
 	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 403, body: "banned"}).on("/second",
 		reply{status: 200, body: oneRow})

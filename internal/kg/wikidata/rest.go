@@ -118,7 +118,7 @@ func (s *restSnak) raw() rawSnak {
 	r := rawSnak{Snaktype: s.Value.Type, Datatype: s.Property.DataType}
 	r.Datavalue.Value = s.Value.Content
 	switch {
-	case strings.HasPrefix(r.Datatype, "wikibase-"): // item, property, lexeme, form or sense: only the ID
+	case strings.HasPrefix(r.Datatype, "wikibase-"): // an entity; the content is only its ID
 		var id string
 		if json.Unmarshal(s.Value.Content, &id) == nil {
 			r.Datavalue.Value, _ = json.Marshal(map[string]string{"id": id}) // encoding a map of strings never fails

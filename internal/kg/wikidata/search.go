@@ -109,7 +109,7 @@ func language(code string) string {
 	return "en"
 }
 
-// chain returns the languages in which labels are searched, in order: the language, its base language if it is a
+// chain returns the languages in which labels are searched, in order: the given language, its base language if it is a
 // variant, mul, English. Source: Wikibase's LanguageFallbackChainFactory, without MediaWiki's per-language lists.
 func chain(code string) []string {
 	code = language(code)

@@ -7,8 +7,9 @@
 // Optionally, [Client.Find] also searches Wikidata's vector database (vector.go), and single entities are fetched from
 // the REST API (rest.go). The second query service may be QLever, for which queries are rewritten (query.go).
 //
-// Requests follow the rules of package remote: each endpoint is sent one request at a time, within its budgets, and
-// none during a ban. Values of entity pages become the RDF terms that the query service uses for them (snak.go).
+// Requests follow the rules of package remote: the client sends each endpoint one request at a time, stays within its
+// budgets, and sends nothing during a ban. Values on entity pages are converted to the RDF terms that the query service
+// uses for them (snak.go).
 //
 // Sources: RDF repository of the query service (ThrottlingFilterConfig), Wikibase's docs/topics/json.md and
 // repo/includes/Api; OpenAPI descriptions of the REST API and the vector database.

@@ -29,7 +29,8 @@ type forgetful struct{}
 
 func (forgetful) Record(context.Context, agent.Event) error { return nil }
 
-// engine returns an agent for the slice with the scripted model, which it reaches over HTTP like a real one.
+// engine returns an agent that answers questions about the slice with the scripted model, which it calls over HTTP like
+// a real one.
 func engine(t *testing.T, opts agent.Options) *agent.Engine {
 	t.Helper()
 	s, err := llm.ParseScript(strings.NewReader(read(t, "script.txt")))

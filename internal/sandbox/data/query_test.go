@@ -54,7 +54,7 @@ func TestFinalQueriesReturnWhatIsExpected(t *testing.T) {
 			if !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("got  %v\nwant %v", got, want)
 			}
-			for i, v := range table.Vars { // everything found has a label in the asker's language
+			for i, v := range table.Vars { // each label must exist in the asker's language
 				if !strings.HasSuffix(v, "Label") {
 					continue
 				}

@@ -39,7 +39,7 @@ type Handler struct {
 	FollowUps []FollowUp
 	// Status returns what the bot is doing, or "" if unknown. It may be nil.
 	Status func() string
-	// Lag is the replication lag in seconds, to be compared with maxlag.
+	// Lag is the replication lag in seconds. A request whose maxlag is smaller is rejected.
 	Lag int
 
 	wiki *Wiki
@@ -65,7 +65,7 @@ type session struct {
 	once    map[string]bool // forms that have already been submitted
 }
 
-// maxSessions is the maximum number of sessions kept. Beyond that, the least recently used ones are forgotten.
+// maxSessions is the maximum number of sessions kept. If there are more, the least recently used ones are dropped.
 const maxSessions = 1000
 
 // NewHandler returns a handler with the defaults: no extra actions, no endpoint, and the real service for "Try it!".
@@ -241,7 +241,7 @@ func (c *call) assert() *failure {
 	return nil
 }
 
-// name returns the user's name; for an anonymous user, it is the loopback address.
+// name returns the user's name, or the loopback address if the user is anonymous.
 func (c *call) name() string {
 	if c.account == nil {
 		return "127.0.0.1"

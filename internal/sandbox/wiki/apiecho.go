@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// extensions lists the extensions that this wiki implements, to the extent that a bot needs them: Echo's notifications
-// of mentions.
+// extensions lists the extensions that this wiki implements. Of Echo, it implements only what the bot needs:
+// notifications of mentions.
 var extensions = []object{{"type": "other", "name": "Echo"}}
 
-// userLinks finds links to user pages, without subpages.
+// userLinks matches links to user pages, but not to their subpages.
 var userLinks = regexp.MustCompile(`(?i)\[\[ *:?user *: *([^]|/#\[]+?) *(?:\||\]\])`)
 
 // signed matches the end of a signature.
@@ -50,7 +50,7 @@ func (w *Wiki) notices(account string) (out []*Revision, types []string) {
 	return out, types
 }
 
-// notifications implements meta=notifications with notprop=list. The read state of notifications is stored only in
+// notifications implements meta=notifications with notprop=list. Which notifications have been read is stored only in
 // memory.
 func (c *call) notifications(q object) *failure {
 	if c.account == nil {

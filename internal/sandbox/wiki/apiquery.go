@@ -250,7 +250,8 @@ func (c *call) choose(revs []*Revision, only *Revision) (chosen []*Revision, nex
 	return chosen, "", nil
 }
 
-// outside reports whether a time is before start or after end, in the listing order.
+// outside reports whether t is outside the range from start to end. If newer is false, start is the later end of the
+// range.
 func outside(t, start, end time.Time, newer bool) bool {
 	if !newer {
 		start, end = end, start

@@ -56,7 +56,7 @@ func testHidden(t *testing.T, s *site) {
 	type hiding struct {
 		by             *mediawiki.Client
 		what, suppress string
-		want           mediawiki.Revision // as listed among the bot's own edits; not listed if RevID is 0
+		want           mediawiki.Revision // as in the list of the bot's edits; if RevID is 0, it must not be listed
 	}
 	hidings := []hiding{
 		{by: bot, want: mediawiki.Revision{RevID: 1, User: "SpinachBot", Summary: "summary 0"}},

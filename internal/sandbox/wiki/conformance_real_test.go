@@ -37,7 +37,7 @@ func TestRealWikiConforms(t *testing.T) {
 		admin: account("REALWIKI_ADMIN")})
 }
 
-// TestRealWikiRefuses provokes rejections that are possible only on a wiki with administrators.
+// TestRealWikiRefuses checks rejections that only a wiki with administrators can cause.
 func TestRealWikiRefuses(t *testing.T) {
 	get := func(key string) string {
 		v := os.Getenv(key)

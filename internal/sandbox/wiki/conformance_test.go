@@ -24,7 +24,7 @@ type site struct {
 	api             string
 	bot, alice, bob login
 	admin           login
-	run             string // makes page titles unique in each run
+	run             string // part of page titles; different in each run
 }
 
 type login struct{ name, user, password string }
@@ -221,7 +221,7 @@ func testSectionNumbers(t *testing.T, s *site) {
 	for n, head := range []string{"A", "B", "C", "D", "E", "G", "H", "I"} {
 		section := fmt.Sprint(n + 1)
 		if n >= 4 {
-			section = fmt.Sprint(n + 2) // the heading inside a template is counted, although its section cannot be edited
+			section = fmt.Sprint(n + 2) // the heading in the template has a number, but no section to edit
 		}
 		_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: section, Text: "== hit " + head +
 			" ==", BaseRev: p.RevID})
@@ -457,7 +457,8 @@ func testList(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Blocked, "anonymous")
 }
 
-// testOddText checks that the page has the text that was sent, except for NFC, line endings and trailing space.
+// testOddText checks that the page has the text that was sent, after normalization to NFC and changes to line endings
+// and trailing space.
 func testOddText(t *testing.T, s *site) {
 	long := strings.Repeat("0123456789 äöü 漢字 🌱 & + % = ; ' \" < > \\ \n", 500) + "end"
 	for _, c := range []struct{ name, send, want string }{

@@ -131,8 +131,7 @@ func (h *Handler) sameOffset(title string, base int64, offset string, newest *Re
 	return c.offset, ok
 }
 
-// onceKey returns a key that distinguishes a second click from a different post. It is a digest of the form's number
-// and contents.
+// onceKey returns a digest of the form's number and contents, which tells a second click from a new post.
 func onceKey(form url.Values) string {
 	parts := []string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
@@ -162,7 +161,7 @@ type badPost string
 // Error returns the sentence shown to the visitor.
 func (b badPost) Error() string { return string(b) }
 
-// firstTime reports whether a form is being submitted for the first time, so that a second click does not post twice.
+// firstTime reports whether a form is being submitted for the first time. It keeps a second click from posting twice.
 func (h *Handler) firstTime(s *session, once string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,8 +218,8 @@ func sign(text string) string {
 	return text + " ~~~~"
 }
 
-// reply adds text below the comment that ends at an offset in a revision, after the existing replies. If the page has
-// changed there since then, it searches for the same comment in the newest revision.
+// reply adds text below the comment that ends at an offset in a revision, after the existing replies. If that part of
+// the page has changed since, it searches for the same comment in the newest revision.
 func (w *Wiki) reply(title string, base int64, at int, text, user string) error {
 	for _, rev := range []*Revision{w.revision(title, base), w.Page(title)} {
 		if rev == nil {
@@ -252,7 +251,7 @@ func (w *Wiki) revision(title string, id int64) *Revision {
 	return nil
 }
 
-// comments returns the ends of the signed comments on a page.
+// comments returns the positions where the signed comments on a page end.
 func comments(text string) []commentEnd {
 	var out []commentEnd
 	render(text, renderOptions{reply: func(c commentEnd) string {

@@ -25,8 +25,8 @@ var keywords = func() map[string]bool {
 	return m
 }()
 
-// highlight returns a SPARQL query as HTML with a span for each token. It drops nothing: if the tags are removed and
-// the entities decoded, the HTML is the query.
+// highlight returns a SPARQL query as HTML with a span for each token. Removing the tags and decoding the entities
+// yields the query again.
 func highlight(query string) string {
 	var b strings.Builder
 	at := 0

@@ -5,8 +5,8 @@ import "strings"
 // maxEdits limits the cost of a comparison. Texts that differ in more lines are treated as completely different.
 const maxEdits = 2000
 
-// merge3 merges two versions of a text line by line, like diff3. ok is false if both changed the same lines, or
-// adjacent lines.
+// merge3 merges two versions of a text line by line, like diff3. ok is false if they changed the same lines or adjacent
+// ones.
 func merge3(base, mine, theirs string) (merged string, ok bool) {
 	b, m, t := lines(base), lines(mine), lines(theirs)
 	toMine, toTheirs := match(b, m), match(b, t)
@@ -18,7 +18,7 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 	bi, mi, ti := 0, 0, 0
 	for {
-		// The changed part ends at the next base line that is in both versions.
+		// A changed part ends at the next line of the base that both versions still contain.
 		next, mNext, tNext := bi, len(m), len(t)
 		for next < len(b) && (toMine[next] < 0 || toTheirs[next] < 0) {
 			next++
@@ -43,8 +43,8 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 }
 
-// lines splits text after each newline. If the last line has no newline, one is added, so that adding a line after it
-// does not count as changing it.
+// lines splits text after each newline. If the last line has no newline, lines adds one. Otherwise, adding a line after
+// it would change it.
 func lines(s string) []string {
 	if s == "" {
 		return nil
@@ -122,7 +122,7 @@ func middle(a, b []string, pair func(i, j int)) {
 	}
 }
 
-// backtrack follows the recorded rounds back from the end and reports the diagonal steps.
+// backtrack goes backward through the recorded rounds and calls pair for each diagonal step.
 func backtrack(trace [][]int, d, i, j int, pair func(i, j int)) {
 	for ; d > 0; d-- {
 		row := trace[d] // the state before round d: index k+d for diagonals -d … d

@@ -17,8 +17,8 @@ type renderOptions struct {
 
 // commentEnd is the end of a signed comment.
 type commentEnd struct {
-	offset  int    // in the page's wikitext, after the comment's last line
-	prefix  string // the list characters before that line
+	offset  int    // offset of the end of the comment's last line in the page's wikitext
+	prefix  string // the list characters at the start of that line
 	user    string // the user who signed the comment; "" if the signature has no valid name
 	heading string // of the thread, without markup; "" before the first thread
 }
@@ -33,13 +33,13 @@ type document struct {
 // maxDepth limits the nesting of templates, tables, lists, and links in labels.
 const maxDepth = 20
 
-// render returns wikitext as HTML. All text is escaped, except for the HTML built here. Wikitext that render does not
-// understand is shown as text.
+// render returns wikitext as HTML. All text is escaped; only tags that the renderer itself writes are HTML. Wikitext
+// that render does not understand is shown as text.
 //
 // Like MediaWiki's old parser, it works in two passes. The first replaces templates and literal tags with markers, each
-// a number between two DEL characters (U+007F, which the text itself cannot contain). After that, each line break is
-// part of the page's structure. The second pass reads lines and the links and quotes within them, and replaces the
-// markers with their HTML.
+// a number between two DEL characters (U+007F, which the text itself cannot contain). Every line break that is left is
+// part of the page's structure. The second pass renders the lines, including the links and quotes within them, and
+// replaces the markers with their HTML.
 func render(text string, o renderOptions) document {
 	r := &renderer{o: o, anchors: map[string]int{}}
 	prepared := r.prepare(text, 0)
@@ -61,7 +61,7 @@ type renderer struct {
 	thread    string // the thread's heading, without markup
 }
 
-// marker is the finished HTML that a marker represents.
+// marker is the rendered HTML that replaces a marker.
 type marker struct {
 	html  string
 	block bool // whether it must be outside paragraphs
@@ -107,7 +107,7 @@ func (r *renderer) prepare(text string, depth int) string {
 	return b.String()
 }
 
-// invisibleTag matches the transclusion and translation tags in a page's header, which the page itself does not show.
+// invisibleTag matches tags for transclusion and translation, which are not shown on the page.
 var invisibleTag = regexp.MustCompile(`(?i)^</?(?:noinclude|onlyinclude|languages|translate)\s*/?>`)
 
 // longestInvisible is greater than the length of any such tag.
@@ -279,7 +279,7 @@ func (r *renderer) signedLine(text string) string {
 	return r.inline(text[:m[0]]+r.mark(`<span class="`+class+`">`+r.inline(text[m[0]:], 1)+"</span>", false), 0)
 }
 
-// afterComment returns the HTML after a line that ends a signed comment.
+// afterComment returns the HTML to add after l if l ends a signed comment.
 func (r *renderer) afterComment(l line, prefix string) string {
 	if r.o.reply == nil || l.end < 0 {
 		return ""

@@ -14,8 +14,8 @@ import (
 
 func toHTML(text string) string { return render(text, renderOptions{queryURL: "/query#"}).html }
 
-// The expected HTML was written by hand to match MediaWiki's, except for classes and white space. The whole seeded page
-// was compared by eye with MediaWiki 1.39's rendering, but not every row.
+// The expected HTML was written by hand to match MediaWiki's, except for classes and white space. The seeded page was
+// compared by eye with MediaWiki 1.39's rendering, but not every case below was.
 func TestRender(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>\n"},
@@ -80,7 +80,7 @@ func TestCollapsible(t *testing.T) {
 	}
 }
 
-// In a one-line reply, the steps are HTML.
+// In a one-line reply, the list of steps is an HTML table.
 func TestCollapsibleHTML(t *testing.T) {
 	const list = `<table class="wikitable mw-collapsible mw-collapsed"><tr><th>What I tried (2 steps)</th></tr><tr><td><ol>` +
 		`<li>Looked up [[Q30|a <b>country</b>]]</li><li>Ran <script>a query</script></li></ol>[https://x.example/ all]</td></tr></table>`
@@ -98,7 +98,7 @@ func TestCollapsibleHTML(t *testing.T) {
 	}
 }
 
-// TestQueryShown checks that the query shown is the query posted, and that its link runs the same query.
+// TestQueryShown checks that a query is shown exactly as posted, and that its link runs the same query.
 func TestQueryShown(t *testing.T) {
 	for _, q := range []string{
 		"SELECT ?a WHERE { ?a wdt:P31|wdt:P279 wd:Q5 . }",

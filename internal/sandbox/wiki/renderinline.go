@@ -191,7 +191,7 @@ type inlineWriter struct {
 	open []string // elements, outermost first
 }
 
-// link writes an anchor. The caller has built or checked the URL; it is escaped here.
+// link writes an anchor. The caller must have built or checked the URL; link escapes it.
 func (w *inlineWriter) link(href, class, shown string) {
 	w.b.WriteString(`<a href="` + html.EscapeString(href) + `"`)
 	if class != "" {
@@ -219,7 +219,7 @@ func (w *inlineWriter) quotes(n int) {
 		w.toggle("i")
 	case n == 3:
 		w.toggle("b")
-	case slices.Index(w.open, "b") > slices.Index(w.open, "i"): // the inner element ends first
+	case slices.Index(w.open, "b") > slices.Index(w.open, "i"): // close the inner element first
 		w.toggle("b")
 		w.toggle("i")
 	default:

@@ -12,7 +12,8 @@ type item struct {
 	html   string
 }
 
-// items returns the lines of a list, with all lines of the tables that start after list characters.
+// items returns the items of the list at the start of ls, and the number of its lines. If a table starts on a list
+// line, all of its lines belong to that item.
 func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	for n < len(ls) {
 		l := ls[n]

@@ -47,7 +47,7 @@ func openTest(t *testing.T, file string) *Wiki {
 	return w
 }
 
-// TestSurvivesCrash truncates the file at every byte offset, as a crash during a write could. Complete revisions must
+// TestSurvivesCrash truncates the file at every byte offset, as a crash while writing might. Complete revisions must
 // still exist, and saving must still work.
 func TestSurvivesCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wiki.jsonl")
@@ -121,8 +121,8 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// Properties of a merge: if one side is unchanged, the other wins; the order of the sides does not matter; and changes
-// that are far apart are both kept.
+// If one side is unchanged, merging returns the other. The order of the sides does not matter. Changes that are far
+// apart are both kept.
 func TestMergeLaws(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	change := func(ls []string) []string {

@@ -12,7 +12,7 @@ import (
 // args contains a template's parameters: named ones under their names, the others under "1", "2", …
 type args map[string]string
 
-// template expands one {{…}} to prepared text. It supports the templates that the forum uses, and shows others as
+// template expands one {{…}} to prepared text. It expands only the templates that the forum uses, and leaves others as
 // typed.
 func (r *renderer) template(src string, depth int) string {
 	if depth > maxDepth {
@@ -99,7 +99,7 @@ func (r *renderer) ping(a args) string {
 	return r.mark(`<span class="ping">@`+strings.Join(names, ", ")+":</span>", false)
 }
 
-// parseTemplate splits {{name|a|b=c}}. Pipes and equals signs inside templates, links and literal tags do not count.
+// parseTemplate splits {{name|a|b=c}}. It ignores pipes and equals signs inside templates, links and literal tags.
 // Named parameters are trimmed.
 func parseTemplate(src string) (name string, a args) {
 	inner := src[2 : len(src)-2]

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// namespaces contains the prefixes that this wiki recognizes, keyed by lower-case name.
+// namespaces contains the namespaces that this wiki recognizes, keyed by lower-case name.
 var namespaces = map[string]struct {
 	id   int
 	name string

@@ -148,7 +148,7 @@ func (h *Handler) show(rw http.ResponseWriter, status int, name string, v *view)
 	_, _ = rw.Write(b.Bytes())
 }
 
-// problem shows what went wrong, along with the text that the visitor typed, so that the text is not lost.
+// problem shows what went wrong, and the text that the visitor typed, which would otherwise be lost.
 func (h *Handler) problem(rw http.ResponseWriter, r *http.Request, status int, lead, message, text string) {
 	v := h.view(lead, rw, r)
 	v.Lead, v.Message, v.Text = lead, message, text
@@ -212,7 +212,7 @@ func changes(revs []*Revision) []historyLine {
 	return out
 }
 
-// read shows a page. The newest revision of a forum page gets its forms.
+// read shows a page. Only the newest revision of a forum page is shown with forms.
 func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 	if old := r.URL.Query().Get("oldid"); old != "" {
 		for _, rev := range h.wiki.History(v.Title) {
@@ -286,8 +286,8 @@ func (h *Handler) replyForm(v *view, c commentEnd) string {
 	return b.String()
 }
 
-// followUp returns the follow-up that a visitor may try below a comment. It returns nil unless the comment is a bot's
-// and the follow-up has not been posted yet.
+// followUp returns the follow-up that a visitor may try below a comment. It returns nil if the comment is not a bot's,
+// or if the follow-up has already been posted.
 func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	if !h.isBot(c.user) {
 		return nil

@@ -465,7 +465,7 @@ func TestExtraActions(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce has many visitors post concurrently. No post is lost, and the race detector has a chance to find
+// TestManyAtOnce has many visitors post concurrently. No post may be lost. With -race, the test also looks for data
 // races.
 func TestManyAtOnce(t *testing.T) {
 	w, h, _ := openForum(t)

@@ -4,8 +4,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// cartesian reports parts of a group that share no variables, directly or through other parts. Each row of one part is
-// then combined with each row of the other.
+// cartesian reports parts of a group that are not connected by shared variables, either directly or through other
+// parts. Each row of one such part is combined with each row of the other.
 func (c *checker) cartesian(g *sparql.Group) {
 	var parts []map[string]bool
 	var spans []sparql.Span

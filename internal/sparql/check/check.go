@@ -1,5 +1,5 @@
-// Package check finds probable mistakes in queries that parse: unbound variables, parts that share no variables, and
-// prefixes that do not fit.
+// Package check finds probable mistakes in queries that parse, such as unbound variables, parts that share no
+// variables, and prefixes that do not fit.
 package check
 
 import (
@@ -11,13 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Problem is something in a query that parses but is probably not what the author meant. Kind is one of: unbound (a
-// variable is used but never bound), unused (bound but never used), values-grouping (VALUES at the end of a grouped
-// query), grouping (a key occurs twice, or HAVING uses a variable that the groups do not have), cartesian (parts that
-// share no variables), label-service (no label variable is projected), labels-only (only labels are projected), limit
-// (a LIMIT without ORDER BY keeps arbitrary rows), optional-order (an OPTIONAL comes before the statements that bind
-// its variables), prefix (a namespace or ID that does not fit its position), quoted (an entity in quotation marks),
-// update and service (what [sparql.Guard] rejects).
+// Problem is something in a query that the parser accepts but that is probably not what the author meant. Kind is one
+// of: unbound (a variable is used but never bound), unused (bound but never used), values-grouping (VALUES at the end
+// of a grouped query), grouping (a key occurs twice, or HAVING uses a variable that the groups do not have), cartesian
+// (parts that share no variables), label-service (no label variable is projected), labels-only (only labels are
+// projected), limit (a LIMIT without ORDER BY keeps arbitrary rows), optional-order (an OPTIONAL comes before the
+// statements that bind its variables), prefix (a namespace or ID that does not fit its position), quoted (an entity in
+// quotation marks), update and service (what [sparql.Guard] rejects).
 type Problem struct {
 	Kind    string `json:"kind"`
 	Line    int    `json:"line"`
@@ -221,7 +221,8 @@ func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	}
 }
 
-// labelService returns the label service in a SELECT's own pattern, and reports whether it is in automatic mode.
+// labelService returns the label service in a SELECT's pattern, excluding subqueries, and reports whether it is in
+// automatic mode.
 func (c *checker) labelService(s *sparql.SelectQuery) (*sparql.Service, bool) {
 	var found *sparql.Service
 	automatic := false

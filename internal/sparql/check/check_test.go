@@ -11,7 +11,7 @@ func TestCheck(t *testing.T) {
 	const label = "SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' }"
 	tests := []struct {
 		query string
-		kinds string // in order, separated by spaces
+		kinds string // kinds of the problems, in order, separated by spaces
 	}{
 		{"SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 " + label + " }", ""},
 		{"SELECT ?x ?xLabel ?y { ?x wdt:P31 wd:Q5 ; wdt:P21 ?y }", "unbound"},

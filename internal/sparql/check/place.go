@@ -60,7 +60,7 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 	}
 }
 
-// qualifier reports a qualifier, statement value or reference whose subject is a value.
+// qualifier reports a qualifier, statement value or reference whose subject is a value instead of a statement.
 func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values map[string]string) {
 	p := t.Path.IRI()
 	id, ok := values[t.Subject.Name]

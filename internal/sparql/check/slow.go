@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Slow returns the parts of a query that make query services time out, in textual order. Kind is one of: path (an
+// Slow returns the parts of a query that can make query services time out, in textual order. Kind is one of: path (an
 // arbitrary-length path with neither end known), scan (a pattern in which nothing is known), text (a search through all
 // labels), label-inside (the label service in a subquery), order (an ORDER BY in a subquery without LIMIT or OFFSET),
 // cartesian (as for [Query]).
@@ -41,7 +41,7 @@ func (c *checker) slowSelect(s *sparql.SelectQuery, inside bool) {
 	})
 }
 
-// slowGroup checks a group in which the variables of outer are known, and the groups in it.
+// slowGroup checks a group and the groups in it. The variables in outer are already known.
 func (c *checker) slowGroup(g *sparql.Group, outer map[string]bool, inside, limited bool) {
 	known := c.known(g, outer)
 	var triples []sparql.Triple
@@ -82,7 +82,8 @@ func (c *checker) isKnown(t *sparql.Term, known map[string]bool) bool {
 	return t.Kind == sparql.Const || t.Kind == sparql.Var && known[t.Name]
 }
 
-// known returns the variables reachable from a constant in a group, in addition to those in outer.
+// known returns the variables that are known in a group: those in outer, those that parts such as VALUES and subqueries
+// bind, and those that triples connect to a constant or to a known variable.
 func (c *checker) known(g *sparql.Group, outer map[string]bool) map[string]bool {
 	out := map[string]bool{}
 	for v := range outer {

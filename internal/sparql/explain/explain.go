@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Query explains in plain English, part by part, what a query asks for: what it lists, under which conditions, and in
-// which order. label returns the label of a Q or P ID, or ""; labels are untrusted and cleaned. The text has one
-// statement per line; nested statements are indented by two spaces.
+// Query explains a query in plain English: what it lists, on which conditions, and in which order. label returns the
+// label of a Q or P ID, or ""; Query cleans the labels, which are untrusted. The text has one statement per line;
+// nested statements are indented by two spaces.
 func Query(q *sparql.Query, label func(id string) string) string {
 	e := &explainer{label: label}
 	if label == nil {

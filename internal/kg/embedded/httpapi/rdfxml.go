@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rdfXMLWriter writes triples as RDF/XML 1.1, with one description per triple, so that nothing needs to be stored.
+// rdfXMLWriter writes triples as RDF/XML 1.1. It writes one description per triple, so it stores nothing.
 type rdfXMLWriter struct{ resultWriter }
 
 // Head opens the document.
@@ -44,7 +44,7 @@ func (x *rdfXMLWriter) Row(row []rdf.Term) error {
 	return x.send()
 }
 
-// Boolean is never called: booleans use other formats.
+// Boolean is never called; ASK results use other formats.
 func (x *rdfXMLWriter) Boolean(bool) error { return nil }
 
 func (x *rdfXMLWriter) end() error {

@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// largeServer serves a graph on which the cross query returns 10^12 rows. It has slots for two queries and disconnects
-// clients that stop reading for the duration stall.
+// largeServer serves a graph on which the cross query returns 10^12 rows. It runs at most two queries at a time and
+// disconnects a client that reads nothing for the duration stall.
 func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	t.Helper()
 	b := embedded.NewBuilder()
@@ -50,8 +50,8 @@ type watchedServer struct {
 	closed chan bool
 }
 
-// ask sends the cross query on a separate connection and reads the start of the response. If the server has no free
-// slot yet because a previous query is still ending, ask retries.
+// ask sends the cross query on a separate connection and reads the start of the response. It retries while the server
+// has no free slot because an earlier query is still ending.
 func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -104,7 +104,7 @@ func TestSteadyReader(t *testing.T) {
 	}
 }
 
-// TestOrigins checks which websites' pages may read a graph.
+// TestOrigins checks which origins' pages may read a graph.
 func TestOrigins(t *testing.T) {
 	ok := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "data") })
 	private, public := SameOrigin(ok), AnyOrigin(ok)

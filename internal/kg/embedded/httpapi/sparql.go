@@ -1,10 +1,9 @@
 // Package httpapi serves an embedded graph over HTTP as Wikidata does: the SPARQL 1.1 Protocol with the query service's
 // error messages, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData. The sandbox
-// and the demo serve it on loopback, so that the same client code works with them and with the real services.
+// and the demo serve it on loopback, so the same client code works with them and with the real services.
 //
-// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error messages and limits, the query service's own
-// (Wikidata:SPARQL query service/query limits); for the entity API, Wikibase's repo/includes/Api and
-// docs/topics/json.md.
+// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error messages and limits, the page Wikidata:SPARQL
+// query service/query limits; for the entity API, Wikibase's repo/includes/Api and docs/topics/json.md.
 package httpapi
 
 import (
@@ -38,7 +37,7 @@ type SPARQL struct {
 	stall time.Duration // how long a client may take to receive the next chunk of a response
 }
 
-// NewSPARQL returns a query endpoint for a graph. It runs at most parallel queries at once (no limit if 0). Like the
+// NewSPARQL returns a query endpoint for a graph. At most parallel queries run at once; 0 means no limit. Like the
 // query service, it rejects further queries with status 429.
 func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	h := &SPARQL{lg: lg, graph: g, stall: defaultStall}

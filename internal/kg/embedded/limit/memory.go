@@ -11,7 +11,7 @@ import (
 // the count. Text and Hold count an expression's temporary strings until Settle.
 
 // lease is the number of bytes that a query takes from the pool at a time. A query that needs no more than one lease
-// takes nothing from the pool, so that ordinary queries can run at the same time as greedy ones.
+// takes nothing from the pool, so ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
 // maxText is the maximum length in bytes of a string that an expression may create, unless MaxMemory/8 is smaller.
@@ -43,9 +43,9 @@ type budget struct {
 	Mem     int64 // bytes in use
 	room    int64 // bytes that may be used without taking more from the pool
 	Max     int64 // bytes that may be used in total
-	taken   int64 // bytes taken from the pool; room is this plus one lease
+	taken   int64 // bytes taken from the pool; room is taken plus one lease
 	Scratch int64 // part of Mem used by strings of expressions still being evaluated
-	pool    *Pool // if nil, only Max counts
+	pool    *Pool // if nil, only Max applies
 }
 
 // Close returns the query's memory to the pool.
@@ -86,8 +86,8 @@ func (m *Meter) Hold(n int) bool {
 	return m.Alloc(n) == nil
 }
 
-// Settle marks the end of an expression that started when Scratch was mark: its temporary strings are now garbage, and
-// anything that is kept has been counted elsewhere.
+// Settle must be called at the end of an expression, with the value that Scratch had at its start. The expression's
+// temporary strings are now garbage; strings that are kept have been counted elsewhere.
 func (m *Meter) Settle(mark int64) {
 	m.Mem -= m.Scratch - mark
 	m.Scratch = mark

@@ -85,7 +85,7 @@ func (m *Meter) more() error {
 	return nil
 }
 
-// reached records err unless another limit was reached before.
+// reached records err unless a limit was already reached.
 func (m *Meter) reached(err error) error {
 	if m.Err == nil {
 		m.Err = err
@@ -103,7 +103,7 @@ func Greedy(format string, args ...any) error {
 	return e
 }
 
-// ContextError distinguishes an exceeded deadline, which is a graph error, from cancellation by the caller.
+// ContextError turns an exceeded deadline into a *kg.Error, and returns any other context error unchanged.
 func ContextError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &kg.Error{Kind: kg.Timeout, Message: "the query did not finish within its time limit", Err: err}

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// chunkSize is the size of the chunks that the dictionary stores its strings in, so that the garbage collector sees few
-// objects.
+// chunkSize is the size in bytes of the chunks in which the dictionary stores its strings. With large chunks, the
+// garbage collector has few objects to scan.
 const chunkSize = 256 << 10
 
 // dict maps terms to IDs and back. Terms with the same ID are the same RDF term. One goroutine fills it during loading;
@@ -33,10 +33,9 @@ func newDict() *dict {
 // Size returns the number of terms plus one. IDs run from 1 to Size()-1.
 func (d *dict) Size() int { return len(d.Text) }
 
-// seed makes hashes differ from run to run.
 var seed = maphash.MakeSeed()
 
-// Hash returns a hash of a string and a number. It is stable while the program runs.
+// Hash returns a hash of a string and a number. It differs from one run of the program to the next.
 func Hash(text string, tag uint32) uint64 {
 	return (maphash.String(seed, text) ^ uint64(tag)) * 0x9E3779B97F4A7C15 >> 16
 }
@@ -55,7 +54,7 @@ func (d *dict) Lookup(t rdf.Term) value.ID {
 	return n
 }
 
-// find returns the ID of the term with this text and tag, or 0 and the free slot for it in the table.
+// find returns the ID of the term with this text and tag, or 0 and the free slot in the table where it belongs.
 func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	mask := uint64(len(d.table) - 1)
 	for at := Hash(text, tag) & mask; ; at = (at + 1) & mask {

@@ -1,5 +1,5 @@
-// Package store stores the triples of a graph in memory. Terms are represented by IDs (dict.go), triples by three
-// sorted permutations of IDs (store.go), and the values of literals are parsed once (typed.go). A [Builder] reads
+// Package store stores the triples of a graph in memory. Each term has an ID (dict.go). The triples, which consist of
+// IDs, are stored in three sort orders (store.go). The values of literals are parsed once (typed.go). A [Builder] reads
 // Turtle and N-Triples.
 package store
 
@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Pair contains the other two terms of a triple, in a run of triples that have the same term in the first position.
+// Pair holds the second and third terms of a triple in a run of triples that have the same first term.
 type Pair struct{ A, B value.ID }
 
 type triple struct{ s, p, o value.ID }
@@ -198,7 +198,7 @@ func (s *Store) Has(sub, p, o value.ID) bool {
 	return i < len(run) && run[i] == Pair{p, o}
 }
 
-// Count returns the number of triples that match; 0 is a wildcard. The count takes only a few steps and is exact,
+// Count returns the number of triples that match; 0 is a wildcard. It takes only a few steps. The count is exact,
 // except for s?o, for which it is an upper bound.
 func (s *Store) Count(sub, p, o value.ID) int {
 	switch {

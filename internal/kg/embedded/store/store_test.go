@@ -99,8 +99,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// FuzzNTriples passes arbitrary strings to the reader. It must not panic, and writing the triples and reading them
-// again must leave them unchanged.
+// FuzzNTriples passes arbitrary strings to the reader, which must not panic. Triples that are written and read again
+// must not change.
 func FuzzNTriples(f *testing.F) {
 	f.Add("<x:a> <x:p> \"b\\u00FC\"@en .")
 	f.Add("_:a <x:p> \"1\"^^<x:t> . # c")

@@ -13,7 +13,7 @@ import (
 
 // typedCell is the value of a literal.
 type typedCell struct {
-	// the digits of an integer or decimal, a boolean, the bits of a double, or an index in moments or durations
+	// the digits of an integer or decimal, a boolean, the bits of a double, or an index into moments or durations
 	n     int64
 	scale int32      // scale of a decimal
 	k     value.Kind // if KindNone, the text must be parsed

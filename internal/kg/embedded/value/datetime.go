@@ -180,8 +180,8 @@ func DaysIn(year int64, month int) int {
 	return 31
 }
 
-// DaysFromCivil returns the number of days from 1970-01-01 to a date (H. Hinnant's algorithm for the proleptic
-// Gregorian calendar).
+// DaysFromCivil returns the number of days from 1970-01-01 to a date in the proleptic Gregorian calendar. The algorithm
+// is H. Hinnant's.
 func DaysFromCivil(y int64, month, day int) int64 {
 	if month <= 2 {
 		y--
@@ -303,8 +303,8 @@ func MomentOf(t time.Time) *Moment {
 		Nanos:  t.Nanosecond(), HasZone: true}
 }
 
-// Duration is an xsd:duration. Months cannot be converted to seconds, or seconds to months. All components have the
-// same sign.
+// Duration is an xsd:duration. Months and seconds cannot be converted into each other. All components have the same
+// sign.
 type Duration struct {
 	Months  int64
 	Seconds int64

@@ -246,7 +246,7 @@ func (d Decimal) Div(e Decimal) (Decimal, bool) {
 	return roundLast(q, scale)
 }
 
-// roundLast rounds away the last digit, half away from zero.
+// roundLast drops the last digit, rounding half away from zero.
 func roundLast(q *big.Int, scale int32) (Decimal, bool) {
 	five := big.NewInt(5)
 	if q.Sign() < 0 {
@@ -337,7 +337,7 @@ func ParseDouble(s string, size int) (float64, bool) {
 	case "":
 		return 0, false
 	}
-	for i := 0; i < len(s); i++ { // strconv.ParseFloat also accepts hexadecimal, underscores and words
+	for i := 0; i < len(s); i++ { // strconv.ParseFloat also accepts hexadecimal, underscores and words such as infinity
 		c := s[i]
 		if (c < '0' || c > '9') && c != '+' && c != '-' && c != '.' && c != 'e' && c != 'E' {
 			return 0, false

@@ -40,8 +40,8 @@ const (
 	KindIll                  // a known datatype with an invalid lexical form: Text, Tag
 )
 
-// Value is a term in a form suitable for computation. The value of a term has the term's ID in ID or its text in Text.
-// A computed value is formatted as text only when it becomes a term.
+// Value is a term in a form suitable for computation. The value of a term has either ID, if the term has an ID, or
+// Text. A computed value is formatted as text only when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
@@ -107,7 +107,7 @@ const (
 	LangString    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 )
 
-// KindOf returns the kind of literals with a given datatype or language (a tag as returned by [TagOf]).
+// KindOf returns the kind of a literal with the given tag; see [TagOf].
 func KindOf(tag string) Kind {
 	if tag == "" {
 		return KindString
@@ -343,7 +343,7 @@ func (v Value) AsFloat() float64 {
 	return v.Float
 }
 
-// TagOf returns the tag for a literal's datatype or language, in the form used in a dictionary's tags.
+// TagOf returns a literal's tag: its datatype or, after an "@", its language. Dictionaries use the same form.
 func TagOf(t rdf.Term) string {
 	if t.Lang != "" {
 		return "@" + t.Lang
@@ -351,8 +351,8 @@ func TagOf(t rdf.Term) string {
 	return t.Datatype
 }
 
-// Part returns s, a part of a's text, as a value. It copies a small part of a large text that is not otherwise
-// referenced, so that the whole text does not stay in memory.
+// Part returns s, which must be part of a's text. It copies s if the text is much longer and belongs to no term, so
+// that s does not keep the whole text in memory.
 func (a Value) Part(s string) string {
 	if a.ID == 0 && len(a.Text) > 4*len(s)+256 {
 		return strings.Clone(s)
@@ -360,8 +360,8 @@ func (a Value) Part(s string) string {
 	return s
 }
 
-// Own returns the memory in bytes that a value uses in addition to the Value itself and the terms of the graph and the
-// query.
+// Own returns the number of bytes that a value uses in addition to the Value itself, excluding memory that it shares
+// with the terms of the graph and the query.
 func (a Value) Own() int {
 	n := 0
 	if a.ID == 0 {
