@@ -25,9 +25,8 @@ func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response
 	return m.fakeModel.Complete(ctx, req)
 }
 
-// TestReplayWithoutTools uses an engine that learned from an earlier question that the server does not support tools.
-// It checks that the engine no longer sends tools, and that an engine that has not learned this can still replay the
-// run.
+// TestReplayWithoutTools checks that an engine that learned from an earlier question that the server does not support
+// tools no longer sends any, and that an engine that has not learned this can still replay the run.
 func TestReplayWithoutTools(t *testing.T) {
 	acts := []string{do(`execute({"sparql": "` + qA + `"})`), do(`answer({"sparql": "` + qA + `", "answer": "These."})`)}
 	m := &toolless{fakeModel: fakeModel{acts: append(acts, acts...)}}

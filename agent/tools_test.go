@@ -34,7 +34,7 @@ func TestSearch(t *testing.T) {
 			Datatype: "time"})
 	}
 	lines := strings.Split(observe(t, g, "de", "search_wikidata(x)").Observation, "\n")
-	// There are 8 hits in each language. Every other English hit is also a German hit.
+	// There are eight hits in each language, and every other English hit is also a German hit.
 	want := "Q100 Q101 Q201 Q102 Q103 Q203 Q104 Q105 Q205 Q106 Q107 Q207"
 	var got []string
 	for _, l := range lines {
@@ -137,8 +137,8 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// TestUnseenNumbers checks that the model is told the labels of IDs that it has not been shown, but not those of IDs
-// that it has been shown.
+// TestUnseenNumbers checks that when the model uses IDs, it is told the labels of only those that it has not been
+// shown.
 func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
 	g.labels = map[string]string{"P50": "author"}

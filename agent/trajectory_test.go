@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// richRun asks a question that leads to every kind of call and failure and to a result with 2,345 rows, and records the
-// run in a file.
+// richRun asks a question, and records the run in a file. The run contains every kind of call and failure and a result
+// with 2,345 rows.
 func richRun(t *testing.T) (path string, out *Outcome) {
 	path, out, _ = rich(t)
 	return path, out
@@ -246,7 +246,7 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	synced, last, done := 0, 0, 0 // a power failure loses no synced data
+	synced, last, done := 0, 0, 0 // synced data must survive
 	for line := range bytes.Lines(whole) {
 		var e Event
 		if err := json.Unmarshal(line, &e); err != nil {

@@ -20,7 +20,7 @@ var triageFile embed.FS
 var triageTexts = func() *render.Texts {
 	t, err := preset.Texts(triageFile, "triage.tmpl")
 	if err != nil {
-		panic(err) // the file is embedded in the program
+		panic(err) // the file is embedded
 	}
 	return t
 }()
@@ -32,13 +32,14 @@ const (
 
 // Triage asks the model to judge the last of posts: whether it is a request for the bot, what it asks, and in which
 // language. heading is the thread's heading. If the model's answer cannot be parsed, the model is asked a second time.
-// The error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means
-// that no answer could be parsed. In any of these cases, nothing is known about the post. Posts are untrusted:
-// regardless of their content, the only result is the [Triage]. The calls are written to rec, which may be nil, as a
-// separate trajectory whose last event contains the judgment in Detail.
+// An error comes from the model (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]) or from ctx, or means
+// that no answer could be parsed. It says nothing about the post. Posts are untrusted; whatever they contain, they
+// affect only the returned [Triage]. The calls are written to rec, which may be nil, as a separate trajectory whose
+// last event contains the judgment in Detail.
 //
-// If the preset enables it (rules.triage) and the model's server supports tool calls, the call is also the first turn
-// of the question's run, which continues from there; see [Triage].Opening. limits are the limits for that run.
+// If the preset enables it (rules.triage) and the model's server supports tool calls, the call to the model is also the
+// first turn of the question's run, which later continues from there; see [Triage].Opening. limits are the limits for
+// that run.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder,
 	limits Limits) (*Triage, error) {
 	if len(posts) == 0 {
@@ -61,7 +62,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	return t, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
 }
 
-// triage asks for the judgment together with the first turn if possible, and separately otherwise.
+// triage asks for the judgment in the same call as the first turn if possible, and separately otherwise.
 func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch, o *Opening,
 	limits Limits) (*Triage, error) {
 	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Graphs: e.sources.Log(),

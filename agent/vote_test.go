@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// voting asks a question with the vote policy or a different policy that makes several tries.
+// voting asks a question with a policy that makes several tries, such as vote.
 func voting(t *testing.T, m *fakeModel, runs int, policy string, limits Limits) (*Outcome, *memory) {
 	t.Helper()
 	opts := spinach(func(p *preset.Preset) { p.Report = false })
@@ -223,7 +223,7 @@ func TestVoteBudget(t *testing.T) {
 	}
 }
 
-// TestAuto checks that a certain answer is accepted after one try, and that a doubtful answer is put to a vote.
+// TestAuto checks that the auto policy accepts a certain answer after one try and puts a doubtful answer to a vote.
 func TestAuto(t *testing.T) {
 	auto := func(query string) (*Outcome, *fakeModel) {
 		m := &fakeModel{acts: turnsOf(query, query)}
@@ -271,9 +271,9 @@ func TestVoteOnTruth(t *testing.T) {
 	}
 }
 
-// TestClarify checks that a run whose answer is not certain enough asks the asker a clarifying question based on the
-// different answers, or on the only answer. A certain answer does not lead to a question, and text that is not a
-// question is not used.
+// TestClarify checks that a run whose answer is not certain enough asks the asker a clarifying question, based on the
+// answers if they differ or else on the only answer. A certain answer does not lead to a question, and the model's text
+// is not used if it is not a question.
 func TestClarify(t *testing.T) {
 	asks := func(doubt float64, said string, policy string, turns ...string) (*Outcome, *fakeModel, *memory) {
 		m := &fakeModel{acts: turns, tasks: map[string]string{"clarify": said, "compare": `{"answer": 0, "why": "Neither."}`}}

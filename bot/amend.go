@@ -14,14 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// This file corrects a posted reply that turns out to be wrong. A few minutes after a reply was posted, its query is
+// This file corrects posted replies that turn out to be wrong. A few minutes after a reply is posted, its query is
 // rerun. If two reruns return the same new result, the bot edits its comment: it strikes out the old result and adds
 // the new one after it. A reply is corrected at most once, and only while no one has answered or changed it.
 //
 // The new text is written to the ledger before the save is sent. The page shows whether the save arrived, because it
 // contains either the old or the new text of the reply. A save can therefore be safely repeated after a crash.
 
-// Rerunner reruns the query of a reply. It returns the result with labels for the first rows.
+// Rerunner reruns the query of a reply. Rerun returns the result, with labels for the first rows.
 type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
@@ -45,7 +45,7 @@ type Amendment struct {
 // due reports whether a correction has yet to be written.
 func (a *Amendment) due() bool { return a != nil && a.Reply != nil && !a.Done && a.Not == "" }
 
-// amendable returns the posted replies that must be rechecked, or whose correction must be written.
+// amendable returns the posted replies that must be rechecked or corrected.
 func (b *Bot) amendable(ctx context.Context) ([]*Entry, error) {
 	if b.cfg.Rerun == nil || b.cfg.AmendAfter <= 0 || b.cfg.Posting != On {
 		return nil, nil
@@ -118,8 +118,8 @@ func elsewhere(e *Entry, a *agent.Answer) bool {
 	return reply.New(&agent.Outcome{Answer: a}, "", "", "").Endpoint != e.Draft.Reply.Endpoint
 }
 
-// corrected returns a posted reply with a new result. The answer in words describes the old result, and a program
-// cannot tell whether it is still correct, so it is dropped. Its comparisons with other results are also dropped.
+// corrected returns a posted reply with a new result. It drops the answer in words, which describes the old result and
+// may no longer be correct, and the comparisons with other results.
 func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	r := e.Draft.Reply
 	was := r
@@ -205,7 +205,7 @@ func (b *Bot) amend(ctx context.Context, e *Entry) error {
 	case errors.Is(err, ErrRefused), errors.Is(err, ErrBlocked):
 		return errors.Join(err, b.dropAmendment(ctx, e, short(err)))
 	}
-	return err // unknown outcome: the page will show it in the next round
+	return err // in the next round, the page will show whether it was saved
 }
 
 // save returns the last attempt to write the correction, which may still arrive. It never returns nil.
@@ -217,7 +217,7 @@ func (a *Amendment) save() *Save {
 }
 
 // amendedBefore searches the page's history for a correction that may have been saved but is not on the page, perhaps
-// because someone reverted it. done means that nothing is left to do in this round.
+// because someone reverted it. done means that there is nothing more to do in this round.
 func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	s := e.Amendment.save()
 	if s.First.IsZero() {
@@ -240,8 +240,8 @@ func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error
 	return false, nil
 }
 
-// amendment returns the edit that corrects a reply on the current page. If the page already has the correction, found
-// describes it. The error explains why the reply must not be corrected.
+// amendment returns the edit that corrects a reply on the current page. If the correction is already on the page, found
+// describes it. An error says why the reply must not be corrected.
 func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {

@@ -234,8 +234,8 @@ func TestAmendLost(t *testing.T) {
 	}
 }
 
-// The program crashes at each call in the correcting round in turn: the reply is corrected once, and nothing else
-// changes.
+// The program crashes at each call in turn during the round that corrects a reply. The reply is corrected once, and
+// nothing else changes.
 func TestCrashWhileAmending(t *testing.T) {
 	before := ""
 	crashAll(t, 15, func() *world {
@@ -244,7 +244,7 @@ func TestCrashWhileAmending(t *testing.T) {
 		w.clock.pass(3 * time.Minute)
 		return w
 	}, func(w *world, note string) {
-		for range 2 { // settleDown would not wait, since no entry is open
+		for range 2 { // settleDown would not wait, as no entry is open
 			w.clock.pass(3 * time.Minute)
 			w.round()
 		}
@@ -252,8 +252,7 @@ func TestCrashWhileAmending(t *testing.T) {
 	})
 }
 
-// If the response to a correction was lost, the correction is not repeated if someone reverted it, or if it is unknown
-// whether anyone did.
+// A correction whose response was lost is not repeated if someone reverted it or if it is unknown whether anyone did.
 func TestAmendTakenBack(t *testing.T) {
 	for _, hide := range []string{"", "user summary text"} {
 		w, _ := amending(t, "", "Q144", "Q146")

@@ -18,8 +18,8 @@ import (
 // Solver is the bot's interface to the agent. Each key has its own trajectory and limits. internal/ask implements it.
 //
 // If an Outcome or error reports that the day's budget is spent, the request waits until the next UTC day. If Triage
-// has no model, the bot judges posts by keywords. Every other error is retried a few times; [agent.EndingOf]
-// distinguishes the errors. If Solve finishes, it returns an Outcome, even if there is no answer.
+// has no model, the bot judges posts by keywords. After any other error, the bot retries a few times; [agent.EndingOf]
+// distinguishes errors. If Solve finishes, it returns an Outcome, even if there is no answer.
 type Solver interface {
 	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be a file name. After a
 	// crash, it may be called again with the same key.
@@ -74,20 +74,20 @@ type Config struct {
 	Topics  Topics   // the wiki's own discussion parser; may be nil
 	Tools   Tools    // post replies without a query; if nil, every reply is a section edit; only for a single process
 
-	// codes of the wiki's languages; the first is used in replies if the asker's language is unknown or has no messages;
+	// codes of the wiki's languages; replies are in the first one if the asker's language is unknown or has no messages;
 	// English if empty
 	Languages []string
 	Rerun     Rerunner // reruns the query of a posted reply; if nil, queries are not rerun
-	// how long after a reply is posted its query is rerun; if the result differs, the reply is corrected; never if 0
+	// time between posting a reply and rerunning its query; if the result differs, the reply is corrected; never if 0
 	AmendAfter time.Duration
 
-	AnswerDelay time.Duration // minimum age of a comment before it is answered
-	// if set, comments signed at or after this time are answered, even those found at the first start
+	AnswerDelay time.Duration // a comment is not answered until it is this old
+	// if set, comments signed at or after this time are answered, even those already on the page when the bot first starts
 	AnswerSince    time.Time
 	FollowupLimit  int // maximum number of follow-ups answered per thread
 	RepliesPerHour int // maximum replies in any 60 minutes; must be positive unless Posting is Off
 	RepliesPerDay  int // maximum replies in any 24 hours; if 0, only the hourly limit applies
-	// maximum requests accepted per user in 24 hours, including follow-ups; any more must wait; unlimited if 0
+	// maximum requests accepted per user in 24 hours, including follow-ups; others wait; unlimited if 0
 	RequestsPerUser int
 	ThreadCooldown  time.Duration // minimum time between two of our replies in a thread
 	ReplyOnFailure  bool          // if there is no answer, say so on the page instead of not replying
@@ -120,7 +120,7 @@ type Config struct {
 
 // Limits that are not configurable.
 const (
-	stopPageAge  = 5 * time.Second    // how long a read of the stop page is valid
+	stopPageAge  = 5 * time.Second    // how long the content of the stop page, once read, is valid
 	maxConflicts = 3                  // edit conflicts in a round before the entry waits for the next round
 	maxEdits     = 5                  // how many times a poster may change a request before the bot gives it up
 	clockSlack   = 5 * time.Minute    // maximum difference between the wiki's clock and its timestamps
@@ -146,7 +146,7 @@ type Bot struct {
 	page   string   // ledger name of the page that the bot reads; see [PageName]
 	title  string   // title of the page on the wiki
 	visit  *visit   // what differs on a page where the bot was mentioned; nil on the forum page
-	last   *reading // the last page read, cached because most reads find no change
+	last   *reading // the last page read, cached because it usually has not changed
 }
 
 // New returns a bot. It returns an error if the configuration is invalid. New does not access the wiki or the store.
@@ -159,7 +159,7 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	}
 	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
 	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
-	// Otherwise, the bot could not compose any replies, and every request would be given up.
+	// With an invalid name, the bot could not compose replies and would give up every request.
 	if strings.TrimSpace(cfg.Operator) != "" {
 		err := forum.CheckUserName(cfg.Operator)
 		need(err == nil, fmt.Sprintf("the operator: %v", err))
@@ -227,7 +227,7 @@ func (c *Config) defaults() {
 	}
 }
 
-// Summary contains counts of a round's results.
+// Summary counts the results of a round.
 type Summary struct {
 	Threads  int // on the page
 	Comments int // on the page
@@ -264,13 +264,13 @@ func (s Summary) unposted() string {
 	return fmt.Sprintf("%d approved, not posted: POSTING=off", s.Unposted)
 }
 
-// Round runs all parts once, in order, as the only worker. It determines the outcome of interrupted saves, judges new
-// comments, solves the accepted ones, drafts replies, and posts the drafts that may be posted. `run --once`, the
-// schedule and the demo all call it.
+// Round does everything once, as the only worker: it determines the outcome of interrupted saves, judges new comments,
+// solves the accepted ones, drafts replies, and posts the drafts that may be posted. `run --once`, the schedule and the
+// demo all call it.
 //
-// If a request fails, the failure is recorded in its entry, and the round continues. Round returns an error if
-// something stops it: the context, a page that cannot be read, a ledger that cannot be written, or [ErrBlocked]. A
-// later Round continues where this one stopped.
+// If a request fails, the failure is recorded in its entry, and the round continues. Round returns an error if ctx is
+// done, the page cannot be read, the ledger cannot be written, or the account is blocked ([ErrBlocked]). The next Round
+// continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error { return b.round(ctx, v) })
 }
@@ -410,7 +410,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 	if err := e.move(b.now(), to, reason); err != nil {
 		return err
 	}
-	if to != Accepted { // the run that used the draft's opening has ended
+	if to != Accepted { // the opening is no longer needed
 		e.Opening = nil
 	}
 	if err := b.store.Update(ctx, e); err != nil || from == to {
@@ -423,7 +423,7 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 		b.sum.Accepted++
 	case to == Skipped:
 		b.sum.Skipped++
-	case to == Proposed && from == Accepted: // a new draft, not an expired approval
+	case to == Proposed && from == Accepted: // not an approval that expired
 		b.sum.Proposed++
 	case to == Posted:
 		b.sum.Posted++

@@ -73,7 +73,7 @@ func TestConflict(t *testing.T) {
 	if w.wiki.saves != 2 {
 		t.Errorf("%d saves", w.wiki.saves)
 	}
-	// If every save conflicts, there are three attempts per round, and the request is eventually given up.
+	// If every save conflicts, the bot makes three attempts per round and eventually gives the request up.
 	w = started(t)
 	w.cfg.MaxSaves = 10
 	w.wiki.refuse = bot.ErrConflict
@@ -114,7 +114,7 @@ func TestRefusedAndBlocked(t *testing.T) {
 	w.want("Cats:approved")
 }
 
-// The page changes while the agent is running, or between reading and saving.
+// The page changes while the agent is running, or between the bot's reading and saving it.
 func TestJudgedAgain(t *testing.T) {
 	archive := func(w *world) {
 		i := strings.Index(w.wiki.text(), "== Cats ==")

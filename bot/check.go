@@ -15,7 +15,7 @@ import (
 const maxReply = 20_000
 
 // maxTable is the maximum width of a table that is posted without review, in CSS pixels. It is the width of a phone
-// screen; columns are omitted and words are broken so that tables fit.
+// screen. To make a table fit, columns are omitted and long words are broken.
 const maxTable = forum.PhoneWidth
 
 // check examines a finished reply before it is posted, as an editor would, and returns its problems. A reply with
@@ -48,7 +48,8 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	return append(faults, reply.ReadBack(r, wikitext, b.cfg.Page, b.cfg.Account)...)
 }
 
-// held returns why a draft must wait for the operator although replies are posted without review, or "" if it need not.
+// held returns why a draft must wait for the operator even when replies are posted without review, or "" if it need
+// not.
 func (d *Draft) held() string {
 	if len(d.Faults) == 0 {
 		return ""

@@ -12,12 +12,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Each check holds a reply that has the problem it checks for, and reports the reason.
+// Each check holds back a reply that has the problem it looks for, and says why.
 func TestCheck(t *testing.T) {
 	b := &Bot{cfg: Config{Page: "Forum", Account: "SpinachBot", Operator: "Olga"}}
 	for name, tt := range map[string]struct {
 		spoil func(r *forum.Reply, e *Entry)
-		wiki  func(w string) string // changes the composed reply, as a bug in the composer would
+		wiki  func(w string) string // damages the composed reply, as a bug in composing might
 		want  string
 	}{
 		"good": {},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Correction is a correction of one of our replies: the query that people accepted instead of ours.
+// Correction is a query that people accepted instead of the query in one of our replies.
 type Correction struct {
 	Entry    *Entry    // the thread's first answered request
 	Question string    // the question as the agent understood it
@@ -17,11 +17,11 @@ type Correction struct {
 	Date     time.Time // time of the comment with Theirs
 }
 
-// Corrections returns the corrections that people accepted, in the order of the requests. A correction is either
-// someone else's query in one of our threads that returns rows and differs from our result, or our answer to a
-// follow-up that said what was wrong, if the asker thanked us for it. account is the name of the bot's account.
+// Corrections returns the corrections of our replies, in the order of the requests. A correction is either someone
+// else's query in one of our threads, if it returns rows that differ from ours, or our own answer to a follow-up that
+// said what was wrong, if the asker thanked us for it. account is the name of the bot's account.
 //
-// A correction that was rejected, struck out or removed does not count.
+// Corrections that were rejected, struck out or removed are left out.
 func Corrections(entries []*Entry, account string) []Correction {
 	var out []Correction
 	for _, e := range entries {

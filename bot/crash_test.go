@@ -22,7 +22,7 @@ type crasher struct {
 	bot.Wiki
 	bot.Solver
 	calls int
-	at    int // 1-based index of the call; never if 0
+	at    int // index of the call, from 1; if 0, the program never ends
 	after bool
 }
 
@@ -224,8 +224,8 @@ func TestCrashAtEveryCall(t *testing.T) {
 	}
 }
 
-// The first start is interrupted at each call in turn: comments that were already on the page remain unanswered, and
-// later comments are answered.
+// The bot is interrupted at each call in turn when it first starts. Comments that were already on the page remain
+// unanswered, and later comments are answered.
 func TestCrashAtFirstStart(t *testing.T) {
 	for n := 1; ; n++ {
 		w := worldOn(t, "")
@@ -247,8 +247,8 @@ func TestCrashAtFirstStart(t *testing.T) {
 	}
 }
 
-// A save whose response is lost may arrive at any later time: before the bot checks, after the grace period, after the
-// second save, or never.
+// A save whose response is lost may arrive at any time: before the bot checks, after the grace period, after the second
+// save, or never.
 func TestLateSave(t *testing.T) {
 	for name, play := range map[string]func(w *world){
 		"at once":          func(w *world) { w.wiki.arrive() },
@@ -314,7 +314,8 @@ func TestLateSave(t *testing.T) {
 	}
 }
 
-// While the list of our edits cannot be read, the bot draws no conclusions from a page without our reply.
+// While the list of our edits cannot be read, the bot does not assume that a reply missing from the page was never
+// posted.
 func TestOwnEditsUnreadable(t *testing.T) {
 	w := started(t)
 	w.wiki.late, w.wiki.onSave = true, func() { w.wiki.noEdits = true }
@@ -339,7 +340,8 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The first save arrives after the bot has concluded that it was lost and is waiting for something else.
+// The first save arrives after the bot has concluded that it was lost, while the reply is being held for another
+// reason.
 func TestLateSaveWhileHeld(t *testing.T) {
 	held := func(t *testing.T) *world {
 		w := started(t)
@@ -405,7 +407,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// Ctrl-C during solving is not counted as a crash, and the bot resumes the request.
+// Ctrl-C during solving does not count as a crash, and the bot resumes the request when restarted.
 func TestInterrupted(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -443,7 +445,7 @@ func TestClocksDiffer(t *testing.T) {
 	}
 }
 
-// Ctrl-C while the save is in progress: the reply is on the wiki, and the ledger says so.
+// If the operator presses Ctrl-C while a save is in progress, the reply is on the wiki, and the ledger says so.
 func TestInterruptedWhileSaving(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -455,8 +457,8 @@ func TestInterruptedWhileSaving(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// A clock that was more than a year ahead is set back while a request waits, while the response to a save is missing,
-// and after many replies: nothing waits until that year.
+// A clock that is more than a year ahead is set back while a request is waiting, while the response to a save is
+// missing, or after many replies. Nothing waits until the time that the clock had shown.
 func TestClockSetBack(t *testing.T) {
 	const ahead = 10000 * time.Hour
 	for name, play := range map[string]func(w *world){

@@ -16,7 +16,8 @@ import (
 )
 
 // crowd simulates people who write anywhere on the page, up to twice a minute. Each of their posts contains a unique
-// word, which identifies it. It knows only the bot's name, and reads only the page, its history and the archive.
+// word, which identifies it. The crowd knows only the bot's name and what is on the page, in its history and in the
+// archive.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
@@ -24,8 +25,8 @@ type crowd struct {
 	times   map[string]int // number of times that a word was posted
 	edits   map[string]int
 	gone    map[string]int    // number of times that people removed a post containing the word
-	refused map[string]bool   // headings of threads from which our reply was removed; the bot posts no more there
-	words   map[string]string // word of the post that had this hash at some time
+	refused map[string]bool   // headings of threads from which our reply was removed, in which the bot does not post again
+	words   map[string]string // word of a post, by each hash that the post has had
 	archive string
 	between bool // someone wrote between a request and its answer, so that replies no longer follow their posts
 	// An administrator removes and hides replies, and no one changes headings, so a post with a different heading,
@@ -94,7 +95,7 @@ func (c *crowd) reply() {
 	if len(ours) > 0 {
 		x := ours[c.rng.IntN(len(ours))]
 		if x.Level >= 6 && x.Time != nil && c.w.wiki.now().Sub(*x.Time) < 2*time.Minute {
-			return // the bot takes anyone who answers immediately this often for a program
+			return // the bot would take the poster for another bot
 		}
 		c.insert(x.End, "\n"+strings.Repeat(":", x.Level)+c.write(c.word())+"\n")
 	}
@@ -235,7 +236,7 @@ func (c *crowd) act() {
 	c.learn()
 }
 
-// learn records the hashes of all posts on the page, which are used later to tell the entries apart.
+// learn records the hashes of all posts on the page, by which check later tells the entries apart.
 func (c *crowd) learn() {
 	for _, t := range c.threads() {
 		for i := range t.Comments {
@@ -251,8 +252,8 @@ func (c *crowd) learn() {
 	}
 }
 
-// said counts the replies to each word in the whole page history, including removed replies. It reports a test error if
-// one of our edits does more than insert lines.
+// said counts the replies to each word in the whole page history, including removed replies. It reports an error if one
+// of our edits does more than insert lines.
 func (c *crowd) said(report func(format string, args ...any)) map[string]int {
 	out := map[string]int{}
 	revs := c.w.wiki.pages[page]

@@ -77,8 +77,8 @@ func TestDigestPage(t *testing.T) {
 	}
 }
 
-// Whatever prevents replies from being posted also prevents the digest from being written. If it ends on the same day,
-// the digest is written that day.
+// Whatever prevents replies from being posted also prevents the digest from being written. If posting is possible again
+// on the same day, the digest is written that day.
 func TestDigestIsGated(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do, undo func(w *world)
@@ -118,7 +118,7 @@ func TestDigestIsGated(t *testing.T) {
 }
 
 // An edit with an unknown outcome is repeated only if it is neither on the page nor in the history and can no longer
-// arrive. Regardless of the outcome of the first edit, that day and the next day have one digest each.
+// arrive. Whatever the outcome of the first edit, that day and the next have one digest each.
 func TestDigestIsWrittenOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		do          func(w *world)
@@ -160,7 +160,8 @@ func TestDigestIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// Someone edits the page between reading and saving: that edit is kept, and the digest is on the page once.
+// If someone edits the page between the bot's reading and saving it, that edit is kept, and the digest is on the page
+// once.
 func TestDigestConflict(t *testing.T) {
 	w := digesting(t)
 	w.clock.pass(2 * time.Hour)

@@ -2,7 +2,7 @@
 // solve them, drafts replies, stores them in a ledger and publishes them through a gate. It is the only package that
 // writes to a wiki.
 //
-// [Bot.Round] is one pass, the same for `run --once`, the schedule and the demo. All its external effects go
+// [Bot.Round] is one pass; `run --once`, the schedule and the demo all call it. It reaches the outside world only
 // through [Wiki], [Solver] and [Store].
 //
 // # The life of an entry
@@ -24,15 +24,15 @@
 //
 // The first comment of a thread is a request. A comment directly under one of ours is a follow-up, whoever wrote it. So
 // is a comment that mentions our account with a link, a ping or a plain @Name outside of quotations. Comments that were
-// on the page at the first start are ignored, unless [Config].AnswerSince is set. A comment is answered once it is
-// [Config].AnswerDelay old. A thread that is marked resolved is ignored. A thread in which someone else has since
+// on the page when the bot first started are ignored, unless [Config].AnswerSince is set. A comment is answered once it
+// is [Config].AnswerDelay old. A thread that is marked resolved is ignored. A thread in which someone else has since
 // posted a query or a link to one ([Config].QueryHosts) is also ignored, unless we are mentioned. An unsigned first
-// comment is answered once it has not changed for [Config].UnsignedDelay: people add missing signatures, and an
-// unsigned comment can be recognized only by its words. Later unsigned comments are ignored.
+// comment is answered only after it has not changed for [Config].UnsignedDelay, because people add missing signatures,
+// and an unsigned comment can be recognized only by its words. Later unsigned comments are ignored.
 //
 // The model judges whether a selected comment asks for something. Without a model, a comment is a request if it
-// contains a query, a question mark or a phrase typical of requests in one of six languages. A follow-up under our
-// reply that contains a query counts as someone's answer unless it asks something or mentions us.
+// contains a query, a question mark or a phrase typical of requests in one of six languages. A follow-up that contains
+// a query is treated as someone's answer to the request unless it asks something or mentions us.
 //
 // Bots are never answered. An account is a bot if its name ends in Bot or BOT or in the separate word "bot", with or
 // without a number, or if it is in a list of known bots, which includes MediaWiki's own system accounts.
@@ -40,9 +40,8 @@
 // # Why every accepted request is answered or recorded as given up
 //
 // An accepted entry is in the ledger before anything else happens to it, and every Round handles every open entry that
-// is due. The entry counts its failures, and also the attempts that were cut short because the program ended. Each
-// entry therefore reaches a final state after a bounded number of Rounds in which the gate is open and the wiki is
-// reachable.
+// is due. The entry counts failed attempts, including those cut short because the program ended. Each entry therefore
+// reaches a final state after a bounded number of Rounds in which the gate is open and the wiki is reachable.
 //
 // # Why nothing is posted twice
 //
@@ -61,26 +60,27 @@
 // The ledger may be new, or restored from a backup that is older than a reply. The same list is therefore searched
 // before an entry's first save: a reply that has since been removed, even by the operator, is not posted again.
 //
-// The first save may arrive even after that check. In that case, one of the two saves edits a section that the other
-// has changed. Both have a base revision and insert at the same position, so MediaWiki reports an edit conflict (tested
-// on 1.39: section edits by the same account also conflict). One case remains: a save arrives after the grace period,
-// and someone has since replied elsewhere in the same thread. In that case, the two saves insert at different
-// positions, and a line merge could accept both. To rule this out, the grace period must be longer than the wiki's own
-// time limit for a request. Every attempt starts by rereading the page and searching for our own reply, by the marker
-// and by author and parent. The second search works even if the ledger was lost.
+// The first save may arrive even after that check. Then one of the two saves edits a section that the other has already
+// changed. Both have a base revision and insert at the same position, so MediaWiki reports an edit conflict (tested on
+// 1.39: section edits by the same account also conflict). One case remains: if a save arrives after the grace period
+// and someone has since replied elsewhere in the same thread, the two saves insert at different positions, and a line
+// merge could accept both. To rule this out, the grace period must be longer than the wiki's own time limit for a
+// request. Every attempt starts by rereading the page and searching for our own reply, by the marker and by author and
+// parent. The second search works even if the ledger was lost.
 //
 // The wiki's discussion tools ([Tools]) may write a reply without a query, but only for a single process. They read the
-// page when they write and have no base revision, so if their save starts after our second attempt, there is no
-// conflict. To prevent this, before anything is read again, the wiki client ends the session in which the save was
-// sent, even if the process that sent it was killed, and the wiki ignores a request whose session has ended (tested on
-// 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit. With OAuth
-// 1.0a there are no sessions, but the bot waits [lateTools] times as long, so that the timestamp in a request's
-// signature expires before the next attempt. Requests with an OAuth 2 token never expire, so the tools are not used
-// with OAuth 2. Ending the session also stops section edits that start late.
+// page when they write and have no base revision, so a save with them that starts after our second attempt does not
+// conflict with it. To prevent this, the wiki client ends the session in which the save was sent before it reads
+// anything again, even if the process that sent the save was killed; the wiki ignores a request whose session has ended
+// (tested on 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit.
+// With OAuth 1.0a there are no sessions, but the bot waits [lateTools] times as long, so that the timestamp in a
+// request's signature expires before the next attempt. Requests with an OAuth 2 token never expire, so the tools are
+// not used with OAuth 2. Ending the session also stops section edits that start late.
 //
-// Between the last read and the save, the bot reads the stop page and writes to the ledger once. MediaWiki merges the
-// edits that others save in the meantime, line by line. A change to the request's last line, a reply at the same
-// position, or an archived section is a conflict. A mark elsewhere in the section, such as "resolved", is merged.
+// Between reading the page for the last time and saving, the bot reads the stop page and writes to the ledger once.
+// MediaWiki merges the edits that others save in the meantime, line by line. A change to the request's last line, a
+// reply at the same position, or an archived section is a conflict. A mark elsewhere in the section, such as
+// "resolved", is merged.
 //
 // A forged signature with a forged marker can keep the bot from replying, but can never make it post twice.
 package bot

@@ -14,10 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome for the reply: the same outcome, an
-// outcome with a question to the poster instead of the answer or, if there is no question or it may not be asked, an
-// outcome without an answer. silent is the reason not to reply, or "" if there is a reply. A question passes through
-// the ledger and the gate like any other reply.
+// doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome to reply with. If the confidence is
+// too low, that is an outcome with a question to the poster instead of the answer or, if there is no question or it may
+// not be asked, one without an answer. silent is the reason not to reply, or "" if there is a reply. A question passes
+// through the ledger and the gate like any other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -70,9 +70,9 @@ func choices(out *agent.Outcome) (list []Choice) {
 	return list
 }
 
-// chosen interprets a post that answers our question: the original request continues, regardless of how the model
-// judges the post, which is often short. If the post names one of the interpretations, by its result or its position,
-// that is the poster's choice. Posts by others are judged by the model and never choose an interpretation.
+// chosen interprets a poster's answer to our question. The bot continues with the original request, however the model
+// judges the answer, which is often short. If the answer names one of the interpretations, by its result or its
+// position, that is the poster's choice. Answers by others are judged by the model and never choose an interpretation.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
@@ -115,7 +115,7 @@ func counts(list []Choice) (out []int) {
 
 // standing determines the state of the thread. It checks whether people have accepted an answer there, by thanking us
 // or by posting a query. If so, the bot suggests marking the section as resolved, but never marks it. It also checks
-// whether this reply is our last one in the thread, either regardless of its content or only if it has no answer.
+// whether this reply is our last one in the thread, in any case or only if it has no answer.
 func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err error) {
 	if x.last, err = b.lastFollowUp(ctx, p, e); err != nil {
 		return err
@@ -134,8 +134,8 @@ func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err 
 	return err
 }
 
-// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups. If so, answers to the reply are
-// not read.
+// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups, so that answers to it are not
+// read.
 func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error) {
 	n, err := b.followups(ctx, p, e.Key, Posting, Posted)
 	if e.Kind == FollowUp {
@@ -156,9 +156,10 @@ func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 	}), err
 }
 
-// askedByAnother reserves the thread's only question for an entry, and reports whether another entry already has it.
-// Several workers may draft replies in a thread at the same time: the note is changed in one transaction, so only one
-// asks. An entry that ended without a question on the page, or that must be posted without one, releases the question.
+// askedByAnother reserves the one question that the bot may ask in a thread for an entry, and reports whether another
+// entry already holds it. Several workers may draft replies in a thread at the same time, but only one asks, because
+// the note is changed in one transaction. An entry that ended without a question on the page, or that must be posted
+// without one, gives up its reservation.
 func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool, err error) {
 	key := "bot/asks/" + hashKey(b.page, p.root())
 	was, _, err := b.store.Get(ctx, key)

@@ -11,11 +11,11 @@ import (
 
 const whichCats = "Do you mean house cats only, or [[all]] cats?"
 
-// TestDoubt covers answers with too low a confidence.
+// TestDoubt covers answers whose confidence is too low.
 func TestDoubt(t *testing.T) {
 	for name, tt := range map[string]struct {
 		least, sure float64
-		silent      bool // do not reply instead of asking
+		silent      bool // neither ask nor reply
 		asks        string
 		reason      agent.Reason
 		quiet       bool // do not reply on failure
@@ -80,8 +80,8 @@ func TestDoubtIsHeld(t *testing.T) {
 	}
 }
 
-// TestDoubtOnceAThread checks that when the poster answers our question, the bot answers the original request, and does
-// not ask again.
+// TestDoubtOnceAThread checks that when the poster answers our question, the bot answers the original request without
+// asking again.
 func TestDoubtOnceAThread(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true
@@ -135,7 +135,8 @@ func TestAsksWithCounts(t *testing.T) {
 }
 
 // TestChosen checks that the answer to our question continues the original request, even if the answer is short. It
-// also checks that once the poster's choice is understood, the reply is posted even though the confidence is still low.
+// also checks that once the bot understands the poster's choice, the reply is posted even though the confidence is
+// still low.
 func TestChosen(t *testing.T) {
 	for said, want := range map[string]string{"The second, announcement or whatever": "SELECT ?any {}", "193": "SELECT ?sovereign {}",
 		"Those in Africa": ""} {
@@ -203,7 +204,7 @@ func TestOthersDoNotChoose(t *testing.T) {
 // TestTwoWorkersAskOnce checks that if two workers draft replies in a thread at the same time and both are unsure, only
 // one of them asks.
 func TestTwoWorkersAskOnce(t *testing.T) {
-	for _, silent := range []bool{false, true} { // the entry that may ask ends without a question
+	for _, silent := range []bool{false, true} { // whether the entry that may ask ends without a question
 		w := started(t)
 		w.cfg.AnswerConfidence, w.cfg.AskBack, w.cfg.Lease = 0.5, true, time.Minute
 		w.solver.asks = whichCats

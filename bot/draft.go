@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// draft drafts the reply for the agent's outcome, including its wikitext and diff on the current page. more is
+// draft drafts the reply for the agent's outcome, with its wikitext and its diff against the current page. more is
 // additional content for the reply. If the answer does not fit into a reply and replies without an answer are enabled,
 // the reply says that there is no answer.
 func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft, error) {
@@ -54,7 +54,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 	return d, nil
 }
 
-// composed is a reply and its section before and after the reply is inserted.
+// composed is a reply and the section that it belongs in, before and after it is inserted.
 type composed struct {
 	reply         string // wikitext
 	before, after string // of the section

@@ -13,8 +13,8 @@ const erased = "its words were erased because they are no longer on the wiki"
 // HasWords reports whether the entry contains text from the comment or from the reply to it.
 func (e *Entry) HasWords() bool { return e.Reason != erased }
 
-// Erase removes all text of the comment, and of the reply to it, from a closed entry. The remaining data keeps the bot
-// from answering twice: key, fingerprint, signature, state, times and cost. It reports whether it changed anything.
+// Erase removes all text of the comment, and of the reply to it, from a closed entry. What remains, such as the key,
+// fingerprint and signature, keeps the bot from answering twice. Erase reports whether it changed anything.
 func (e *Entry) Erase(now time.Time) bool {
 	if e.State.Open() || !e.HasWords() {
 		return false

@@ -28,7 +28,7 @@ const (
 	account  = "SpinachBot"
 )
 
-// clock is set manually, or advances by itself once run was called.
+// clock is set manually until run is called; then it advances by itself.
 type clock struct {
 	mu    sync.Mutex
 	t     time.Time
@@ -44,7 +44,7 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-// run makes the clock advance with the time in a synctest bubble.
+// run makes the clock advance with the current time, which is that of a synctest bubble.
 func (c *clock) run() { c.began = time.Now() }
 
 func (c *clock) pass(d time.Duration) {
@@ -57,7 +57,7 @@ func (c *clock) pass(d time.Duration) {
 // the result is merged line by line with later edits. Overlapping or adjacent changes are an edit conflict.
 type fakeWiki struct {
 	clock   *clock
-	skew    time.Duration // offset of the wiki's clock
+	skew    time.Duration // how far the wiki's clock is ahead of clock
 	pages   map[string][]bot.Revision
 	summary map[int64]string // edit summaries of our own edits, by revision
 	hidden  map[int64]string // parts of a revision that an administrator hid: "user", "summary", "text"
@@ -232,14 +232,14 @@ func (w *fakeWiki) Texts(_ context.Context, title string, from, to time.Time) (o
 
 var unparsed = regexp.MustCompile(`(?s)<nowiki>.*?</nowiki>|<syntaxhighlight.*?</syntaxhighlight>|<!--.*?-->`)
 
-// section returns the bounds of section n; every heading counts, and a section ends at the next heading at the same or
-// a higher level.
+// section returns the bounds of section n. Every heading starts a section, which ends at the next heading at the same
+// or a higher level.
 func section(text string, n int) (start, end int, ok bool) {
 	level, count, pos := 0, 0, 0
-	if n == 0 { // the part above the first heading
+	if n == 0 { // section 0 is the part above the first heading
 		level, ok = 6, true
 	}
-	// Headings in nowiki, highlighted code and comments do not count.
+	// Ignore headings in nowiki, highlighted code and comments.
 	text = unparsed.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat("x", len(s)) })
 	for _, line := range strings.SplitAfter(text, "\n") {
 		l := len(line) - len(strings.TrimLeft(line, "="))
@@ -277,8 +277,8 @@ func merge(base, a, b string) (string, bool) {
 	return "", false
 }
 
-// join returns first up to the end of its change, followed by second from the start of its change. end and start are
-// the indexes of these lines in base.
+// join returns first up to the end of its change, followed by second from there on. end and start are the indexes in
+// base of the end of first's change and the start of second's change.
 func join(base, first, second []string, end, start int) string {
 	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...),
 		second[start:]...), "\n")
@@ -302,11 +302,11 @@ type fakeSolver struct {
 	solved  map[string]int // number of calls for each key
 	asked   []agent.Question
 	triaged []string
-	errs    []error // errors that Solve returns first, in order
-	terrs   []error // errors that Triage returns first, in order
+	errs    []error // errors that Solve returns before it succeeds, in order
+	terrs   []error // errors that Triage returns before it succeeds, in order
 	reason  agent.Reason
 	panics  bool
-	query   string  // the query in its answers; the constant query if empty
+	query   string  // the query in its answers; query if empty
 	says    string  // the answer in words
 	echo    bool    // its answers repeat the question
 	opens   bool    // its judgments include the solution's first turn

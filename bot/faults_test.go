@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// The wiki is read-only or lags for a day: the bot retries less and less often, keeps its draft, and posts it exactly
-// once when the wiki accepts edits again.
+// If the wiki is read-only or lags for a day, the bot retries less and less often, keeps its draft, and posts it
+// exactly once when the wiki accepts edits again.
 func TestWikiTakesNoEditsForADay(t *testing.T) {
 	for _, code := range []string{"maxlag", "readonly"} {
 		w := started(t)
@@ -36,8 +36,8 @@ func TestWikiTakesNoEditsForADay(t *testing.T) {
 	}
 }
 
-// The forum page is moved, leaving a redirect. Nothing is posted on the redirect. After the page is moved back, each
-// request has exactly one reply.
+// If the forum page is moved and leaves a redirect, nothing is posted on the redirect. After the page is moved back,
+// each request gets exactly one reply.
 func TestPageRenamed(t *testing.T) {
 	w := started(t)
 	w.round()
@@ -67,8 +67,8 @@ func TestPageRenamed(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The program is asked to stop (SIGTERM) before each of its calls in turn: the round ends cleanly, and after the next
-// start every request has one reply.
+// The program is asked to stop (SIGTERM) before each of its calls in turn. The round ends cleanly, and once the program
+// is restarted, every request gets one reply.
 func TestInterruptedAtEveryCall(t *testing.T) {
 	for n := 1; ; n++ {
 		w := busy(t, "")
@@ -105,14 +105,14 @@ func TestInterruptedAtEveryCall(t *testing.T) {
 	}
 }
 
-// wants returns the error of a service that requests a pause.
+// wants is the error of a service that asks for a pause.
 type wants time.Duration
 
 func (w wants) Error() string          { return "the service wants no calls for a while" }
 func (w wants) RetryIn() time.Duration { return time.Duration(w) }
 
-// The model repeatedly requests a pause that is longer than the retry delay. The request waits that long and is then
-// answered; the wait does not count as a failure.
+// If the model repeatedly asks for a pause longer than the retry delay, the request waits that long and is then
+// answered. The wait does not count as a failure.
 func TestModelWantsAPause(t *testing.T) {
 	for _, part := range []string{"triage", "solver"} {
 		w := started(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// leave is the gate's decision about a save.
+// leave is the gate's decision on whether a reply may be saved.
 type leave struct {
 	open   bool
 	drop   bool      // permanently closed: the entry is given up
@@ -19,7 +19,7 @@ type leave struct {
 	now    time.Time // the time on the wiki's clock when the stop page was read
 }
 
-// gate decides whether a reply may be saved now. Every save passes through it. In this order, it checks the posting
+// gate decides whether a reply may be saved now. Every save passes through it. It checks, in this order, the posting
 // mode, the approval in the ledger, whether the poster has declined replies ({{nobots}} on the poster's talk page, or
 // the opt-out list), the operator's stop, the stop page and the talk page, {{nobots}} on the page and in the section,
 // the thread's follow-up limit, the number of replies in the last hour and day, and the pause in the thread. The solver
@@ -102,7 +102,7 @@ func (b *Bot) needsApproval(e *Entry) string {
 	return ""
 }
 
-// stopNote records facts about the stop page across restarts.
+// stopNote records what the bot must know about the stop page across restarts.
 type stopNote struct {
 	Existed bool `json:"existed"` // the page existed once, so its absence now means stop
 }
@@ -112,8 +112,8 @@ func (b *Bot) stopKey() string { return "bot/stop/" + PageName(b.cfg.Wiki, b.cfg
 // stopPage reads the stop page and the talk page. If the bot must not post, it returns the reason; otherwise, it
 // returns the time until which the bot may post. It also returns the wiki's current time.
 //
-// The bot may run if the page's trimmed text is empty or "run". A page that cannot be read means stop. A missing page
-// means run only if the page has not existed at any time since the bot was first started.
+// The bot may run if the page's trimmed text is empty or "run". It must stop if the page cannot be read, or if the page
+// is missing but has existed at any time since the bot first started.
 func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 	closed := func(why string) leave { return leave{reason: why, check: "stop_page"} }
 	if why, err := b.talkStop(ctx); err != nil || why != "" {
@@ -149,8 +149,8 @@ func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 }
 
 // stopped returns why the bot must pause for this round, or "" if it need not. It is called at the start of a round and
-// before each save, so that a stopped bot spends no money. While posting is off, it reads the page only once, at the
-// first start, to record whether it exists.
+// before each save, so that a stopped bot spends no money. While posting is off, it reads the stop page only when the
+// bot first starts, to record whether the page exists.
 func (b *Bot) stopped(ctx context.Context) (string, error) {
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		return why, err

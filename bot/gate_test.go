@@ -40,8 +40,8 @@ func TestPostingModes(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// TestLogIsShort checks that a draft is logged as one short line, and that an approved reply held back by posting=off
-// is reported.
+// TestLogIsShort checks that a draft is logged as one short line, and that the log says so if posting=off holds back an
+// approved reply.
 func TestLogIsShort(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Off
@@ -171,7 +171,7 @@ func TestStopPageIsFresh(t *testing.T) {
 	w.round()
 	w.want("Cats:posted")
 
-	// Reading the stop page takes longer than its result is valid, so nothing is sent and the reply waits.
+	// If reading the stop page takes longer than the result is valid, nothing is sent and the reply waits.
 	w = started(t)
 	w.wiki.onRead = func(string) { w.clock.pass(6 * time.Second) }
 	w.round()
@@ -181,7 +181,7 @@ func TestStopPageIsFresh(t *testing.T) {
 	}
 }
 
-// The bot obeys the stop page even if the page appears after the round has started.
+// The bot obeys the stop page even if the page is created after the round has started.
 func TestStoppedInMidRound(t *testing.T) {
 	w := started(t)
 	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
@@ -212,7 +212,7 @@ func TestNobots(t *testing.T) {
 	w.wiki.edit("Header", "{{nobots}} Header")
 	w.round()
 	w.want("")
-	// The stop page appears between solving and saving.
+	// {{bots|deny}} appears on the page between solving and saving.
 	w = started(t)
 	w.solver.onSolve = func() { w.wiki.edit("Header", "{{bots|deny=SpinachBot}} Header") }
 	w.round()

@@ -8,7 +8,7 @@ import (
 )
 
 // Halt is the operator's stop. Like the stop page, it keeps the bot from judging, solving and posting. Unlike the stop
-// page, it does not require a wiki and also applies while posting is off. It is a note in the store, so it applies to
+// page, it works without a wiki and also applies while posting is off. It is a note in the store, so it applies to
 // every process that uses the store, and it survives restarts.
 type Halt struct {
 	By  string    `json:"by"`

@@ -114,7 +114,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// If a request keeps failing, the start and the end of its history are kept.
+// If a request keeps failing, only the start and the end of its history are kept.
 func TestHistoryIsBounded(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Propose

@@ -78,8 +78,8 @@ func TestSuppressedAfterPause(t *testing.T) {
 	}
 }
 
-// The poster edits a request whose reply may have been hidden. The edit alone does not lead to a reply. The operator's
-// approval leads to exactly one.
+// If the poster edits a request whose reply may have been hidden, the edit alone does not lead to a reply; the
+// operator's approval leads to exactly one.
 func TestSuppressedThenRetried(t *testing.T) {
 	w := suppressed(t, "user summary text")
 	w.clock.pass(time.Hour)
@@ -102,8 +102,8 @@ func TestSuppressedThenRetried(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// Hidden revisions that cannot be our save do not hold back a reply: revisions from before the save, revisions from
-// long after it, and all of them if the wiki responded that it saved nothing.
+// A hidden revision does not hold back a reply if it cannot be our save, either because it was made before the save or
+// long after it, or because the wiki responded that it saved nothing.
 func TestHiddenRevisionsOfOthers(t *testing.T) {
 	hide := func(w *world) { w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text" }
 	for name, play := range map[string]func(w *world){

@@ -12,7 +12,8 @@ type Change struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// An entry keeps its first and last changes. The changes in between, which are dropped, are repeated failures.
+// Numbers of changes that an entry keeps, at the start and at the end. The changes in between are dropped; they are
+// repeated failures.
 const (
 	keptFirst = 10
 	keptLast  = 40

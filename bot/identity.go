@@ -96,8 +96,8 @@ func (e *Entry) follow(p place) {
 	}
 }
 
-// claims returns a claim for each comment from before the first start that may be one of places. All places share a
-// signature.
+// claims returns a claim for each comment from before the bot first started that may be one of places, which all have
+// the same signature.
 func (s *start) claims(places []place) []identity.Claim {
 	if len(places) == 0 {
 		return nil
@@ -112,7 +112,7 @@ func (s *start) claims(places []place) []identity.Claim {
 	if s.Seen != nil || o.signed() && o.Time.Before(s.Time.UTC().Truncate(time.Minute)) {
 		return out
 	}
-	// The note was written by an earlier version, which stored only IDs and hashes.
+	// Earlier versions stored only IDs and hashes.
 	ids := map[string]bool{}
 	for _, p := range places {
 		ids[baseID(p.comment.ID)] = true
@@ -183,10 +183,10 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// postedAgain reports whether the text in words was posted more often than there are claims with this text. Suppose
-// that the text is on the page only in a thread other than the claim's, and our reply is not on the page. Then either
-// the comment was moved or its heading changed, or its author posted it twice in that minute and the first post was
-// archived before the second was seen. The page history of that minute shows which of these happened.
+// postedAgain reports whether the text in words was posted more often than there are claims with this text. It is used
+// if the text is on the page only in a thread other than the claim's, and our reply is not on the page. Either the
+// comment was moved or its heading changed, or its author posted it twice in that minute and the first post was
+// archived before the bot saw the second. The page history of that minute shows which of these happened.
 func (b *Bot) postedAgain(ctx context.Context, o Origin, claims []identity.Claim, words string) (bool, error) {
 	texts, err := b.wiki.Texts(ctx, b.title, o.Time, o.Time.Add(signedWithin))
 	if err != nil {
@@ -230,8 +230,9 @@ func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 	return b.signedLater(ctx, p)
 }
 
-// signedLater finds the entry for a comment that has since been signed, was signed again or lost its signature, or that
-// is unsigned and whose heading changed. Short comments are weak evidence that two comments are the same.
+// signedLater finds the entry for a comment that was signed later, was signed again or lost its signature, or for an
+// unsigned comment whose heading changed. It ignores very short comments, because they are too likely to have the same
+// text by chance.
 func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
@@ -286,8 +287,8 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 	return place{}, false, false, nil
 }
 
-// newKey returns a new key for a comment without an entry. answered means that we have replied to the comment even
-// though it has no entry, because the ledger was lost.
+// newKey returns a new key for a comment without an entry. answered means that we have already replied to the comment,
+// which can happen if the ledger was lost.
 func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, err error) {
 	if answered, err = b.answered(ctx, p); err != nil || answered {
 		return "", answered, err
@@ -324,8 +325,8 @@ func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 	return false
 }
 
-// answered reports whether one of our comments is directly under the comment, which shows that it was answered even if
-// the ledger was lost. A reply whose marker belongs to a different comment on the page does not count: someone inserted
+// answered reports whether one of our replies is directly under the comment, which shows even without a ledger that the
+// comment was answered. It ignores a reply whose marker belongs to another comment on the page: someone has inserted
 // this comment between that one and our reply.
 func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	for i := range p.thread.Comments {
@@ -341,7 +342,8 @@ func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	return false, nil
 }
 
-// answersAnother reports whether one of our replies is known to answer a comment other than the one it is under.
+// answersAnother reports whether the ledger shows that one of our replies answers a comment other than the one it is
+// under.
 func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place) (bool, error) {
 	for _, key := range forum.Markers(p.view.rev.Text[reply.Start:reply.End]) {
 		e, err := b.store.Entry(ctx, key)
@@ -410,8 +412,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 	return out, nil
 }
 
-// acquaint records in each entry which other comments with the same signature are on the page, so that the entry never
-// claims one of them.
+// acquaint records in each entry the other comments on the page with the same signature, so that the entry never claims
+// one of them.
 func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	for _, p := range v.order {
 		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {

@@ -14,7 +14,7 @@ import (
 // Inbox lists pages on which the account was mentioned. An adapter around internal/mediawiki implements it.
 type Inbox interface {
 	// Calls returns the notifications that the account has not read yet, oldest first. It returns [ErrNoInbox] if the wiki
-	// does not support notifications or the account may not read them. In that case, only Naming is called.
+	// does not support notifications or the account may not read them. The bot then relies on Naming.
 	Calls(ctx context.Context) ([]Call, error)
 	// Heard marks calls as read. Marking a call twice is safe.
 	Heard(ctx context.Context, ids []string) error
@@ -46,10 +46,10 @@ type PageState struct {
 
 // Limits for handling calls.
 const (
-	maxTries    = 5                   // attempts to read a call's page before the call is given up
+	maxTries    = 5                   // attempts to read the page of a call before giving the call up
 	maxHeard    = 200                 // maximum number of calls kept in the ledger
 	pollEvery   = time.Hour           // time between listings of the pages that mention us, if the wiki has notifications
-	followPages = 30 * 24 * time.Hour // how long the page of a reply is still watched for changes
+	followPages = 30 * 24 * time.Hour // how long after a reply its page is watched for changes
 )
 
 // callBook is the ledger's record of calls. A call is marked as read only after its outcome is in the ledger.
@@ -92,7 +92,8 @@ func (b *Bot) calls(ctx context.Context) (book *callBook, known bool, err error)
 	return book, known, err
 }
 
-// firstCalls handles the first start: unless ANSWER_SINCE is set, pages that already mention us count as read.
+// firstCalls runs when the bot first starts. Unless ANSWER_SINCE is set, it treats pages that already mention us as
+// read.
 func (b *Bot) firstCalls(ctx context.Context, book *callBook) error {
 	naming, err := b.cfg.Inbox.Naming(ctx)
 	if err != nil {
@@ -145,7 +146,7 @@ func (b *Bot) noticeCalls(ctx context.Context) error {
 		for _, c := range to {
 			book.Tries[c.ID]++
 		}
-		if len(to) > 0 { // count the attempt in advance, so that an attempt that crashes the program counts, too
+		if len(to) > 0 { // count attempts before making them, in case one crashes the program
 			if err := putNote(ctx, b.store, callKey(b.cfg.Wiki), book); err != nil {
 				return err
 			}
@@ -196,9 +197,9 @@ func (b *Bot) unreachable(ctx context.Context, err error) error {
 	return nil
 }
 
-// changed fetches the unread calls from the wiki, by page, and the pages that must be read: every page with a call, and
-// those pages that have changed since they were last read and mention us, contain an open request or have a recent
-// reply. known are the unread calls whose outcome is already in the ledger.
+// changed fetches the unread calls from the wiki, by page, and the pages that must be read. These are every page with a
+// call, and every page that mentions us, contains an open request or has a recent reply, if it has changed since it was
+// last read. known contains the unread calls whose outcome is already in the ledger.
 func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]Call, pages map[string]PageState,
 	known []string, err error) {
 	unread, err := b.cfg.Inbox.Calls(ctx)
@@ -248,7 +249,7 @@ func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]C
 			pages[s.Title] = s
 		}
 	}
-	for title := range calls { // calls on a page that cannot be read
+	for title := range calls { // include pages that cannot be read
 		if _, ok := pages[title]; !ok {
 			pages[title] = PageState{Title: title}
 		}
@@ -275,8 +276,8 @@ func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 	return titles, nil
 }
 
-// moved updates the entries of a moved page with its new title. Open entries are updated only if the bot may answer on
-// the new page; otherwise, they are closed because their comment is gone. An approval applies only to the old page.
+// moved updates the entries of a moved page with its new title. If the bot may not answer under that title, open
+// entries are closed instead. Approvals do not carry over to the new title.
 func (b *Bot) moved(ctx context.Context, s PageState) error {
 	from, to := s.Title, s.MovedTo
 	if from == b.cfg.Page {
@@ -311,7 +312,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 	return nil
 }
 
-// goAlong updates an entry with its page's new title. A moved reply must be approved again.
+// goAlong updates an entry with its page's new title. If the entry was approved, it must be approved again.
 func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	e.Page = PageName(b.cfg.Wiki, to)
 	state, why := e.State, e.Reason
@@ -321,7 +322,8 @@ func (b *Bot) goAlong(ctx context.Context, e *Entry, to string) error {
 	return b.set(ctx, e, state, why)
 }
 
-// movedAway updates an entry whose comment is gone with its page's new title if the page was moved during the round.
+// movedAway handles an entry whose comment is gone: if the page was moved during the round, it updates the entry with
+// the page's new title.
 func (b *Bot) movedAway(ctx context.Context, e *Entry) (moved bool, err error) {
 	if b.visit == nil || b.cfg.Inbox == nil {
 		return false, nil

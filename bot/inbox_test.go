@@ -97,7 +97,7 @@ const (
 	ping = "[[User:SpinachBot]] How many cats are there?"
 )
 
-// called returns a world in which the bot may be called on talk pages and has finished its first round.
+// called returns a world after the bot's first round, in which the bot may be called on talk pages.
 func called(t testing.TB, path string) (*world, *fakeInbox) {
 	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")
@@ -151,7 +151,7 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 			w.wiki.postOn(chat, "Birds", "Not for the bot. [[User:Ann]]", "Bob")
 			inbox.call(chat, "Cats", ping, "Ann")
 			inbox.call("User talk:SpinachBot", "Hello", "How many dogs are there?", "Bob")
-			if none { // a page that does not name us does not cause a notification
+			if none { // without notifications, only a page that names us is found
 				w.wiki.postOn("User talk:SpinachBot", "Now it does", ping, "Bob")
 			}
 			w.round()
@@ -172,7 +172,7 @@ func TestAnswersWhereItIsCalled(t *testing.T) {
 	}
 }
 
-// A call to stop on the bot's own talk page is not a request, even once it no longer stops the bot.
+// A call to stop on the bot's own talk page is not a request, even when it no longer stops the bot.
 func TestStopIsNoRequest(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	w, inbox := called(t, "")

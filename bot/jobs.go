@@ -8,11 +8,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// The kinds of the bot's jobs. A job is the next step for an entry. Both change in a single ledger transaction.
+// The kinds of the bot's jobs. A job is the next step for an entry; the entry and its job change in a single ledger
+// transaction.
 const (
 	Judging    = "judge"   // judge a noticed entry
 	Solving    = "solve"   // solve an accepted request and draft the reply
-	Proposing  = "propose" // wait for a draft's approval, by the operator or by POSTING=on
+	Proposing  = "propose" // get a draft approved, by the operator or by POSTING=on
 	Publishing = "publish" // post an approved reply
 	Confirming = "confirm" // determine the outcome of an entry's save
 )
@@ -52,7 +53,7 @@ func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *E
 	return b.under(ctx, c, e, do)
 }
 
-// under calls do while holding the claim c, and then releases the job. A job that could not be advanced waits for a
+// under calls do while holding the claim c, and then releases the job. If the job made no progress, it waits for a
 // while, so that no worker claims it again immediately.
 func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context.Context, *Entry) error) error {
 	work, cancel := ctx, func() {}
@@ -81,9 +82,8 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	return err
 }
 
-// inTime calls do unless the entry's deadline has passed. In that case, the entry is given up, unless a save may still
-// arrive. The deadline must also have passed on the wiki's clock, so that a local clock set ahead does not cause
-// entries to be given up.
+// inTime calls do unless the entry's deadline has passed; then it gives the entry up, unless a save may still arrive.
+// The deadline must have passed on the wiki's clock, too, because the local clock may be ahead.
 func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {
 		return do(ctx, e)
@@ -102,7 +102,7 @@ func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *En
 }
 
 // Notice runs the scheduler's part of a round: it reads the forum page and the pages on which the bot was mentioned,
-// and adds comments to judge to the ledger. If several processes share a ledger, only one of them calls it.
+// and adds the comments to be judged to the ledger. If several processes share a ledger, only one of them calls it.
 func (b *Bot) Notice(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error {
 		if err := b.notice(ctx, v); err != nil {

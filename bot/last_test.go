@@ -19,7 +19,7 @@ func TestLastReply(t *testing.T) {
 		limit  int
 		reason agent.Reason
 		word   string
-		counts []int // number of times that the word occurs on the page after each reply
+		counts []int // number of occurrences of the word on the page after each reply
 	}{
 		"a limit of one":    {limit: 1, word: invites, counts: []int{1, 1}},
 		"a limit of two":    {limit: 2, word: invites, counts: []int{1, 2, 2}},
@@ -59,9 +59,9 @@ func TestLastReplyDoesNotAsk(t *testing.T) {
 	}
 }
 
-// TestForeign checks that the entire reply to a request in a language without messages is in the wiki's first language
-// that has messages, and that the agent is told to use that language. A follow-up in a supported language is answered
-// in that language.
+// TestForeign checks that if the bot has no messages in the language of a request, the entire reply is in the wiki's
+// first language that has messages, and the agent is told to use that language. A follow-up in a supported language is
+// answered in that language.
 func TestForeign(t *testing.T) {
 	w := started(t)
 	w.cfg.Languages = []string{"sv", "de", "en"}

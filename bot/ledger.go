@@ -15,10 +15,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Ledger stores the entries, each with its job ([Entry.Job]), which changes in the same transaction. internal/store
-// implements it on SQLite and PostgreSQL. When a method returns, its changes are durable: they survive kill -9 and a
-// power failure. The bot and the operator's commands may change entries at the same time, so [Ledger.Update] compares
-// versions to keep either from overwriting the other.
+// Ledger stores the entries. Each has a job ([Entry.Job]), which changes in the same transaction as the entry.
+// internal/store implements Ledger on SQLite and PostgreSQL. When a method returns, its changes are durable: they
+// survive kill -9 and a power failure. The bot and the operator's commands may change entries at the same time, so
+// [Ledger.Update] compares versions to keep either from overwriting the other.
 type Ledger interface {
 	// Entry reads the entry with the given key, including its draft. It returns [ErrNoEntry] if there is none.
 	Entry(ctx context.Context, key string) (*Entry, error)
@@ -33,8 +33,8 @@ type Ledger interface {
 	Update(ctx context.Context, e *Entry) error
 }
 
-// Notes stores small pieces of data by name, such as the content of the page at the first start, or whether the stop
-// page existed. Changes are durable, as in [Ledger].
+// Notes stores small pieces of data by name, such as what was on the page when the bot first started, or whether the
+// stop page existed. Changes are durable, as in [Ledger].
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
@@ -142,8 +142,8 @@ type Entry struct {
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"` // why the entry is in this state, such as why it was skipped or is waiting
-	// closed only because of the page (comment gone, thread resolved, answered by others); reopened when that no longer
-	// holds
+	// closed only because of the state of the page (comment gone, thread resolved, answered by others); reopened when that
+	// changes
 	Lapsed bool `json:"lapsed,omitempty"`
 	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, and never skipped
 	Queued bool `json:"queued,omitempty"` // noticed, and waiting until a reply could be posted soon
@@ -166,10 +166,10 @@ type Entry struct {
 	// the agent's first turn, from the call that judged the comment; kept until the question is answered
 	Opening *agent.Opening `json:"opening,omitempty"`
 
-	Starts    int       `json:"starts,omitempty"`    // number of times that the program ended during triage or solving
+	Starts    int       `json:"starts,omitempty"`    // number of times that the program ended while triaging or solving
 	Failures  int       `json:"failures,omitempty"`  // number of transient triage or solver failures
 	Saves     int       `json:"saves,omitempty"`     // failed saves
-	Edits     int       `json:"edits,omitempty"`     // number of times that the poster has since changed the comment
+	Edits     int       `json:"edits,omitempty"`     // number of times that the poster has changed the comment
 	NotBefore time.Time `json:"not_before,omitzero"` // earliest time of the next attempt
 	Deadline  time.Time `json:"deadline,omitzero"`   // given up after this time; never if zero
 
@@ -213,7 +213,7 @@ type Draft struct {
 	Choices    []Choice    `json:"choices,omitempty"` // the interpretations that the question lets the poster choose from
 	Ran        string      `json:"ran,omitempty"`     // the query as it was run, including the language
 	Result     string      `json:"result,omitempty"`  // [reply.ResultName] of its result
-	Dry        bool        `json:"dry,omitempty"`     // made while posting was off
+	Dry        bool        `json:"dry,omitempty"`     // whether it was made while posting was off
 	// problems found by the checks before posting; a draft with problems waits for the operator in every posting mode
 	Faults []string `json:"faults,omitempty"`
 
@@ -235,7 +235,7 @@ type TracePage struct {
 	Tries int       `json:"tries,omitempty"`
 	Made  time.Time `json:"made,omitzero"` // when the page was first seen on the wiki
 	Gone  time.Time `json:"gone,omitzero"` // when its text was removed
-	// Not is why the page was not created, or why it is kept although its retention period is over.
+	// Not says why the page was not created, or why it is kept after its retention period has ended.
 	Not string `json:"not,omitempty"`
 }
 
@@ -250,13 +250,12 @@ type Save struct {
 	FirstRev int64 `json:"first_rev,omitempty"`
 	// Last is the time on the wiki's clock before the last attempt; zero in old entries.
 	Last time.Time `json:"last,omitzero"`
-	// Tools reports whether the last attempt used the wiki's discussion tools; NoTools, whether they cannot write the
-	// reply.
+	// Tools means that the last attempt used the wiki's discussion tools; NoTools, that they cannot write the reply.
 	Tools   bool `json:"tools,omitempty"`
 	NoTools bool `json:"no_tools,omitempty"`
 	// NothingSaved is true if the wiki reported for every attempt that nothing was saved.
 	NothingSaved bool `json:"nothing_saved,omitempty"`
-	// Unclear is the newest hidden revision that may be our reply; it is why the entry was given up.
+	// Unclear is the newest hidden revision that may be our reply. If it is set, the entry was given up because of it.
 	Unclear int64 `json:"unclear,omitempty"`
 	// Cleared is the revision up to which the operator has checked for our reply before asking for another attempt.
 	Cleared int64 `json:"cleared,omitempty"`
@@ -272,9 +271,9 @@ type Filter struct {
 	Origin     *Origin   // of the comment
 	Author     string    // of the comment
 	States     []State   // any of these
-	SavedSince time.Time // with an attempt to save at or after this time, by our clock
+	SavedSince time.Time // only entries with an attempt to save at or after this time, by our clock
 	Any        *Seen     // entries that may belong to one of the comments seen on a page
-	Newest     int       // maximum number of entries, the most recently added; all if 0
+	Newest     int       // return at most this many entries, the most recently added; all if 0
 }
 
 // Seen contains the authors and text hashes of the comments on a page.

@@ -23,11 +23,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// subject is a kind of result in the experiment: a list of named items, each with a value.
+// subject is a kind of result used in the test: a list of named items, each with a value.
 type subject struct {
-	query    string // with %d for LIMIT and OFFSET
+	query    string // the values of LIMIT and OFFSET are %d
 	question map[string]string
-	things   map[string]string // plural of the things
+	things   map[string]string // what the items are called, in the plural
 }
 
 var subjects = []subject{
@@ -45,8 +45,8 @@ var subjects = []subject{
 		map[string]string{"en": "films", "de": "Filme", "fr": "films"}},
 }
 
-// truths are sentences that are true of any result: %[1]s is the count and %[2]s the items' plural, followed by the
-// first and last names and values.
+// truths are sentences that are true of any result: %[1]s is the number of items, %[2]s is what they are called, and
+// the rest are the first item's name and value and the last item's.
 var truths = map[string][]string{
 	"en": {"There are %[1]s %[2]s in the table.", "The query finds %[1]s %[2]s, from %[3]s (%[4]s) to %[5]s (%[6]s).",
 		"The table begins with %[3]s, with %[4]s, and ends with %[5]s, with %[6]s.", "Wikidata gives %[4]s for %[3]s.",
@@ -125,7 +125,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	count, first, number := n, name(i), value(i)
 	switch kind {
 	case "count":
-		distinct := map[string]bool{} // items with two values have two rows, so both counts are true
+		distinct := map[string]bool{} // the number of rows and the number of items are both true
 		for _, row := range rows {
 			distinct[row[0].Value] = true
 		}
@@ -144,7 +144,7 @@ func said(r *rand.Rand, s subject, lang, kind string, a *agent.Answer) string {
 	return fmt.Sprintf(form, words, s.things[lang], first, number, name(k), value(k))
 }
 
-// written returns a value in a form that text in the language might use: the year of a date, or all digits of a number,
+// written returns a value as text in the language might give it: only the year of a date, or all digits of a number,
 // possibly grouped.
 func written(r *rand.Rand, lang, v string) string {
 	if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 {
@@ -175,8 +175,8 @@ func spoiled(r *rand.Rand, v string) string {
 	return string(b)
 }
 
-// In 200 replies by a writer who lies in half of them, no lie reaches the page, and fewer than 3% of the true sentences
-// are suppressed. docs/replies.md has the numbers.
+// In 200 replies by a model that lies in half of them, no lie reaches the page, and fewer than 3% of the true sentences
+// are suppressed. See docs/replies.md for measurements.
 func TestNoLieReachesThePage(t *testing.T) {
 	files, err := filepath.Glob("../internal/sandbox/data/*.ttl")
 	if err != nil || len(files) == 0 {

@@ -124,7 +124,7 @@ func TestRequestsPerUserAtOnce(t *testing.T) {
 	}
 }
 
-// The day's replies are counted across all threads.
+// The daily limit applies to the replies in all threads together.
 func TestRepliesPerDay(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay = 2
@@ -196,8 +196,8 @@ func TestThreadCooldown(t *testing.T) {
 	w.want("Cats:posted Cats:posted Dogs:posted")
 }
 
-// A bot with an inconspicuous name answers every reply immediately: our bot stops replying to it after a few rounds. A
-// person who takes longer gets as many answers as the follow-up limit allows.
+// If a bot whose name does not give it away answers every reply immediately, our bot stops replying to it after a few
+// rounds. A person who takes longer gets as many answers as the follow-up limit allows.
 func TestLoop(t *testing.T) {
 	for pause, want := range map[time.Duration]int{0: 3, 2 * time.Minute: 9} {
 		w := started(t)
@@ -216,8 +216,8 @@ func TestLoop(t *testing.T) {
 }
 
 // A stop request on the bot's talk page stops it before it calls the model, until the thread is resolved, removed or
-// answered by the operator. A section about bus stops does not count, and neither do comments from before the first
-// start, comments by bots, or old stop requests.
+// answered by the operator. A section about bus stops is not a stop request. Old stop requests, comments by bots, and
+// comments from before the bot first started are ignored.
 func TestTalkPage(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	thread := func(w *world, heading, text, user string) string {
@@ -275,8 +275,8 @@ func TestTalkPage(t *testing.T) {
 }
 
 // The same text by someone else, or repeated later, is a new stop request. A stop request may be above the first
-// heading. TestTalkPageTemplate checks that a stop template counts, signed or not, under a heading or above the first
-// one, but that a template that is only mentioned does not.
+// heading. TestTalkPageTemplate checks that a stop template stops the bot, signed or not, under a heading or above the
+// first one, but that the mere mention of one does not.
 func TestTalkPageTemplate(t *testing.T) {
 	const talk = "User talk:SpinachBot"
 	for call, stops := range map[string]bool{

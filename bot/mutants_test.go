@@ -11,7 +11,7 @@ import (
 )
 
 // mutants are bugs planted in the bot, one at a time: bugs from earlier versions, and one bug for each way to lose or
-// duplicate a reply. The simulation must find every one of them. Bugs that another check compensates for are omitted.
+// duplicate a reply. The simulation must find every one of them. Bugs whose effects another check prevents are omitted.
 // For example, if the bot does not wait for a late save, the second save conflicts with it.
 var mutants = []struct {
 	name     string
@@ -65,8 +65,8 @@ var mutants = []struct {
 // rare contains the bugs that only a few schedules find, each with a seed to start from.
 var rare = map[string]string{"the same words in the same minute are the same post": "213000"}
 
-// masked contains bugs that are mostly masked by the history search before an entry's first save. They are planted in a
-// bot without that search, so that the mutated rule is tested on its own.
+// masked lists bugs whose effects are usually prevented by the history search before an entry's first save. They are
+// planted in a bot without that search, so that only the mutated rule is tested.
 var masked = map[string]bool{"a save of unknown outcome counts as not saved": true,
 	"the save is not noted before it is sent": true}
 

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestOpeningGoesOn checks that the agent continues from the call that judged the post, even after a failure and in a
-// different process, and that the opening is removed from the ledger once there is a draft. After an edit of the post,
-// or an answer to our question, the agent starts over.
+// TestOpeningGoesOn checks that the agent continues from the call to the model that judged the post, even after a
+// failure or in another process, and that the opening is removed from the ledger once there is a draft. If the post is
+// edited, or if it answers our question, the agent starts over.
 func TestOpeningGoesOn(t *testing.T) {
 	w := started(t)
 	w.solver.opens = true
@@ -34,7 +34,7 @@ func TestOpeningGoesOn(t *testing.T) {
 	}
 }
 
-// TestOpeningOfAnAnswer covers the answer to our question; see TestOpeningGoesOn.
+// TestOpeningOfAnAnswer is like TestOpeningGoesOn, but for the poster's answer to our question.
 func TestOpeningOfAnAnswer(t *testing.T) {
 	w := started(t)
 	w.cfg.AnswerConfidence, w.cfg.AskBack = 0.5, true

@@ -29,7 +29,7 @@ var actsOn = map[Act][]State{
 	ActUndo:    {Posted},
 }
 
-// On returns the states in which an entry allows the action.
+// On returns the states of an entry in which the action is allowed.
 func (a Act) On() []State { return actsOn[a] }
 
 // List returns the entries in the given states, oldest first, or all entries if no state is given.
@@ -37,7 +37,7 @@ func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error)
 	return ledger.Entries(ctx, Filter{States: states})
 }
 
-// Find returns the entry with the key id or, failing that, the only one whose key starts with id or "sb-"+id.
+// Find returns the entry whose key is id or, if there is none, the only entry whose key starts with id or "sb-"+id.
 func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	e, err := ledger.Entry(ctx, id)
 	if err == nil || !errors.Is(err, ErrNoEntry) {
@@ -98,9 +98,9 @@ func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) 
 	return change(ctx, ledger, key, ActReject, func(e *Entry) error { return e.move(now, Rejected, why) })
 }
 
-// Retry makes the bot judge and solve an entry again. The entry may have been given up, skipped or rejected, may have a
-// draft that the operator does not like, or may be waiting its turn. A skipped entry is then answered even though
-// triage did not consider it a request. Retry fails if the reply has been posted or is about to be.
+// Retry makes the bot judge and solve an entry again. The entry may have been given up, skipped or rejected; it may
+// have a draft that the operator does not like; or it may be waiting its turn. A skipped entry is then answered even
+// though triage did not consider it a request. Retry fails if the reply has been posted or is about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, key, ActRetry, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,

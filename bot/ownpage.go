@@ -10,7 +10,7 @@ import (
 )
 
 // checkOwn returns an error if the bot may not write to the page with the given title. Apart from its replies, the bot
-// may write only to subpages of its account's user page. such is an example for the error message.
+// may write only to subpages of its account's user page. such is an example of a valid title, for the error message.
 func (c *Config) checkOwn(what, title, such string) error {
 	namespace, rest, ok := strings.Cut(title, ":")
 	name, ok2 := strings.CutPrefix(rest, c.Account+"/")
@@ -28,9 +28,9 @@ var ErrDenied = errors.New("the page does not allow bots")
 // on a reply: posting mode, operator's stop, stop page, {{nobots}}.
 //
 // edit returns the edit to the page's current revision, with section, text and summary set, and with Create for a new
-// page. It returns nil if there is nothing to do. sending is called just before the edit is sent, to record that it may
-// be on the wiki from then on. If either function returns an error, WriteOwn returns it. If the save fails, WriteOwn
-// returns the error from [Wiki].Save.
+// page. It returns nil if there is nothing to do. WriteOwn calls sending just before it sends the edit, so that the
+// caller can record that the edit may be on the wiki. If either function returns an error, WriteOwn returns it. If the
+// save fails, WriteOwn returns the error from [Wiki].Save.
 func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),
 	sending func() error) (rev int64, err error) {
 	if err := b.cfg.checkOwn("the bot", title, "digest"); err != nil {

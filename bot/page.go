@@ -53,7 +53,7 @@ func (b *Bot) mine(page string) bool {
 	return wiki == b.cfg.Wiki && (b.cfg.Inbox != nil || page == PageName(b.cfg.Wiki, b.cfg.Page))
 }
 
-// visits returns the bots (see [Bot.at]) for the pages, other than the forum page, that have work to do.
+// visits returns the bots for the pages, other than the forum page, on which there is work to do; see [Bot.at].
 func (b *Bot) visits(ctx context.Context) ([]*Bot, error) {
 	if b.cfg.Inbox == nil {
 		return nil, nil

@@ -21,9 +21,9 @@ type verdict struct {
 	reason string    // why the comment was not picked, for the log
 }
 
-// consider judges a comment by the page alone, without the model or the ledger. Comments that are not picked here are
-// not recorded in the ledger, and are reconsidered in the next round. Thus a thread is still answered after its
-// resolved mark, or someone else's query, was removed.
+// consider decides on a comment by the page alone, without the model or the ledger. Comments that it does not pick are
+// not recorded in the ledger, and are reconsidered in the next round. So if the mark that resolves a thread is removed,
+// or someone else's query in it, the thread is answered after all.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, begins := p.comment, b.begins(p)
 	old, err := b.old(ctx, p)
@@ -83,7 +83,7 @@ func (b *Bot) picked(p place, begins bool) verdict {
 	case c.Time == nil:
 		out.wait = b.now().Add(max(b.cfg.UnsignedDelay, b.cfg.AnswerDelay))
 	case c.Time.After(v.now.Add(time.Hour)):
-		// The timestamp must be wrong, so waiting for it might never end.
+		// The timestamp is wrong, so do not wait for it.
 	default:
 		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
 	}
@@ -170,8 +170,8 @@ func (b *Bot) leaveAlone(p place) string {
 }
 
 // othersQuery reports whether someone else (neither the poster nor us) has posted a query, or a link to one, in the
-// thread since the comment. Timestamps have no seconds, so if two comments are in the same minute, the one further down
-// the page counts as later. An unsigned comment further down also counts.
+// thread since the comment. Timestamps have no seconds, so of two comments from the same minute, the one further down
+// the page is considered later. So is an unsigned comment further down.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -228,8 +228,7 @@ func (b *Bot) notice(ctx context.Context, v *view) error {
 			}
 			continue
 		}
-		// A call is marked as read once it is in the ledger, so comments on other pages are added to the ledger immediately
-		// and wait there.
+		// Comments on other pages wait in the ledger, because a call is marked as read only once it is in the ledger.
 		if verdict.wait.After(b.now()) && p.comment.Time != nil && b.visit == nil {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
@@ -281,7 +280,7 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 }
 
 // reconsider examines a closed entry whose comment should be picked. If the comment has been edited since, it is judged
-// again. So is a comment whose entry was closed only because of the page's state, for example because a vandal had
+// again. So is a comment whose entry was closed only because of the state of the page, for example when a vandal had
 // removed the comment.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := identity.TextHash(p.comment) != e.Text
@@ -310,8 +309,8 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	return nil
 }
 
-// note saves changes to an entry that do not affect its state. It does nothing if the entry is open and a worker is
-// handling it, because the worker's result would be lost.
+// note saves changes to an entry that do not affect its state. It does nothing if a worker is handling the entry,
+// because the worker's result would be lost.
 func (b *Bot) note(ctx context.Context, e *Entry) error {
 	save := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)) }
 	if e.State.Open() {
@@ -348,7 +347,8 @@ func (b *Bot) followups(ctx context.Context, p place, except string, states ...S
 	return n, err
 }
 
-// ifUnchanged returns err, or nil if someone else has changed the entry, because the next round rechecks it.
+// ifUnchanged returns err, or nil if err means that someone else has changed the entry. The next round rechecks such an
+// entry.
 func (b *Bot) ifUnchanged(err error) error {
 	if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 		return nil

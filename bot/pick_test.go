@@ -49,8 +49,8 @@ func TestFirstStart(t *testing.T) {
 	}
 }
 
-// An old thread restored from the archive is not answered either, even though it was not on the page at the first
-// start.
+// An old thread that is restored from the archive is not answered, even though it was not on the page when the bot
+// first started.
 func TestRestoredThread(t *testing.T) {
 	w := started(t)
 	w.wiki.put(page, w.wiki.text()+"\n\n== Restored ==\nWhich dogs? [[User:Dan|Dan]] 10:00, 1 March 2025 (UTC)\n")
@@ -187,7 +187,7 @@ func TestFollowUps(t *testing.T) {
 	if h := w.solver.asked[2].History; len(h) != 2 {
 		t.Errorf("history of the third: %d turns", len(h))
 	}
-	// The limit of two follow-ups per thread has been reached, for everyone.
+	// The limit of two follow-ups per thread applies to everyone.
 	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the youngest one? "+
 		w.wiki.sign("Dan")+"\n")
 	w.clock.pass(20 * time.Minute)
@@ -278,8 +278,8 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// Even if the ledger is new, or older than a reply, the bot does not repost a reply that someone removed, because it
-// finds the reply in the page history.
+// Even if the ledger is new, or was restored from a backup older than a reply, the bot does not repost a reply that
+// someone removed, because it finds the reply in the page history.
 func TestLostLedgerAfterRemoval(t *testing.T) {
 	for name, older := range map[string]bool{"lost": false, "restored": true} {
 		t.Run(name, func(t *testing.T) {
@@ -311,8 +311,8 @@ func TestLostLedgerAfterRemoval(t *testing.T) {
 	}
 }
 
-// Comments that were on the page at the first start remain unanswered, even if they are edited later. Comments added
-// later are new, even if they are signed in the same minute.
+// Comments that were on the page when the bot first started remain unanswered, even if they are edited later. Comments
+// added later are new, even if they are signed in the same minute.
 func TestMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Old", "Which cats are there?", "Alice")
@@ -383,7 +383,7 @@ func TestSignedLater(t *testing.T) {
 	}
 }
 
-// The first of two requests from the same minute is removed from the page. The second takes over its ID but is still
+// If the first of two requests from the same minute is removed from the page, the second takes over its ID but is still
 // recognized.
 func TestSameMinuteTakesOver(t *testing.T) {
 	drop := func(w *world) {
@@ -404,7 +404,7 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.want("Cats:gave_up Dogs:posted")
 	w.wantReplies("Dogs", 1)
 
-	// If both were posted before the first start, neither is answered.
+	// If both were posted before the bot first started, neither is answered.
 	w = newWorld(t)
 	w.wiki.post("Cats", "Which cats are there?", "Alice")
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
@@ -415,8 +415,8 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.want("")
 }
 
-// A comment from before the first start remains old if a new comment by the same author in the same minute is posted
-// above it and takes over its ID.
+// A comment from before the bot first started remains old even if a new comment by the same author in the same minute
+// is posted above it and takes over its ID.
 func TestOldCommentLosesItsID(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")

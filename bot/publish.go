@@ -27,8 +27,7 @@ func (b *Bot) publish(ctx context.Context, e *Entry) error {
 	return b.notSaved(ctx, e, fmt.Sprintf("no save succeeded in %d attempts", maxConflicts))
 }
 
-// notSaved postpones an approved entry whose reply was definitely not saved, or gives the entry up after too many
-// attempts.
+// notSaved postpones an approved entry whose reply was not saved, or gives the entry up after too many attempts.
 func (b *Bot) notSaved(ctx context.Context, e *Entry, why string) error {
 	if e.Saves++; e.Saves >= b.cfg.MaxSaves {
 		return b.set(ctx, e, GaveUp, fmt.Sprintf("%d saves failed; the last one: %s", e.Saves, why))
@@ -87,8 +86,8 @@ func (b *Bot) send(ctx context.Context, edit Edit, answer *Answer) (rev int64, e
 	return b.wiki.Save(ctx, edit)
 }
 
-// save records that a save is about to be sent, and sends it. From then on, the entry counts as possibly posted, until
-// [Bot.recover] determines the outcome.
+// save records that a save is about to be sent, and sends it. If the outcome is unknown, [Bot.recover] determines it
+// later.
 func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wiki time.Time) (again bool, err error) {
 	before := e.Save
 	e.Save = before.next(edit, b.now(), wiki)
@@ -100,7 +99,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page must be read again")
 	}
-	// The gate checked the operator's stop before it read wiki pages, which may have taken a long time.
+	// Check the operator's stop again, because after the gate checked it, reading pages may have taken a long time.
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		e.Save.NothingSaved = before.sure()
 		return false, errors.Join(err, b.set(ctx, e, Approved, why))
@@ -131,7 +130,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 		}
 		return false, fmt.Errorf("the bot is stopped until its operator investigates: %w", err)
 	}
-	// ErrUnknown, a canceled context, or anything else: only the wiki can show the outcome, and not immediately.
+	// After ErrUnknown, a canceled context, or any other error, only the wiki can show the outcome, and not immediately.
 	b.lg.Warn("unknown whether the reply was saved", "entry", e.Key, "err", err)
 	e.Saves++
 	e.Save.Error = short(err)
@@ -144,12 +143,12 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, answer *Answer, wik
 
 func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string) error {
 	e.Rev, e.NotBefore, e.Lapsed = rev, time.Time{}, false
-	// The reply is on the wiki, even if the context has been canceled.
+	// Record this even if ctx is done, because the reply is on the wiki.
 	return b.set(context.WithoutCancel(ctx), e, Posted, how)
 }
 
-// recover determines the outcome of saves that were interrupted because the program ended, or to which the wiki did not
-// respond. The package comment explains why this does not post anything twice.
+// recover determines the outcome of saves that the end of the program interrupted or to which the wiki did not respond.
+// The package comment explains why nothing is posted twice.
 func (b *Bot) recover(ctx context.Context, v *view) error {
 	return b.each(ctx, Posting, func(ctx context.Context, e *Entry) error {
 		switch {
@@ -175,16 +174,16 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 	})
 }
 
-// mayArrive reports whether a save with an unknown outcome may still arrive. It checks our clock, which may have been
-// set forward since, the wiki's clock, and the time when this process took over. If our clock was set back, so that the
-// save seems to start in the distant future, mayArrive ignores our clock.
+// mayArrive reports whether a save with an unknown outcome may still arrive. It may unless the grace period has passed
+// by our clock (which may have been set forward), by the wiki's clock, and since this process took over. If our clock
+// was set back, so that the save seems to be in the distant future, mayArrive ignores our clock.
 func (b *Bot) mayArrive(v *view, s *Save) bool {
 	grace := b.grace(s)
 	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }
 	return recent(s.At, v.asked) || recent(s.Last, v.now) || recent(b.cfg.TookOver, v.asked)
 }
 
-// grace returns how long after an attempt with an unknown outcome its save may still arrive.
+// grace returns how long after an attempt its save may still arrive if its outcome is unknown.
 func (b *Bot) grace(s *Save) time.Duration {
 	if s.Tools {
 		return lateTools * b.cfg.UnknownGrace

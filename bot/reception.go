@@ -32,7 +32,7 @@ const (
 	Removed Verdict = "removed" // the reply is no longer on the page, but the comment that it answered still is
 )
 
-// Solution is someone else's query in a thread with one of our replies, and its result.
+// Solution is someone else's query in a thread with one of our replies, and how its result compares with ours.
 type Solution struct {
 	By     string    `json:"by"`
 	SPARQL string    `json:"sparql"`
@@ -54,7 +54,7 @@ type Comparison struct {
 	Slow                 bool // their query did not finish in time
 }
 
-// Comparer runs two queries and compares their results. ours may be empty.
+// Comparer runs two queries and compares their results. If ours is empty, it runs only theirs.
 type Comparer interface {
 	Compare(ctx context.Context, ours, theirs string) (Comparison, error)
 }
@@ -81,7 +81,7 @@ func (b *Bot) receive(ctx context.Context, v *view) error {
 			return err
 		}
 		if !present || v.rev.ID < e.Rev {
-			continue // archived with its reply, or posted after the page was read
+			continue // archived with our reply, or answered after the page was read
 		}
 		changed := b.receiveReply(e, p)
 		followed, ferr := b.follow(ctx, e, p, quiet)
@@ -125,7 +125,7 @@ func (b *Bot) receiveReply(e *Entry, p place) (changed bool) {
 	return changed
 }
 
-// toggle adds or removes a verdict that applies only as long as the page shows it.
+// toggle adds or removes a verdict that stands only while the page shows it.
 func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	i := slices.IndexFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 	switch {
@@ -138,7 +138,7 @@ func (b *Bot) toggle(e *Entry, v Verdict, holds bool) (changed bool) {
 	return false
 }
 
-// received records a verdict unless it is already recorded.
+// received records a verdict if it is new.
 func (b *Bot) received(e *Entry, v Verdict, by, hash string) bool {
 	known := func(r Reception) bool { return r.Verdict == v && r.By == by && r.Text == hash }
 	if slices.ContainsFunc(e.Receptions, known) || len(e.Receptions) >= maxReceptions {
@@ -238,7 +238,7 @@ func (e *Entry) unanswered() bool {
 	return e.is(Refused) || e.Draft != nil && e.Draft.Reply.NoAnswer != ""
 }
 
-// is reports whether anyone reacted to the reply in this way.
+// is reports whether the reply has received the verdict.
 func (e *Entry) is(v Verdict) bool {
 	return slices.ContainsFunc(e.Receptions, func(r Reception) bool { return r.Verdict == v })
 }

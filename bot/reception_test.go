@@ -40,7 +40,7 @@ func TestTakesNo(t *testing.T) {
 		name    string
 		do      func(*world)
 		verdict string // of the first reply
-		replies int    // total, after the reaction and another request under the first reply
+		replies int    // total number, after the reaction and another request under the first reply
 	}{
 		{"thanks", func(w *world) { w.under("::", "Thank you!", "Ann") }, "thanked Ann", 2},
 		{"no", func(w *world) { w.under("::", "No, that's not what I meant.", "Ann") }, "refused Ann", 2},
@@ -99,7 +99,7 @@ func TestReplyIsRemovedWhileTheNextOneWaits(t *testing.T) {
 }
 
 // If many calls in a thread are noticed at the same time, the thread gets one reply and as many answers to follow-ups
-// as the limit allows, and nothing more once a reply has been removed.
+// as the limit allows. Once a reply has been removed, it gets no more.
 func TestManyCallsInAThread(t *testing.T) {
 	for _, removed := range []bool{false, true} {
 		w, inbox := called(t, "")

@@ -11,16 +11,16 @@ import (
 )
 
 // A request that the same user reposts word for word within repeatWithin is not answered twice. People repost if
-// nothing has happened for a while. After repeatWithin, a repost asks for current data. Two posts in the same minute
-// are both answered. If the headings differ, the text must have at least repeatRunes characters, which excludes polite
-// phrases.
+// nothing happens for a while; after repeatWithin, they more likely want current data. Two posts in the same minute are
+// both answered. Under different headings, the text must have at least repeatRunes characters, so that polite phrases
+// are not mistaken for reposts.
 const (
 	repeatWithin = 7 * 24 * time.Hour
 	repeatRunes  = 150
 )
 
-// repeats returns the request by the same user that an entry repeats, as a reason to skip the entry, or "" if there is
-// none. If both are open, the one noticed first is answered, and the other one waits (NotBefore).
+// repeats returns a reason to skip the entry that names the earlier request by the same user that the entry repeats, or
+// "" if there is none. If both are open, the one noticed first is answered, and the other one waits (NotBefore).
 func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	if e.Kind != Request || e.Author == "" || e.Time == nil || e.Forced {
 		return "", nil
@@ -49,7 +49,7 @@ func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	return "", nil
 }
 
-// gone reports whether an open entry will not be answered because its comment is no longer on the page of p.
+// gone reports whether an open entry will not be answered because its comment is no longer on the page.
 func (b *Bot) gone(ctx context.Context, p place, o *Entry) bool {
 	_, _, present, err := b.find(ctx, p.view, o)
 	return err == nil && !present

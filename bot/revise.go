@@ -25,7 +25,7 @@ func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by str
 	return ReviseShown(ctx, ledger, now, key, "", text, by)
 }
 
-// ReviseShown is like [Revise], but for the draft with the given name; see [ApproveShown].
+// ReviseShown is like [Revise] for the draft that the operator was shown; see [ApproveShown].
 func ReviseShown(ctx context.Context, ledger Ledger, now time.Time, key, shown, text, by string) (*Entry, error) {
 	return change(ctx, ledger, key, ActEdit, func(e *Entry) error {
 		if err := e.shown(shown); err != nil {

@@ -60,7 +60,7 @@ func TestRevise(t *testing.T) {
 	}
 }
 
-// An edited draft requires approval even if replies are otherwise posted without it, because the operator's text is not
+// An edited draft needs approval even if other replies are posted without it, because the operator's text is not
 // checked.
 func TestRevisedWaits(t *testing.T) {
 	w, e := proposed(t)

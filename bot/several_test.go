@@ -103,7 +103,7 @@ func TestBlockedOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// The wikis share the limit on replies. The first wiki, which has many replies waiting, does not use up the limit.
+// The wikis share the limit on replies, and the first wiki does not use it up even if it has many replies waiting.
 func TestWikisTakeTurns(t *testing.T) {
 	w := worldOn(t, "")
 	w.wiki.put(stopPage, "run")

@@ -10,7 +10,7 @@ import (
 )
 
 // Similar finds up to n earlier discussions that resemble a question and whose queries still return rows, best first.
-// It runs the queries within the endpoint's budget. Finding none is not an error.
+// It runs the queries, within the endpoint's budget. It is not an error if there are none.
 type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
@@ -26,7 +26,7 @@ type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
 
-// besides is the content of a reply besides the answer.
+// besides is what a reply contains besides the answer.
 type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
@@ -36,7 +36,7 @@ type besides struct {
 	settled, last, lastFailed bool
 }
 
-// besides collects the content of a reply besides the answer. All of it is optional: if a part fails, it is omitted.
+// besides collects what the reply contains besides the answer. All of it is optional; parts that fail are omitted.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {
@@ -75,9 +75,9 @@ func (b *Bot) yours(ctx context.Context, query, answer string) forum.Fault {
 // maxSimilar is the maximum number of earlier discussions that a reply links to.
 const maxSimilar = 2
 
-// similar searches for earlier discussions to mention in the reply to a request. Replies to follow-ups mention none. If
-// the query of an earlier discussion now returns the same rows as the answer and the request was the same, similar
-// returns only that discussion. If the search fails, the reply is sent without earlier discussions.
+// similar searches for earlier discussions to mention in the reply to a request. For a follow-up, it returns none. If
+// an earlier discussion answers the request (see answersToo), it returns only that discussion. If the search fails, the
+// reply is posted without earlier discussions.
 func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []forum.Earlier {
 	if b.cfg.Similar == nil || e.Kind != Request {
 		return nil
@@ -100,10 +100,10 @@ func (b *Bot) similar(ctx context.Context, e *Entry, answer *agent.Answer) []for
 	return out
 }
 
-// answersToo reports whether the query of an earlier discussion answers an entry's request. This is the case if the
-// query, run now, returns the same rows as our independently found answer, and the model confirms that the requests are
-// the same. A single row, such as a count, may match by chance, so in that case both queries must also mention the same
-// items. If in doubt, answersToo returns false, because wrongly claiming that a question was asked before helps no one.
+// answersToo reports whether the query of an earlier discussion answers an entry's request. It does if the query, run
+// now, returns the same rows as our own answer, and the model confirms that the requests are the same. Because a single
+// row, such as a count, may match by chance, both queries must then also mention the same items. When in doubt,
+// answersToo returns false, because wrongly claiming that a question was asked before helps no one.
 func (b *Bot) answersToo(ctx context.Context, e *Entry, answer *agent.Answer, x agent.Example) bool {
 	if b.cfg.Compare == nil || b.cfg.Recognize == nil || answer == nil || x.SPARQL == "" {
 		return false

@@ -69,7 +69,7 @@ func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// The search is optional: whatever its outcome, the reply is posted exactly once.
+// Whatever the outcome of the search, the reply is posted exactly once.
 func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	for name, f := range map[string]*finder{"none": {},
 		"fails":  {err: errors.New("no index"), found: []agent.Example{earlierDiscussion("Kittens")}},
@@ -85,7 +85,7 @@ func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// Ctrl-C during the search does not count as a failure: the bot answers after it is restarted.
+// Ctrl-C during the search does not count as a failure; the bot answers once it is restarted.
 func TestInterruptedSearchForEarlierDiscussions(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -194,7 +194,7 @@ func TestRepeatedRequest(t *testing.T) {
 	w.want("Cats:posted Cats:skipped Cats:posted Dogs:posted Cats:posted")
 }
 
-// The same polite phrase under two headings counts as two requests, because the headings contain the questions.
+// The same polite phrase under two headings is two requests, because the headings contain the questions.
 func TestCourtesyIsNoRepetition(t *testing.T) {
 	w := started(t)
 	for _, heading := range []string{"Female mayors in Germany", "Bridges of Cologne"} {

@@ -24,8 +24,8 @@ import (
 )
 
 // simulation is one random schedule of users, one or two bot processes, their clocks, and all faults. It is generated
-// from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours, the faults end. By
-// then, every post must have a reply or a reason for having none.
+// from one seed and runs in a synctest bubble, in which waiting takes no time. After a few hours, the faults end; in
+// the end, every post must have a reply or a reason for having none.
 //
 // The crowd's goroutine and each process have their own random number generators, and every wait has a different
 // length, so two goroutines hardly ever run at the same time, and a seed always produces the same schedule.
@@ -37,7 +37,7 @@ type simulation struct {
 	leases leaseTable
 	calm   atomic.Bool // nothing goes wrong anymore
 	rounds atomic.Int64
-	since  time.Time   // rounds that start after this time see all posts; zero if not yet known
+	since  time.Time   // rounds that start after this time see all posts; zero until it is known
 	seen   atomic.Bool // a round that started after since has ended
 	far    bool        // saves may arrive long after the grace period
 	lease  time.Duration
@@ -70,7 +70,7 @@ type process struct {
 	s      *simulation
 	rng    *rand.Rand
 	beat   *rand.Rand   // for lease renewals
-	skew   atomic.Int64 // offset of the process's clock, in nanoseconds
+	skew   atomic.Int64 // how far the process's clock is ahead, in nanoseconds
 	frozen atomic.Int64 // time until which it is suspended, as by SIGSTOP, in nanoseconds
 	dead   atomic.Bool
 	fenced bool // writes need the lease
@@ -110,7 +110,8 @@ func (p *process) call(max time.Duration, f func()) {
 	}
 }
 
-// write makes a call that changes the ledger, while holding the lease if there is one.
+// write makes a call that changes the ledger. If the process needs the lease to write and does not hold it, the call
+// fails.
 func (p *process) write(f func() error) (err error) {
 	p.call(100*time.Millisecond, func() {
 		switch {
@@ -298,7 +299,7 @@ func (p *process) rounds(ctx context.Context, cfg bot.Config) error {
 	return ctx.Err()
 }
 
-// live starts the process once and returns when it has ended or crashed.
+// live runs the process once and returns when it has ended or crashed.
 func (p *process) live(ctx context.Context, name string) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -361,7 +362,7 @@ func (s *simulation) operator(ctx context.Context, rng *rand.Rand) {
 		s.mu.Lock()
 		proposed, _ := bot.List(ctx, s.store, bot.Proposed)
 		for _, e := range proposed {
-			_, _ = bot.Approve(ctx, s.store, s.clock.now(), e.Key, "Olga") // its state may have changed since
+			_, _ = bot.Approve(ctx, s.store, s.clock.now(), e.Key, "Olga") // ignore the error: its state may have changed
 		}
 		s.mu.Unlock()
 	}
@@ -437,7 +438,7 @@ func simulate(t *testing.T, seed uint64, loud bool) (posts int, rounds int64, br
 	text := strings.ReplaceAll(w.wiki.text(), resolved, "")
 	w.wiki.put(page, text)
 	s.mu.Unlock()
-	// Saves in progress must arrive before all posts count as seen.
+	// Saves in progress must arrive before a round can have seen all posts.
 	s.since = time.Now().Add(w.cfg.AnswerDelay + 2*time.Minute)
 	if s.far {
 		s.since = time.Now().Add(time.Hour)

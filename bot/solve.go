@@ -16,9 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// look rereads the page and checks an open entry against it. If ok is true, the entry may continue to its next stage,
-// and p is the position of its comment. Otherwise, look records the entry's outcome in the ledger, unless the outcome
-// is unknown.
+// look rereads the page and checks whether an open entry may still be answered. If ok is true, it may, and p is the
+// position of its comment. Otherwise, look records the entry's outcome in the ledger, unless the outcome is unknown.
 func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil && b.visit != nil && ctx.Err() == nil {
@@ -76,8 +75,9 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
-// offPage handles what the page itself does not show about an entry whose reply is not there: a save in the history, an
-// earlier answer in its thread, or a new page title. If done is true, there is nothing left to do for now.
+// offPage checks what the page itself does not show about an entry without a reply on it: whether the history has the
+// reply, whether its thread got an earlier answer, and whether the page was moved. If done is true, there is nothing
+// more to do for now.
 func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
 	if e.Save != nil {
 		if done, err := b.savedBefore(ctx, e); done || err != nil {
@@ -91,7 +91,7 @@ func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err er
 }
 
 // becomeFollowUp turns a request on a page other than the forum page into a follow-up once we have answered in its
-// thread: several requests may have been noticed before the first was answered, and the thread's limits apply to all of
+// thread. Several requests may be noticed before the first is answered, and the thread's limits must apply to all of
 // them.
 func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	if b.visit == nil || e.Kind == FollowUp || p.comment == nil {
@@ -104,8 +104,8 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	return err
 }
 
-// unreadable postpones an entry on a page, other than the forum page, that cannot be read. It eventually gives the
-// entry up, because one unreadable page must not delay the others.
+// unreadable postpones an entry whose page, other than the forum page, cannot be read, and eventually gives it up. The
+// error does not end the round, so that one unreadable page does not delay the others.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
@@ -115,8 +115,8 @@ func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	return b.set(ctx, e, e.State, "the page cannot be read, retried later: "+short(err))
 }
 
-// begin counts a solver start in advance, so that a request that always crashes the program is eventually given up. ok
-// is false if it has been given up.
+// begin counts a start of the solver before it happens, so that a request that always crashes the program is eventually
+// given up. ok is false if begin gave the request up.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
 		return false, b.set(ctx, e, GaveUp, fmt.Sprintf("the program ended %d times while working on this request",
@@ -127,9 +127,9 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end reverts the count made by begin. ok is false if the entry must wait, which does not count as a failure. It must
-// wait if the program was told to stop while the solver was running, if today's budget is spent (until the next UTC
-// day), or if a service requested a pause longer than the retry delay.
+// end undoes what begin counted. ok is false if the entry must wait, which does not count as a failure. It must wait if
+// the program was told to stop while the solver was running, if today's budget is spent (then until the next UTC day),
+// or if a service asked for a pause longer than the retry delay.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	wait := ending.Pause()
@@ -200,7 +200,7 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 	switch {
 	case end.Reason == agent.NoModel:
 		t = b.judgeAlone(p, e.Kind)
-	case end.Reason.Budget(): // retrying on another day would not help
+	case end.Reason.Budget(): // waiting for the next day would not help
 		return b.set(ctx, e, GaveUp, "it could not be judged: "+short(err))
 	case err != nil:
 		if e.Failures++; e.Failures >= b.cfg.MaxFailures {
@@ -229,11 +229,11 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	e.Question, e.Opening = cmp.Or(t.Question, phrase.Question(p.opens(), p.comment)), t.Opening
 	if e.Language, e.Foreign = reply.Language(t.Language, b.cfg.Languages); e.Foreign {
-		e.Opening = nil // the opening is in the asker's language
+		e.Opening = nil // it is in the asker's language
 	}
 }
 
-// declined returns why earlier posts in the thread keep a comment from being judged, or "" if they do not.
+// declined returns why earlier posts keep a comment from being judged, or "" if they do not.
 func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	switch {

@@ -99,7 +99,7 @@ func TestBudget(t *testing.T) {
 		}
 		w.clock.pass(24 * time.Hour)
 	}
-	w.solver.reason = agent.DayMoney // in the middle of a request
+	w.solver.reason = agent.DayMoney // the day's budget is spent during a request
 	w.round()
 	w.want("Cats:accepted")
 	w.wantReplies("Cats", 0)
@@ -109,7 +109,8 @@ func TestBudget(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// A post that cannot be judged within the budget for one request is given up, since it would cost the same tomorrow.
+// A post that cannot be judged within the budget for one request is given up, because it would cost the same on another
+// day.
 func TestJudgingOverTheRequestsLimit(t *testing.T) {
 	w := started(t)
 	w.solver.terrs = []error{fmt.Errorf("triage: %w", &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.USD})}

@@ -12,14 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// talkNote lists the stop calls that were on the bot's talk page at the first start. They were meant for an earlier
-// bot.
+// talkNote lists the calls to stop that were on the bot's talk page when the bot first started. They were meant for an
+// earlier bot.
 type talkNote struct {
 	Calls []string `json:"calls"`         // see [callName]
 	Old   []string `json:"old,omitempty"` // [identity.TextHash] of each, in notes written by an earlier version
 }
 
-// callName returns a name that distinguishes a call from others with the same wording.
+// callName returns a name for a call that distinguishes it from others with the same wording.
 func callName(c *forum.Comment) string {
 	by := ""
 	if c.Author != nil {
@@ -40,9 +40,9 @@ func (n *talkNote) adopt(calls []*forum.Comment) {
 	n.Old = nil
 }
 
-// talkStop reads the bot's talk page and returns the reason that the bot must not post, or "" if it may post. Anyone
-// can stop the bot there with a section or a comment that says stop. The bot continues when that thread is marked
-// resolved, removed, or answered by the operator. If the page cannot be read, the bot must not post.
+// talkStop reads the bot's talk page and returns why the bot must not post, or "" if it may. Anyone can stop the bot
+// there with a section or a comment that says stop. The bot continues when that thread is marked resolved, removed, or
+// answered by the operator. If the page cannot be read, the bot must not post.
 func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	rev, err := b.wiki.Page(ctx, b.cfg.TalkPage)
 	if ctx.Err() != nil {

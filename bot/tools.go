@@ -7,17 +7,16 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// lateTools is the factor by which the bot waits longer than for an edit if a reply was sent with the wiki's discussion
-// tools and its outcome is unknown. The tools read the page when they write, so a reply that arrives late does not
-// cause a conflict. With the default grace period, the wait is ten minutes; OAuth 1.0a signatures are valid for five
-// minutes.
+// lateTools is how many times as long as for an edit the bot waits if the outcome of a reply sent with the wiki's
+// discussion tools is unknown. The tools read the page when they write, so a reply that arrives late does not cause a
+// conflict. With the default grace period, the wait is ten minutes; OAuth 1.0a signatures are valid for five minutes.
 const lateTools = 5
 
 // byTools converts an entry's reply to the format of the wiki's discussion tools. It returns nil if the reply must be a
-// section edit. Section edits are required for replies with a query, whose lines the tools would indent; for replies to
-// a comment that the tools might confuse with another comment; for replies in a marked block or after an outdented
-// comment, which the tools would not place where people do; and for every attempt after one that may have saved
-// something, since only a section edit conflicts with the earlier save.
+// section edit: if it has a query, whose lines the tools would indent; if the tools might confuse the comment that it
+// answers with another one; if it belongs in a marked block or after an outdented comment, where the tools would place
+// it differently from people; or if an earlier attempt may have saved something, because only a section edit conflicts
+// with that.
 func (b *Bot) byTools(p place, e *Entry, edit Edit) *Answer {
 	reply := e.Draft.Reply
 	if b.cfg.Tools == nil || reply.Query != "" || !e.Save.sure() || e.Save != nil && e.Save.NoTools {

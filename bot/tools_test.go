@@ -84,8 +84,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// If the tools cannot post, the bot makes a section edit in the same round. If the wiki refuses the reply, the bot does
-// not try to get around that.
+// If the tools cannot post, the bot makes a section edit in the same round. But if the wiki refuses the reply, the bot
+// does not try another way.
 func TestToolsFail(t *testing.T) {
 	for err, want := range map[error]string{bot.ErrNoTools: "Cats:posted", bot.ErrRefused: "Cats:gave_up",
 		bot.ErrNotSaved: "Cats:approved"} {
@@ -99,7 +99,7 @@ func TestToolsFail(t *testing.T) {
 	}
 }
 
-// If the response is lost, the outcome is unknown. The bot checks the page and waits longer than after an edit. The
+// If the response is lost, the outcome is unknown. The bot checks the page and waits longer than after an edit; its
 // second attempt is a section edit.
 func TestToolsLost(t *testing.T) {
 	for _, arrives := range []bool{true, false} {
@@ -144,7 +144,7 @@ func TestNotByTools(t *testing.T) {
 	}
 }
 
-// The asker is notified only if the operator has enabled it. In that case, the check allows the mention.
+// A reply notifies the asker only if the operator has enabled that; the check before posting then allows the mention.
 func TestPing(t *testing.T) {
 	for _, ping := range []bool{false, true} {
 		w := started(t)
@@ -195,8 +195,8 @@ func crashAll(t *testing.T, least int, world func() *world, check func(w *world,
 	}
 }
 
-// The program ends at each call in a round that posts with the wiki's tools. In every case, there is eventually exactly
-// one reply.
+// No matter at which call the program ends in a round that posts with the wiki's tools, there is eventually exactly one
+// reply.
 func TestCrashWithTools(t *testing.T) {
 	crashAll(t, 20, func() *world {
 		w := worldOn(t, "")

@@ -10,21 +10,20 @@ import (
 
 // Topics is a wiki's own discussion parser. An adapter around internal/mediawiki implements it.
 type Topics interface {
-	// Follow finds a comment in the wiki's parse of a page, by the comment's name and, if parent is not empty, its
-	// parent's name. It subscribes to the comment's topic and returns the wiki's ID for the comment, for use in links, or
-	// "" if the wiki does not recognize it. It returns [ErrNoTopics] if the wiki does not parse discussions.
+	// Follow finds a comment as the wiki's parser sees it, by the comment's name and, if parent is not empty, its parent's
+	// name. It subscribes to the comment's topic and returns the wiki's ID for the comment, for use in links, or "" if the
+	// wiki does not recognize it. It returns [ErrNoTopics] if the wiki does not parse discussions.
 	Follow(ctx context.Context, title, heading, name, parent string) (id string, err error)
 }
 
 // ErrNoTopics means that the wiki does not parse discussions.
 var ErrNoTopics = errors.New("the wiki has no discussion tools")
 
-// maxFollows is the maximum number of times that the bot searches the wiki's comments for a reply.
+// maxFollows is the maximum number of times that the bot asks the wiki for the ID of a reply.
 const maxFollows = 3
 
 // follow records the wiki's own ID for one of our replies and subscribes to its topic, so that the bot is notified of
-// new comments there. Nothing depends on its success. After a failure, it is retried a few times when the page is read
-// again.
+// new comments there. Nothing depends on this. If it fails, the bot retries a few times when it reads the page again.
 func (b *Bot) follow(ctx context.Context, e *Entry, p place, quiet func() (bool, error)) (changed bool, err error) {
 	if b.cfg.Topics == nil || e.Anchor != "" || e.Follows >= maxFollows {
 		return false, nil

@@ -14,12 +14,12 @@ import (
 // A hidden edit whose text is also hidden may be ours if it was made while our save was in progress. Only the operator
 // can tell, so the entry is given up, and only [Retry] reopens it.
 //
-// For an entry without a save, it finds a reply that was posted using a different ledger and then removed, since this
-// ledger may be new or restored from a backup.
+// For an entry without a save, it finds a reply that was posted from a different ledger and then removed: this ledger
+// may be new or restored from a backup.
 //
 // If done is true, there is nothing more to do for the entry in this round.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {
-	since := e.Created.Add(-b.cfg.AnswerWithin) // because an unsigned comment may be older than its entry
+	since := e.Created.Add(-b.cfg.AnswerWithin) // an unsigned comment may be older than its entry
 	switch {
 	case e.Save != nil:
 		since = e.Save.First
@@ -49,8 +49,8 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) 
 		"run: spinachbot ledger retry %s", hidden, e.Key))
 }
 
-// next returns the record of another attempt to save. wiki is the last known time on the wiki's clock, because the page
-// may have been read much earlier if the process was paused.
+// next returns the record of another attempt to save. wiki is the last known time on the wiki's clock, which may be
+// much later than edit.Start if the process was paused.
 func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 	n := &Save{BaseRev: edit.BaseRev, Section: edit.Section, At: now,
 		First: edit.Start, FirstRev: edit.BaseRev, Last: edit.Start}
@@ -73,8 +73,8 @@ func (s *Save) next(edit Edit, now, wiki time.Time) *Save {
 // sure reports whether it is certain that nothing has been saved so far.
 func (s *Save) sure() bool { return s == nil || s.NothingSaved }
 
-// mayBe reports whether a hidden edit may be one of the attempts, which is the case if it was made after the base
-// revision of the first attempt and not long after the last attempt.
+// mayBe reports whether a hidden edit may be one of the attempts. It may if it was made after the base revision of the
+// first attempt and not long after the last attempt.
 func (s *Save) mayBe(edit OwnEdit, grace time.Duration) bool {
 	switch {
 	case s.NothingSaved, edit.RevID <= s.FirstRev, edit.RevID <= s.Cleared:

@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/bot/limit"
 )
 
-// waits postpones a new request as long as all replies that may soon be posted, on all wikis, are reserved for drafts
-// and for requests ahead of it; see [limit.Replies.Wait]. This check runs before the model is called. Follow-ups,
-// requests that the operator forced, and requests that were accepted earlier do not wait.
+// waits postpones a new request while all replies that may soon be posted, on all wikis, are reserved for drafts and
+// for requests ahead of it; see [limit.Replies.Wait]. This check runs before the model is called. Follow-ups, requests
+// that the operator forced, and requests that were accepted earlier do not wait.
 func (b *Bot) waits(ctx context.Context, e *Entry) (bool, error) {
 	if b.cfg.Posting == Off || !e.queues() {
 		return false, nil
@@ -46,7 +46,8 @@ func (e *Entry) turn() limit.Turn {
 	return t
 }
 
-// work describes an open entry for [limit.Replies.Wait]. Since is zero if the entry cannot be ahead of others.
+// work describes an open entry for [limit.Replies.Wait]. The result's Since is zero if the entry cannot be ahead of
+// others.
 func (b *Bot) work(e *Entry) limit.Work {
 	w := limit.Work{Stage: limit.Begun, Turn: e.turn()}
 	switch {

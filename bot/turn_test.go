@@ -32,8 +32,9 @@ func (w *world) tally() (n map[bot.State]int, wait int) {
 	return n, wait
 }
 
-// If there are more requests than may be answered, at most an hour's replies plus two are drafted at a time. The other
-// requests wait, with a reason. As many replies are posted as the limit allows, newest requests first.
+// If there are more requests than may be answered, the bot drafts at most as many replies as it may post in an hour,
+// plus two. The other requests wait, with a reason. It posts as many replies as the limit allows, answering the newest
+// requests first.
 func TestDraftsDoNotPileUp(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerHour = 6
@@ -90,8 +91,8 @@ func TestDraftsOfTheNextDay(t *testing.T) {
 	w.want("Cats 0:posted Cats 1:posted Cats 2:posted Cats 3:posted")
 }
 
-// Follow-ups and requests that the operator forces do not wait. Nor does a request that is reworded after its draft was
-// written.
+// Follow-ups and requests that the operator forces do not wait. Nor does a request that is reworded after its reply was
+// drafted.
 func TestDoNotWait(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay, w.cfg.AnswerDelay = 1, 0
@@ -125,8 +126,9 @@ func TestDoNotWait(t *testing.T) {
 	}
 }
 
-// With POSTING=propose, drafts for up to a day's replies wait for the operator. If no draft is approved for a day, the
-// bot works on other requests rather than stopping permanently. The reason states that approval is missing.
+// With POSTING=propose, as many drafts wait for the operator as replies may be posted in a day. If none is approved for
+// a day, the bot works on other requests rather than stopping for good. The reason given for waiting says that approval
+// is missing.
 func TestDraftsThatNobodyApproves(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.Posting, w.cfg.RepliesPerHour, w.cfg.RepliesPerDay = bot.Propose, 2, 5
@@ -169,8 +171,7 @@ func TestNothingWaitsWhilePostingIsOff(t *testing.T) {
 	}
 }
 
-// A waiting request is closed when it no longer needs an answer because its thread was archived, marked resolved, or
-// answered.
+// A waiting request is closed once its thread has been archived, marked resolved, or answered.
 func TestWaitingRequestsEnd(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.RepliesPerDay = 1
@@ -192,8 +193,8 @@ func TestWaitingRequestsEnd(t *testing.T) {
 	}
 }
 
-// Workers in several processes that examine requests at the same time do not start more requests than the limit allows,
-// with either store. The count is derived from the ledger, so it survives a restart.
+// With either store, workers in several processes that examine requests at the same time do not start more of them than
+// the limit allows. The count comes from the ledger, so it survives a restart.
 func TestWorkersShareTheRoom(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "ledger.db")} {
 		w := worldOn(t, path)

@@ -53,8 +53,8 @@ func TestSecondPostHigherOnThePage(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The second of two posts in the same minute may become eligible only later, when its thread is no longer marked
-// resolved or after the first post has been archived.
+// The second of two posts in the same minute may be picked only later, when its thread is no longer marked resolved or
+// after the first post has been archived.
 func TestSecondPostLater(t *testing.T) {
 	for _, downtime := range []bool{false, true} {
 		w := newWorld(t)
@@ -263,7 +263,7 @@ func TestMovedWithoutItsReply(t *testing.T) {
 	}
 }
 
-// Names of temporary accounts start with "~", which is also the separator in a comment's ID.
+// The names of temporary accounts start with "~", which is also the separator in the IDs of comments.
 func TestTemporaryAccounts(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -291,8 +291,8 @@ func TestPostBetweenRequestAndAnswer(t *testing.T) {
 	w.wantReplies("Cats", 2)
 }
 
-// A comment that was on the page at the first start still counts as old if its author posts again in the same minute,
-// higher on the page, and edits the old comment.
+// A comment that was on the page when the bot first started is still treated as old if its author posts again in the
+// same minute, higher on the page, and edits the old comment.
 func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
@@ -307,8 +307,8 @@ func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// The ledger has entries and a note about the first start written by earlier versions: posted entries remain posted,
-// and lost requests are answered.
+// If earlier versions wrote the ledger's entries and its note about the first start, posted entries remain posted, and
+// lost requests are answered.
 func TestOldLedger(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"as it was":      func(*world) {},
@@ -355,7 +355,7 @@ func TestOldLedger(t *testing.T) {
 	}
 }
 
-// oldStart writes the note about a first start in the format of earlier versions.
+// oldStart writes the note about the first start in the format of earlier versions.
 func (w *world) oldStart() {
 	note := `{"revision":1,"time":"2026-11-20T10:00:00Z","comments":{"c-Nobody-20200101100000":"` +
 		textHash("Header with") + `"}}`
@@ -371,7 +371,7 @@ func sha16(s string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// Our reply remains below a different post, whose request is still unanswered.
+// After an edit, our reply is below a different post, whose request is still unanswered.
 func TestRequestTakenAway(t *testing.T) {
 	w := started(t)
 	w.round()

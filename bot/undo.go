@@ -21,7 +21,7 @@ type Undone struct {
 // Undo removes a posted reply from its page, on behalf of the operator whose name is by. It removes the reply only if
 // it is still exactly as the bot wrote it and no one has answered it. Otherwise, the error explains why it was not
 // removed. The entry remains in the Posted state, so nothing is posted instead. If someone restored the reply after an
-// earlier Undo, Undo removes it again. If the reply is not on the page, the entry keeps the time of the earlier Undo.
+// earlier Undo, Undo removes it again. If it is not on the page, the entry keeps the time of the earlier Undo.
 //
 // Undo applies only some of the gate checks: posting mode, stop page, {{nobots}}. The operator's [Stop] does not
 // prevent it, so an operator can first stop the bot and then undo a reply.
@@ -101,7 +101,7 @@ func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 }
 
 // own returns the bounds of a reply on the page, including the line break after it, and the offset of its signature. It
-// returns an error if the text is no longer the reply that the bot wrote.
+// returns an error if the text is no longer what the bot wrote.
 func (b *Bot) own(page string, c *forum.Comment, r forum.Reply) (start, sign, end int, err error) {
 	changed := errors.New("it is no longer what the bot wrote: edit the page")
 	start = strings.LastIndexByte(page[:c.Start], '\n') + 1

@@ -29,7 +29,7 @@ func (w *world) notUndone(want string) {
 	}
 }
 
-// A level-1 section contains the threads below it, which must not be removed.
+// The section of a level-1 heading includes the threads below it, which must not be removed.
 func TestUndoUnderATopHeading(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put(stopPage, "run")
@@ -120,7 +120,7 @@ func TestUndoOnAnotherWiki(t *testing.T) {
 	}
 }
 
-// A reply that was not on the page because someone had blanked the page can be undone once it is restored.
+// If Undo finds no reply because someone has blanked the page, the reply can be undone once the page is restored.
 func TestUndoAfterBlanking(t *testing.T) {
 	w := started(t)
 	w.round()

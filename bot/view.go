@@ -15,7 +15,7 @@ import (
 
 // view is a snapshot of the page.
 type view struct {
-	asked time.Time // on our own clock, before the page was read
+	asked time.Time // when the page was requested, by our own clock
 	rev   *Revision
 	page  *forum.Page
 	order []place // all comments in page order
@@ -58,9 +58,9 @@ func (v *view) seen() *Seen {
 // root returns the ID of the thread's first comment.
 func (p place) root() string { return p.thread.Comments[0].ID }
 
-// read reads the page and the note about the first start. A missing or empty forum page is an error. Such a page is
-// more likely a mistake or vandalism than a forum without posts, so open requests are not considered removed. If any
-// other page is empty or missing, its comments are considered removed.
+// read reads the page and the note about the first start. A missing or empty forum page is an error: it is more likely
+// a mistake or vandalism than a forum without posts, so open requests on it are not considered removed. If any other
+// page is empty or missing, its comments are considered removed.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.title)
@@ -138,10 +138,10 @@ type start struct {
 	Revision int64             `json:"revision"`
 	Time     time.Time         `json:"time"`           // the wiki's clock
 	Comments map[string]string `json:"comments"`       // comment ID to text hash
-	Seen     []seen            `json:"seen,omitempty"` // comments whose timestamps alone do not show that they are old
+	Seen     []seen            `json:"seen,omitempty"` // comments that cannot be recognized as old by their timestamps
 }
 
-// seen is a comment that was on the page at the first start.
+// seen is a comment that was on the page when the bot first started.
 type seen struct {
 	Author  string     `json:"author"`
 	Time    *time.Time `json:"time"`
@@ -152,8 +152,8 @@ type seen struct {
 
 func (b *Bot) startKey() string { return "bot/start/" + b.page }
 
-// remember handles the first start. It marks all comments on the page as seen in a single write, so that a crash leaves
-// either all or none of them marked.
+// remember runs when the bot first starts. It records all comments on the page in a single write, so that a crash
+// leaves either all or none of them recorded.
 func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
@@ -174,8 +174,8 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 	return nil
 }
 
-// old reports whether a comment predates the first start, or ANSWER_SINCE if that is set. Timestamps have no seconds,
-// so a comment from the same minute as the start counts as new unless it was on the page.
+// old reports whether a comment predates the bot's first start, or ANSWER_SINCE if that is set. Timestamps have no
+// seconds, so a comment from the minute of the start is new unless it was on the page.
 func (b *Bot) old(ctx context.Context, p place) (bool, error) {
 	c, v := p.comment, p.view
 	if since := b.cfg.AnswerSince; !since.IsZero() && c.Time != nil {

@@ -9,7 +9,7 @@ import (
 // Wiki is the bot's interface to the wiki. An adapter in cmd around internal/mediawiki implements it; tests use the
 // same adapter with the fake wiki in internal/sandbox/wiki. All errors other than the sentinels below are transient.
 type Wiki interface {
-	// Page reads a page's current wikitext together with its revision in one request. A missing page is not an error.
+	// Page reads a page's current wikitext and its revision in one request. A missing page is not an error.
 	Page(ctx context.Context, title string) (*Revision, error)
 	// Save replaces one section of a page. It makes at most one attempt that may change the page.
 	Save(ctx context.Context, e Edit) (newRev int64, err error)
@@ -33,7 +33,7 @@ type Answer struct {
 	Name       string // the wiki's name for the comment being answered, such as c-Author-20261122193700
 	Text       string // wikitext with a signature, not indented
 	Summary    string
-	Token      string    // ID that the wiki accepts once per session
+	Token      string    // ID that the wiki accepts only once in a session
 	SendBefore time.Time // as in [Edit]
 }
 
@@ -68,7 +68,7 @@ type Edit struct {
 	SendBefore time.Time
 }
 
-// OwnEdit is an edit that was, or may have been, made by the bot's own account.
+// OwnEdit is an edit that the bot's own account made or may have made.
 type OwnEdit struct {
 	RevID   int64
 	Summary string // "" if hidden
@@ -80,7 +80,7 @@ type OwnEdit struct {
 	TextHidden bool   // whether the text is hidden, too
 }
 
-// Outcomes of a save other than success or a transient failure.
+// Errors that [Wiki].Save and [Tools].Answer return, besides transient failures.
 var (
 	// ErrConflict means that someone has edited, moved or removed the section. The caller must reread the page and decide
 	// again.

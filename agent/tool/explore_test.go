@@ -195,8 +195,8 @@ func TestAmongByLabel(t *testing.T) {
 }
 
 // TestTriples checks the order in which triples are listed. The most used property comes first, and for each property,
-// the most used entity. Then rows that repeat a property move to the back, and among these, rows that repeat an entity
-// (GRASP's code, list_triples).
+// the most used entity. Rows that repeat a property come after all others, and among them, rows that also repeat an
+// entity come last (as in GRASP's list_triples).
 func TestTriples(t *testing.T) {
 	rows := [][2]string{{"rdfs:label", "a name"}, {"p:P31", "wds:s1"}, {"wdt:P31", "wd:Q5"}, {"wdt:P19", "wd:Q60"},
 		{"wdt:P31", "wd:Q515"}, {"wdt:P20", "wd:Q60"}}

@@ -46,8 +46,8 @@ func (d Dialect) Slow(query string) []string {
 	return out
 }
 
-// faster runs alternative forms of a query that took too long. It returns the first form that has a result, with that
-// result, or nil if there is none. An error ends the run.
+// faster runs alternative forms of a query that took too long. It returns the first form that succeeds, with its
+// result, or nil if none does. A non-nil error ends the run.
 func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.Table, error) {
 	for _, f := range env.Dialect.Faster(query) {
 		if !env.TimeFor(FasterTime) {
@@ -66,8 +66,7 @@ func (env *Env) faster(ctx context.Context, query string) (*rewrite.Result, *kg.
 	return nil, nil, nil
 }
 
-// slow returns a message for the model about a query that took too long, with the reasons that can be seen in the
-// query.
+// slow returns a message for the model about a query that took too long, with the likely reasons.
 func (env *Env) slow(query string) string {
 	if !env.Rescue {
 		return ""

@@ -22,10 +22,10 @@ const FindName = "find"
 const (
 	maxNames    = 10
 	findHits    = 6    // maximum number of hits for a name if none is exact
-	besideExact = 3    // other hits shown with an exact hit
-	maxWorks    = 1    // works and documents among the hits for a name
+	besideExact = 3    // maximum number of other hits shown with an exact hit
+	maxWorks    = 1    // maximum number of works and documents among the hits for a name
 	countedUses = 1000 // maximum number of uses that are counted
-	unused      = 2    // unused hits shown in addition to used ones; more were never needed (tools/used)
+	unused      = 2    // unused hits shown in addition to used ones; no more were ever needed (tools/used)
 )
 
 type findArgs struct {
@@ -37,9 +37,9 @@ type findArgs struct {
 
 var findTool = typed(&Tool{Name: FindName, Text: "find.md", FromText: arguments("names...")}, find)
 
-// find implements find(names). It searches for each name separately; the name's words may be anywhere in a label. An
-// exact hit is shown with only a few others. Works and properties for external identifiers are held back. Each hit is
-// shown with its number of uses.
+// find implements find(names). It searches for each name separately; the name's words may appear anywhere in a label.
+// If there is an exact hit, only a few others are shown. Properties for external identifiers and most works are left
+// out. Each hit is shown with its number of uses.
 func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -95,7 +95,7 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
 
-// withUses leaves out hits that the graph does not use, except the first two, if the graph uses other hits.
+// withUses removes all but the first two of the hits that the graph does not use, unless it uses none of the hits.
 func withUses(hits []kg.Hit) []kg.Hit {
 	if !slices.ContainsFunc(hits, func(h kg.Hit) bool { return h.Uses > 0 }) {
 		return hits
@@ -109,7 +109,7 @@ func withUses(hits []kg.Hit) []kg.Hit {
 	})
 }
 
-// findOne searches for one name and leaves out hits that are rarely meant.
+// findOne searches for one name and leaves out unlikely hits.
 func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external bool) ([]kg.Hit, error) {
 	q := kg.FindQuery{Text: name, Type: typ, Language: env.Language.Code, Limit: 3 * findHits, External: external}
 	res, err := env.Source.Find(ctx, q)
@@ -136,9 +136,9 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 	return heldBack(hits, name, external), nil
 }
 
-// heldBack orders hits and leaves out those that are rarely meant. Exact hits come first, and only a few others are
-// kept with them. External identifiers are left out unless they are requested or nothing else is found. Few works are
-// kept, and hits without a label are dropped.
+// heldBack orders hits and leaves out unlikely ones. Exact hits come first, and only a few others are kept with them.
+// External identifiers are left out unless they are requested or nothing else is found. Few works are kept, and hits
+// without a label are dropped.
 func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 	wanted := external || slices.Contains(strings.Fields(strings.ToLower(name)), "id")
 	if !wanted {
@@ -203,12 +203,11 @@ func lettersOf(s string) string {
 	return out
 }
 
-// fillers lists short words that occur in names but do not justify showing a hit, in the languages most common in
-// names.
+// fillers lists short words that are not enough to make a hit relevant, in the languages most common in names.
 var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "des", "les", "del", "los", "las", "dos"}
 
 // shares reports whether a hit contains a word in the text, or a word with the same first three letters, which may be a
-// different spelling. Short words and fillers do not count. A string that consists only of short words and fillers
+// different spelling. Short words and fillers are ignored. A string that consists only of short words and fillers
 // matches every hit, and hits by meaning always match.
 func shares(text string, h kg.Hit) bool {
 	var words []string
@@ -230,8 +229,8 @@ func shares(text string, h kg.Hit) bool {
 	return false
 }
 
-// allWords reports whether one of a hit's names contains all words in the text except fillers. For longer words, a
-// prefix is enough.
+// allWords reports whether one of a hit's names contains all words in the text except fillers. A longer word may also
+// be the prefix of a word in the name.
 func allWords(text string, h kg.Hit) bool {
 	words, names := strings.Fields(strings.ToLower(text)), append([]string{h.MatchText, h.Label}, h.Aliases...)
 	return exact(h, text) || slices.ContainsFunc(names, func(name string) bool {
@@ -246,7 +245,7 @@ func allWords(text string, h kg.Hit) bool {
 	})
 }
 
-// workWords are words that start the descriptions of works and documents, which can be named after anything.
+// workWords are the first words in the descriptions of works and documents, which are often named after other entities.
 var workWords = []string{"painting", "print by", "drawing", "photograph", "sculpture by", "album", "song", "single by",
 	"episode", "scientific article", "scholarly article", "article", "book by", "novel by", "edition", "film by",
 	"short film", "short story", "poem", "family name", "given name", "wikimedia", "scientific journal", "musical work", "track", "video game",
@@ -274,8 +273,7 @@ func foundText(h kg.Hit) string {
 	return s
 }
 
-// usesText formats a number of uses, which was either counted up to a limit or taken from the index, which has no
-// limit.
+// usesText formats a number of uses. Counting stops at countedUses, but numbers from the index can be larger.
 func usesText(n int64) string {
 	if n == countedUses {
 		return fmt.Sprintf("%d or more", n)
@@ -283,8 +281,9 @@ func usesText(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// countUses counts how often the hits are used if the search did not report it. It counts up to a limit, with one query
-// for all hits. If that fails, no uses are shown. Only the end of ctx and a failure to write the log are errors.
+// countUses counts how often the hits are used, unless the search reported it. It runs one query for all hits and
+// counts up to a limit. If the query fails, no uses are shown; countUses returns an error only if ctx is done or the
+// log cannot be written.
 func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 	var parts []string
 	place := map[string]*kg.Hit{}

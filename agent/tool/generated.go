@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// generateTools are the tools of presets whose model writes a complete query in one step.
+// generateTools are the tools for presets in which the model writes a complete query in one step.
 var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retrieveProperties,
 	retrieveClasses}
 
@@ -93,7 +93,7 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 			return res, err
 		}
 		checked = true
-		// A model that repeats the same query insists on running it.
+		// If the model repeats the query, run it.
 		if advice := Advice("shapes " + fingerprint(env.Dialect.NormalForm(query))); certain(hints) && !env.Advised(advice) {
 			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}),
 				kg.QueryFailed, advice
@@ -135,7 +135,7 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 	defer cancel()
 	t, err := env.Graph.Query(limited, env.Dialect.InLanguage(query, env.Language.Code))
 	if err != nil && ctx.Err() == nil && kg.KindOf(err) == "" && !event.IsWriteError(err) {
-		// The condition does not test the deadline, because replays have no deadlines.
+		// Do not check limited.Err(), because replays have no deadlines.
 		err = kg.Errorf(kg.Timeout, "it took longer than %d s", env.Generate.Seconds)
 	}
 	switch {
@@ -149,8 +149,9 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 		names)}, nil
 }
 
-// checkShapes compares a query with the shapes of its classes. A SERVICE clause is compared with the graph it names, if
-// that is one of the question's graphs. If there are no shapes, there are no hints. An error ends the run.
+// checkShapes compares a query with the shapes of its classes. A SERVICE clause is compared with the shapes of the
+// graph it names, if the question may use that graph. If there are no shapes, there are no hints. A non-nil error ends
+// the run.
 func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint, error) {
 	if env.Source.Shapes == nil {
 		return nil, nil
@@ -190,8 +191,8 @@ func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint,
 	return hints, broken
 }
 
-// classesLike returns classes that may be meant instead of a class without members. They have members and match a
-// search for that class's label.
+// classesLike returns classes that the model may have meant when it used a class without members. They have members and
+// match a search for that class's label.
 func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef, error) {
 	name := env.LabelsOf(ctx, []string{class})[class]
 	if name == "" {
@@ -208,8 +209,8 @@ func (env *Env) classesLike(ctx context.Context, class string) ([]kg.PropertyRef
 	return out, nil
 }
 
-// certain reports whether any of the hints is more than a guess: the class has no members, or all of its members were
-// examined and no narrower class can have the missing property.
+// certain reports whether at least one of the hints is certain, either because the class has no members, or because all
+// of its members were examined and no narrower class can have the missing property.
 func certain(hints []shape.Hint) bool {
 	for _, h := range hints {
 		if h.Kind == shape.UnknownClass || !h.Sampled && !h.Wide && h.Looked >= 0 {

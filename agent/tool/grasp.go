@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and the functions added since.
+// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2), including those added since the
+// paper.
 //
 //	grasp.go          shared code: the selected graph, nodes as models write them, pages
 //	graspexecute.go   execute
@@ -62,8 +63,8 @@ func (env *Env) graphName() string {
 	return ""
 }
 
-// named returns the names of terms. It requests all labels in one call. If there is no label in the asker's language or
-// its fallbacks, it uses a label in a different language, with its language tag.
+// named returns the names of terms. It requests all labels in one call. If a term has no label in the asker's language
+// or its fallbacks, it uses a label in another language, with its language tag.
 func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	n := render.Names{Graph: &env.Source.Explain}
 	var ids []string
@@ -89,7 +90,7 @@ func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	}
 	others, err := shape.Labels(ctx, n.Graph, env.Graph.Query, missing, env.languages())
 	if err != nil {
-		return n // labels are useful but optional
+		return n // do without the labels
 	}
 	n.All = true
 	for iri, label := range others {
@@ -189,8 +190,9 @@ func (s Show) perPage() int {
 	return graspHits
 }
 
-// keyed completes one of GRASP's tools. Two calls are the same if key returns the same string for them; if key is nil,
-// the arguments themselves are compared. In the text protocol, the tool's argument is a JSON object or the Input alone.
+// keyed completes one of GRASP's tools. Two calls are considered the same if key returns the same string for both; if
+// key is nil, their arguments are compared. In the text protocol, the argument is either a JSON object or only the
+// value of t.Input.
 func keyed[A any](t *Tool, key func(a A) string, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	t = typed(t, run)
 	t.Key = func(args json.RawMessage) string {

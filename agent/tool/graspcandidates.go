@@ -48,14 +48,14 @@ var graspObjectOf = keyed(&Tool{Name: "search_object_of_property", Text: "grasp_
 	if err != nil {
 		return wrong(err)
 	}
-	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // its objects are unnamed statement nodes
+	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // statement nodes are unnamed
 		p = rdf.IRI(statementValue + id)
 	}
 	return env.find(ctx, graspQuery{text: a.Query, page: page, wide: kg.Item,
 		of: []rdf.Term{p}, from: candidatesOf("object", [3]rdf.Term{1: p})})
 })
 
-// graspPlaces contains what is known about the other positions of a triple.
+// graspPlaces contains the known terms in the other positions of a triple.
 type graspPlaces struct {
 	Subject  *string `json:"subject"`
 	Property *string `json:"property"`
@@ -161,7 +161,7 @@ var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "q
 	})
 
 // narrowed searches among the values that the model's query returns for ?search or in its only column. If the query
-// does not restrict anything, narrowed ignores it and adds a note.
+// does not restrict ?search, narrowed ignores it and adds a note.
 func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Result, error) {
 	tree, err := env.Dialect.parse(query)
 	if err != nil {
@@ -195,8 +195,8 @@ func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Resul
 	return env.find(ctx, q)
 }
 
-// position returns the position of a variable in the triples of a query, where property takes precedence over object,
-// and object over subject. used is false if no triple contains the variable.
+// position returns the position of a variable in the triples of a query. If it has several, property takes precedence
+// over object, and object over subject. used is false if no triple contains the variable.
 func position(q *sparql.Query, name string) (at string, used bool) {
 	found := map[string]bool{}
 	isVar := func(t *sparql.Term) bool { return t != nil && t.Kind == sparql.Var && t.Name == name }

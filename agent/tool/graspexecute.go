@@ -77,7 +77,7 @@ func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	return Result{Text: names.Grid(t, frame), Short: short, Shown: shownIRIs(terms)}
 }
 
-// shortLabels returns the labels in a result's only row.
+// shortLabels returns the labels in n if the result has exactly one row.
 func shortLabels(n render.Names, t *kg.Table) map[string]string {
 	if len(t.Rows) != 1 {
 		return nil
@@ -85,7 +85,7 @@ func shortLabels(n render.Names, t *kg.Table) map[string]string {
 	return n.Labels
 }
 
-// columns returns the window of columns to show.
+// columns returns a window that determines which columns are shown.
 func (s Show) columns() render.Window {
 	n := s.Columns
 	if n <= 0 {

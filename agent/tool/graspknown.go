@@ -30,8 +30,8 @@ type graspNoArgs struct {
 	KG *string `json:"kg" about:"graph"`
 }
 
-// Solved questions: find_similar_examples(kg, question) and find_examples(kg) from the paper, and search_example(kg,
-// query, page) and get_random_examples(kg) from 2026.
+// The tools for solved questions: find_similar_examples(kg, question) and find_examples(kg) are from the paper;
+// search_example(kg, query, page) and get_random_examples(kg) were added in 2026.
 var (
 	graspSimilar = keyed(&Tool{Name: SimilarName, Text: "grasp_find_similar_examples.md", Input: "question"},
 		nil, func(ctx context.Context, env *Env, a graspQuestionArgs) (Result, error) {
@@ -153,7 +153,7 @@ var graspShapes = keyed(&Tool{Name: "search_shape", Text: "grasp_search_shape.md
 
 const (
 	shapeOut = 30 // number of members' predicates shown
-	shapeIn  = 10 // number of predicates shown that lead to members
+	shapeIn  = 10 // number of predicates shown whose objects are members
 )
 
 // graspShape is GRASP's get_shape(kg, iri) from 2026.

@@ -38,7 +38,7 @@ func graspSearch(name string, typ kg.Type) *Tool {
 		})
 }
 
-// search returns the environment and the page number of a search.
+// search returns the environment and the page number for a search, given the call's arguments.
 func (env *Env) search(name *string, page *int) (*Env, int, error) {
 	env, err := env.onGraph(name)
 	if err != nil {
@@ -48,13 +48,13 @@ func (env *Env) search(name *string, page *int) (*Env, int, error) {
 	return env, n, err
 }
 
-// graspQuery is a search by one of GRASP's tools.
+// graspQuery contains the parameters of a search by one of GRASP's tools.
 type graspQuery struct {
 	text string
 	typ  kg.Type // "" for anything
 	page int
 	from string     // the query that returns the candidates; "" for the whole index
-	of   []rdf.Term // the terms that the candidates belong to, for the heading
+	of   []rdf.Term // the terms in the other positions of the triple, for the heading
 	wide kg.Type    // what is searched instead if there are too many candidates
 	note string     // note that precedes the result
 }
@@ -96,14 +96,15 @@ func (q *graspQuery) check() error {
 	return nil
 }
 
-// findQuery returns a query for a page of hits and the next two pages, which determine the minimum number of pages.
+// findQuery returns a query for a page of hits, the next page, and one more hit, which determine the minimum number of
+// pages.
 func (env *Env) findQuery(q graspQuery) kg.FindQuery {
 	n := env.Show.perPage()
 	return kg.FindQuery{Text: q.text, Type: q.typ, Language: env.Language.Code, Limit: 2*n + 1, Offset: (q.page - 1) * n,
 		Meaning: q.typ == kg.Property, External: asksForID(q.text)}
 }
 
-// among searches the candidates. why is the reason the candidates cannot be fetched; err ends the run.
+// among searches the candidates. If they cannot be fetched, why is the error; a non-nil err ends the run.
 func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found *event.Among, why, err error) {
 	found, why = env.explorer().Among(ctx, event.AmongQuery{FindQuery: f, From: q.from})
 	switch {
@@ -118,12 +119,13 @@ func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found 
 // wideData returns the data for the message that explains why candidates could not be fetched.
 func wideData(err error) map[string]any {
 	ge := &kg.Error{Kind: kg.Down, Message: err.Error()}
-	_ = errors.As(err, &ge) // any other error keeps its message
+	_ = errors.As(err, &ge) // ge is unchanged if err is any other error
 	return map[string]any{"Kind": string(ge.Kind), "Message": render.Clip(render.Fold(ge.Message), 200),
 		"Most": maxCandidates}
 }
 
-// asksForID reports whether a property search is about identifiers in other databases, which are otherwise left out.
+// asksForID reports whether a search asks for properties that contain identifiers in other databases. Such properties
+// are left out of other searches.
 func asksForID(words string) bool {
 	for _, w := range strings.Fields(strings.ToLower(words)) {
 		if slices.Contains([]string{"id", "ids", "identifier", "identifiers", "code", "number"}, strings.Trim(w, ".,")) {
@@ -178,7 +180,7 @@ func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.Sea
 	return out, nil
 }
 
-// described leaves out the entities that the graph neither uses nor describes, if there are others. It returns the
+// described removes the entities that the graph neither uses nor describes, unless all are like that. It returns the
 // number of entities left out.
 func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 	for _, h := range hits {

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// statement contains the data that a Wikibase has about a value in addition to the triple. For a statement node, these
-// are its value, the qualifiers, the rank and the number of references; for a reference node, its values.
+// statement contains the data that a Wikibase has about a value in addition to the triple. For a statement node, this
+// is its value, qualifiers, rank and number of references; for a reference node, it is the node's values.
 type statement struct {
 	value      rdf.Term // value of a statement node
 	pairs      []pair   // qualifiers, or the values of a reference
@@ -40,8 +40,8 @@ var (
 )
 
 // statements looks up a Wikibase's data about the values of triples and, if subjects is set, about subjects that are
-// statements. It returns the data, keyed by index in rows, and all terms in the data. If the graph does not respond, it
-// returns nothing, because a list is useful even without the data.
+// statements. It returns the data, keyed by the row's index, and all terms in the data. If the graph does not respond,
+// it returns nothing, because a list is useful even without the data.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {
 	query := statementQuery(rows, subjects)
@@ -108,8 +108,8 @@ func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 		maxStatements)
 }
 
-// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the node itself is
-// the value of the triple in the list.
+// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the list shows the
+// node itself as a value.
 func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	p := property.Value
 	switch id := rdf.EntityID(p); {

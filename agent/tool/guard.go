@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Asked returns the query that a call to a tool with Query set runs, and the graph, which is "" for the main graph. ok
-// is false if the tool does not report this.
+// Asked returns the query that a call with these arguments runs, and the name of its graph, which is "" for the main
+// graph. ok is false if the call runs no query.
 func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 	switch {
 	case !t.Query:
@@ -74,8 +74,8 @@ func (d Dialect) Key(id string) string {
 	return id
 }
 
-// vocabularies are the namespaces whose IRIs need not be looked up (GRASP's list), because they have the same meaning
-// everywhere.
+// vocabularies are the namespaces whose IRIs need not be looked up, because they have the same meaning in every graph
+// (GRASP's list).
 var vocabularies = []string{
 	"http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#",
 	"http://www.w3.org/2002/07/owl#", "http://www.w3.org/2001/XMLSchema#", "http://xmlns.com/foaf/0.1/",
@@ -112,11 +112,11 @@ func (e *Env) Unknown(query string, known func(iri string) bool) []string {
 // maxLookedUp is the maximum number of IDs in a query that are looked up because they were not shown.
 const maxLookedUp = 6
 
-// lookedUp is what is known about an ID. Uses is the number of its uses, or "" if unknown.
+// lookedUp contains what was found out about an ID. Uses is the number of its uses, or "" if unknown.
 type lookedUp struct{ ID, Label, Description, Uses string }
 
-// LookUp describes IDs by their labels, their descriptions, and how often the graph uses them. refused means that their
-// query was not run.
+// LookUp describes IDs by their labels, their descriptions, and how often the graph uses them. refused means that the
+// query that contains them was not run.
 func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 	if len(ids) == 0 {
 		return ""

@@ -19,7 +19,7 @@ func (env *Env) ask(ctx context.Context, query string) (*kg.Table, error) {
 	return env.Graph.Query(ctx, env.Dialect.InLanguage(query, env.Language.Code))
 }
 
-// maxNamed is the maximum number of nodes whose names are looked up. There is not enough room to show more.
+// maxNamed is the maximum number of nodes whose names are looked up. More would not fit into the result.
 const maxNamed = 200
 
 // nodeNames returns the names of nodes that are IRIs, in any graph.

@@ -29,8 +29,8 @@ type node struct {
 	uses int64
 }
 
-// searchNodes implements SearchNodes(name). It shows nodes with similar names: nodes with exactly the given name
-// first, then other nodes in the order of the graph's search. Nodes with the same name share a line with their
+// searchNodes implements SearchNodes(name). It shows nodes with exactly the given name, followed by nodes with similar
+// names in the order in which the graph's search returned them. Nodes with the same name share a line with their
 // descriptions, the most used node first.
 func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 	name = render.Fold(render.Clean(name))
@@ -166,7 +166,7 @@ func (env *Env) nodesByQuery(ctx context.Context, n kbqa.Naming, name string) ([
 		}
 	}
 	where := fmt.Sprintf("?x %s ?n .", n.Label)
-	if n.Dialect == kbqa.MetaQA { // tags and similar values are literals
+	if n.Dialect == kbqa.MetaQA { // values such as tags are literals
 		where = "?x ?p ?n . FILTER(isLiteral(?n))"
 	}
 	t, err := env.Graph.Query(ctx, fmt.Sprintf("SELECT DISTINCT ?n WHERE { %s FILTER(%s) } LIMIT %d", where,

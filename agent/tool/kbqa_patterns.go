@@ -14,8 +14,8 @@ import (
 
 // searchPatterns implements SearchGraphPatterns(sparql, semantic). It shows the edges from and to ?e, one pattern per
 // predicate, with one of the nodes at the other end. If semantic is set, it ranks the patterns by meaning; otherwise,
-// they are in the order in which they were found. If sparql has an empty pattern, the predicates of the whole graph are
-// searched.
+// it shows them in the order in which they were found. If sparql has an empty pattern, the predicates of the whole
+// graph are searched.
 func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Result, error) {
 	n := env.naming()
 	semantic = render.Clip(render.Fold(render.Clean(semantic)), maxSearch)
@@ -78,11 +78,10 @@ func (env *Env) nothingAround(ctx context.Context, query string) (string, error)
 	return "[] " + say("kbqa_nothing", !t.Boolean), nil
 }
 
-// sampled is the number of triples examined if the graph cannot examine all of them.
+// sampled is the number of triples examined if there are too many to examine all.
 const sampled = 20_000
 
-// edges returns the patterns in one direction. If the graph cannot examine all triples, only some of them are examined,
-// and cut is true.
+// edges returns the patterns in one direction. If there are too many triples to examine all of them, cut is true.
 func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool) (out []kbqa.Edge, cut bool,
 	err error) {
 	q, err := sparql.Parse(query)

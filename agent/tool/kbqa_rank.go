@@ -22,10 +22,10 @@ type predicate struct {
 	words string
 }
 
-// byMeaning returns the indexes of candidates, the most similar to semantic first. The graph's search ranks them by
-// meaning if it can; it also finds predicates by their aliases. byMeaning combines that ranking with the similarity in
-// spelling. The similarity of a candidate with two predicates is the average of their similarities, or the similarity
-// of their combined words.
+// byMeaning returns the indexes of candidates, the most similar to semantic first. It combines the ranking by the
+// graph's search, which searches by meaning if it can and also finds aliases, with the similarity in spelling. The
+// similarity of a candidate with two predicates is the average of their similarities or the similarity of their
+// combined words, whichever is higher.
 func (env *Env) byMeaning(ctx context.Context, semantic string, candidates [][]predicate) ([]int, error) {
 	hits, err := env.found(ctx, semantic, candidates)
 	if err != nil {

@@ -170,8 +170,7 @@ _:v4 <pred:year> "1850"^^<http://www.w3.org/2001/XMLSchema#integer> .
 <e1> <part_of> <e9> .
 `
 
-// TestKQAPro tests rows I3 to I6 in KQA Pro's format. The expected output was written by hand, based on the triples
-// above.
+// TestKQAPro tests rows I3 to I6 in KQA Pro's format. The expected output was derived by hand from the triples.
 func TestKQAPro(t *testing.T) {
 	env := kbqaEnv(triples(t, lakes), kbqa.KQAPro)
 	const e = `'SELECT ?e WHERE { ?e <pred:name> "Lake Como" . }'`
@@ -237,8 +236,8 @@ func TestKBQACut(t *testing.T) {
 	}
 }
 
-// TestMetaQA checks that tags are literals, that the kinds of nodes follow from the predicates, and that the direction
-// is shown.
+// TestMetaQA checks that tags are literals, that the kinds of nodes are determined from the predicates, and that the
+// direction of an edge is shown.
 func TestMetaQA(t *testing.T) {
 	env := kbqaEnv(triples(t, `
 <m1> <name> "The River" .
@@ -270,7 +269,7 @@ ns:m.5 ns:type.object.name "Ada"@en ; ns:common.topic.description "Ada is a lang
 `
 
 // TestFreebase checks that compound values are flattened in both directions, that entities with the same name share a
-// line, and that bookkeeping is hidden.
+// line, and that bookkeeping predicates are hidden.
 func TestFreebase(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	shows(t, env, "SearchNodes", `"ada"`, `['"Ada" | Description: Ada is a language. | Description: Ada is a painter.']`)
@@ -291,8 +290,8 @@ func TestFreebase(t *testing.T) {
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?x WHERE { ?x ns:people.person.place_of_birth ?p . ?p ns:type.object.name "Fenia"@en }'`, `['Ada']`)
 }
 
-// TestMissingDates checks that in Freebase, an unknown start or end date counts as a match, unless the query asks for
-// the date.
+// TestMissingDates checks that a missing start or end date in Freebase counts as a match, unless the query selects the
+// date.
 func TestMissingDates(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	const who = `SELECT ?x%s WHERE { ?e ns:government.jurisdiction.officials ?c . ?c ns:government.held.office_holder ?x %s }`
@@ -412,7 +411,7 @@ func TestKBQARank(t *testing.T) {
 	}
 }
 
-// slow is a graph that fails every query that reads all triples.
+// slow is a graph on which every query that reads all triples fails.
 type slow struct {
 	tool.Graph
 	asked []string
@@ -426,8 +425,8 @@ func (s *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 	return s.Graph.Query(ctx, q)
 }
 
-// TestKBQASlow checks that if there are too many triples around ?e, only some of them are examined, and that the model
-// is told so.
+// TestKBQASlow checks that if there are too many triples around ?e, only some of them are examined, and the model is
+// told so.
 func TestKBQASlow(t *testing.T) {
 	env := kbqaEnv(&slow{Graph: triples(t, lakes)}, kbqa.KQAPro)
 	got := act(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE { ?e <pred:name> "Adda" . }', semantic="flows into"`).Text

@@ -30,7 +30,7 @@ type labelsArgs struct {
 
 var labelsTool = typed(&Tool{Name: LabelsName, Text: "labels.md", FromText: arguments("ids...")}, labels)
 
-// labels implements labels(ids, languages). It shows every label with its language, and the IDs without a label.
+// labels implements labels(ids, languages). It shows every label with its language, and lists the IDs without a label.
 func labels(ctx context.Context, env *Env, a labelsArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {

@@ -25,7 +25,7 @@ var languageNames = func() map[string]string {
 	ko la lb lt lv mk ml ms nb nl nn oc pl pt ro ru scn sk sl sq sr sv sw ta te th tr uk ur vi zh`) {
 		names[code] = display.English.Languages().Name(language.Make(code))
 	}
-	names["nb"], names["bn"] = "Norwegian", "Bengali" // the names that models use: CLDR has Norwegian Bokmål and Bangla
+	names["nb"], names["bn"] = "Norwegian", "Bengali" // as models write them; CLDR has Norwegian Bokmål and Bangla
 	return names
 }()
 
@@ -46,7 +46,7 @@ func LanguageOf(s string) (Language, bool) {
 	}
 	sort.Strings(codes)
 	best := Language{}
-	for _, c := range codes { // the longest name in the string: Norwegian Nynorsk before Norwegian
+	for _, c := range codes { // find the longest name: Norwegian Nynorsk, not Norwegian
 		if name := languageNames[c]; len(name) > len(best.Name) && containsWord(s, strings.ToLower(name)) {
 			best = Language{c, name}
 		}

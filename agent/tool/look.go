@@ -95,7 +95,7 @@ func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 }
 
 // page contains what a graph has about an entity: its properties with their values, in the graph's order, and the
-// properties that lead to it, with the number of triples for each, the most used first.
+// properties that lead to it, the most used first, each with its number of triples.
 type page struct {
 	iri     string
 	out, in []pageRow
@@ -121,8 +121,8 @@ func (env *Env) direct() string {
 	return ""
 }
 
-// pagesOf reads the pages of all entities with two queries. The properties that lead to an entity may be missing if the
-// graph takes too long. Errors come from the graph.
+// pagesOf reads the pages of all entities with two queries. If the graph takes too long, the properties that lead to an
+// entity may be missing. Errors come from the graph.
 func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	out := make(pages, len(iris))
 	at := map[string]*page{}

@@ -14,16 +14,16 @@ import (
 
 // Limits on a [Memory], which takes at most about 128 MB.
 const (
-	MemoryAge    = 10 * time.Minute // responses may be this old because each reply states when its query was run
+	MemoryAge    = 10 * time.Minute // a reply states when its query was run, so a response may be this old
 	memoryAnswer = 2_000            // maximum number of responses
 	memorySize   = 64 << 10         // approximate maximum size in bytes of a call and its response
 	termSize     = 56               // size in bytes of a term without its strings
 )
 
-// Memory caches responses from graphs for all of a program's steps, tries and questions: searches, pages, labels,
+// Memory caches responses from graphs across all steps, tries and questions of a program: searches, pages, labels,
 // shapes, and query results with the time at which the query was run. It does not cache failures, or results that
-// depend on the current time. It also does not cache solved questions, because the question determines which of them
-// may be shown. It is safe for concurrent use.
+// depend on the current time. Nor does it cache solved questions, because which of them may be shown depends on the
+// question. It is safe for concurrent use.
 type Memory struct {
 	now  func() time.Time
 	kept *cache.Cache[memoryKey, memorized]
@@ -51,7 +51,7 @@ func (m *Memory) Around(ss Sources) Sources {
 	}
 	out := ss.keeping(func(s *Source, _ string) keeper {
 		if !reflect.ValueOf(s.Graph).Comparable() {
-			return remembered{m, s} // nothing else uses this source
+			return remembered{m, s} // the key is s, so other sources do not share the responses
 		}
 		return remembered{m, s.Graph}
 	})
@@ -84,7 +84,7 @@ func (r remembered) answer(_ context.Context, op string, args json.RawMessage, l
 	return v, err
 }
 
-// ofMoment reports whether the result of a query, given as a JSON string, depends on when it is run.
+// ofMoment reports whether the result of a query, given as a JSON string, depends on when the query is run.
 func ofMoment(args json.RawMessage) bool {
 	var query string
 	return json.Unmarshal(args, &query) != nil || momentary.MatchString(query)
@@ -95,7 +95,7 @@ func (r remembered) dated(ask func() (*kg.Table, error)) (*kg.Table, error) {
 	return datedBy(r.memory.now, ask)
 }
 
-// aged returns a cached value with its age, if its type can store it.
+// aged returns a copy of a cached table with its age, or any other value unchanged.
 func aged(v any, age time.Duration) any {
 	t, ok := v.(*kg.Table)
 	if !ok || t == nil {

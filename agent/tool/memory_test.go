@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestMemoryKeeps checks that the memory keeps small responses to small calls if the result does not depend on the
-// time, regardless of how the query is written.
+// TestMemoryKeeps checks that the memory keeps a response if both the call and the response are small and the result
+// does not depend on the time, regardless of how the query is written.
 func TestMemoryKeeps(t *testing.T) {
 	big := &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{rdf.IRI(strings.Repeat("x", memorySize))}}}
 	for _, tt := range []struct {

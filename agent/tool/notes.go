@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Notebook is a collection of notes on a graph. Its errors are shown to the model.
+// Notebook is a collection of notes on a graph. The errors that its methods return are shown to the model.
 type Notebook interface {
 	Add(text string) (id string, err error)
 	Update(id, text string) error

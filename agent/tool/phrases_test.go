@@ -41,8 +41,8 @@ func TestNumbersAndAmpersands(t *testing.T) {
 	}
 }
 
-// Two unused hits are shown in addition to used ones. If no hits are used, or if their uses are unknown, all hits are
-// shown.
+// Two unused hits are shown in addition to used ones. All hits are shown if none are used or if their numbers of uses
+// are unknown.
 func TestWithUses(t *testing.T) {
 	for _, tt := range []struct{ uses, want []int64 }{
 		{[]int64{0, 5, 0, 0, 7, 0}, []int64{0, 5, 0, 7}}, {[]int64{0, 0, 0}, []int64{0, 0, 0}},

@@ -24,7 +24,7 @@ const (
 	profileIn       = 5
 	profileClasses  = 10
 	profileExamples = 3
-	profileKeys     = 12 // ranks, units and qualifiers shown per property
+	profileKeys     = 12 // maximum number of values shown of each kind, such as ranks, units and qualifiers
 )
 
 type profileArgs struct {
@@ -35,9 +35,9 @@ type profileArgs struct {
 
 var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md", FromText: arguments("of", "property")}, profile)
 
-// profile implements profile(of, property). For entities, it shows their number, their classes, the share with each
-// property, the properties that lead to them, and three examples. For a property, it shows ranks, precisions, units,
-// qualifiers and references.
+// profile implements profile(of, property). For entities, it shows their number, their classes, how many have each
+// property, the properties that lead to them, and three examples. For a property's statements, it shows ranks,
+// precisions, units, qualifiers and references.
 func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -79,8 +79,8 @@ func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	return Result{Text: text}, nil
 }
 
-// members parses what to profile: a class or a pattern. In a pattern, the variable ?item is used or, if there is none,
-// the first variable.
+// members parses what to profile: a class or a pattern. In a pattern, the variable ?item represents the members; if
+// there is none, the first variable does.
 func (env *Env) members(of string) (m shape.Members, class string, err error) {
 	if !strings.ContainsAny(of, "?$") {
 		iri, err := env.iriOf(of)
@@ -157,7 +157,7 @@ func (env *Env) profileThings(ctx context.Context, members shape.Members, class 
 	return strings.Join(append(lines, examples), "\n"), nil
 }
 
-// labelShape fills in the labels in a shape measured by profile.
+// labelShape adds labels to a shape measured by profile.
 func (env *Env) labelShape(ctx context.Context, s *kg.Shape, classes []kg.ShapeTarget) error {
 	refs := shape.References(s)
 	for i := range classes {
@@ -205,7 +205,7 @@ func (env *Env) someOf(ctx context.Context, members shape.Members) (string, erro
 	return say("examples_are", strings.Join(list, ", ")), nil
 }
 
-// profileProperty returns the profile of a property's statements: either only those about members or all of them.
+// profileProperty returns the profile of a property's statements, or only of those about members if members is not nil.
 func (env *Env) profileProperty(ctx context.Context, property string, members *shape.Members) (string, error) {
 	stats, err := survey.Property(ctx, &env.Source.Explain, env.Graph.Query, property, members)
 	if err != nil {
@@ -235,7 +235,7 @@ func (env *Env) profileProperty(ctx context.Context, property string, members *s
 	return strings.Join(append(lines, say("examples_are", strings.Join(list, "; "))), "\n"), nil
 }
 
-// facets formats the counts, with one line per kind.
+// facets formats the counts in stats, with one line per kind.
 func (n namer) facets(stats *survey.Stats) []string {
 	by := map[survey.Kind][]string{}
 	for _, f := range stats.Facets {

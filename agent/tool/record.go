@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// recordedLabels returns a labeler that writes every call to log before it returns. It returns nil if l is nil.
+// recordedLabels returns a labeler that writes every call to log before the call returns. It returns nil if l is nil.
 func recordedLabels(l Labeler, log *event.Branch, name string) Labeler {
 	if l == nil {
 		return nil

@@ -26,7 +26,7 @@ type Generate struct {
 	Many       int  `json:"many"`       //
 	Shapes     int  `json:"shapes"`     // maximum number of classes described
 	Predicates int  `json:"predicates"` // predicates of a class
-	// hits for each entity and relation named in the question; none are looked up if 0
+	// hits for each entity and relation named in the question; if 0, they are not looked up
 	Entities int    `json:"entities"`
 	Format   string `json:"format"`  // format of the solved questions: text or json
 	Check    string `json:"check"`   // when to compare a query with the shapes of classes: CheckFirst or CheckAfter
@@ -40,7 +40,8 @@ const (
 	CheckAfter = "after" // after it has failed or returned nothing
 )
 
-// The lookups that run before the query is written. Their arguments are parts of the analyzed question.
+// The tools with which the program looks things up before the model writes the query. Their arguments come from the
+// analysis of the question.
 var (
 	retrieveExamples = typed(&Tool{Name: RetrieveExamplesName, Text: "retrieve.md", Show: shownList},
 		func(ctx context.Context, env *Env,
@@ -153,8 +154,8 @@ var (
 	prefixLine = regexp.MustCompile(`(?mi)^\s*PREFIX\s+\S*:\s*<[^>]*>\s*`)
 )
 
-// shortened returns a query that uses the graph's prefixes without declaring them, so that all examples look similar.
-// It does not change a query that cannot be parsed, or whose shortened form cannot be parsed.
+// shortened rewrites a query to use the graph's prefixes without declaring them, so that all examples look similar. If
+// the query or its shortened form cannot be parsed, it returns the query unchanged.
 func (env *Env) shortened(query string) string {
 	q, err := env.Dialect.parse(query)
 	if err != nil {
@@ -248,8 +249,8 @@ func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, er
 // shapeTime is the minimum time that a run must have left to examine one more class.
 const shapeTime = 5 * time.Second
 
-// interleave returns the first hit in every list, then the second, and so on, with each ID only once, so that every
-// search text is represented.
+// interleave merges lists of hits by taking the first hit in every list, then the second, and so on, so that every
+// search text is represented. Each ID appears only once.
 func interleave(lists [][]kg.Hit) (out []kg.Hit) {
 	seen := map[string]bool{}
 	for i := 0; ; i++ {

@@ -56,7 +56,7 @@ func (f form) of(schema map[string]any) map[string]any {
 		}
 	}
 	out["properties"], out["required"] = properties, required
-	if len(required) == 0 && !f.strict { // strict servers require the list; other servers may reject an empty list
+	if len(required) == 0 && !f.strict { // some servers reject an empty list
 		delete(out, "required")
 	}
 	if !f.strict {

@@ -54,8 +54,8 @@ func search(ctx context.Context, env *Env, text string) (Result, error) {
 	return Result{Text: strings.Join(append(lines, say("search_note", nil)), "\n")}, nil
 }
 
-// foundNothing returns the hint after a search without hits: in full, or in a short form while the full text is in the
-// conversation.
+// foundNothing returns the hint shown after a search without hits, in a short form if the conversation already contains
+// the full one.
 func (env *Env) foundNothing() Result {
 	data := map[string]any{"Languages": env.searchedNames()}
 	if env.Advised(searchAdvice) {
@@ -64,8 +64,8 @@ func (env *Env) foundNothing() Result {
 	return Result{Text: say("search_none", data), Empty: true, Advice: searchAdvice}
 }
 
-// searchType searches for one type in each language and merges the hits: the first hit in each language, then the
-// second in each, with each entity only once.
+// searchType searches for entities of one type in each language and merges the hits: the first hit in each language,
+// then the second in each, and so on. Each entity appears only once.
 func (env *Env) searchType(ctx context.Context, text string, typ kg.Type,
 	limit int) (hits []kg.Hit, more bool, err error) {
 	var lists [][]kg.Hit

@@ -18,7 +18,8 @@ func (ss Sources) Shared(now func() time.Time) Sources {
 	return ss.keeping(func(*Source, string) keeper { return &kept{now: now, calls: map[string]*keptCall{}} })
 }
 
-// Recalled returns the sources of a continued run, in which the earlier run's calls are answered from its record.
+// Recalled returns the sources for a run that continues an earlier one. Calls that the earlier run made are answered
+// from its record.
 func (ss Sources) Recalled(earlier *event.Earlier) Sources {
 	return ss.keeping(func(_ *Source, name string) keeper { return recalled{earlier, name} })
 }
@@ -33,7 +34,8 @@ type keeper interface {
 	dated(ask func() (*kg.Table, error)) (*kg.Table, error)
 }
 
-// keeping returns the sources, each behind a keeper. The first source is given the name "".
+// keeping returns the sources, each behind the keeper that of returns. The name passed to of is "" for the first
+// source.
 func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -86,7 +88,7 @@ func once[T any](ctx context.Context, k keeper, op string, args any, do func() (
 	}
 	v, err := k.answer(ctx, op, raw, func() (any, error) { return do() },
 		func(c *event.Call) (any, error) { return event.Returned[T](c) })
-	out, _ := v.(T) // the zero value if there is an error
+	out, _ := v.(T) // v is nil if there is an error
 	return out, err
 }
 
@@ -146,7 +148,7 @@ func datedBy(now func() time.Time, ask func() (*kg.Table, error)) (*kg.Table, er
 	return &dated, nil
 }
 
-// recalled serves calls from the record of an earlier run as long as the record has results left.
+// recalled serves calls from the record of an earlier run until it has no results left.
 type recalled struct {
 	earlier *event.Earlier
 	kg      string

@@ -35,7 +35,7 @@ type Examples interface {
 	FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error)
 }
 
-// Source is a graph that a question may use, together with everything else known about the graph.
+// Source is a graph that a question may use, along with everything else known about it.
 type Source struct {
 	Graph    Graph
 	Labels   Labeler  // nil if there is none
@@ -44,14 +44,14 @@ type Source struct {
 	Examples Examples // nil if there is none
 	Explore  Explorer // if nil, queries and the finder are used instead
 	Explain  kg.Description
-	Notes    []string // lessons from earlier runs, approved by a person; they are material, not instructions
+	Notes    []string // lessons from earlier runs, approved by a person; the model must not take them as instructions
 }
 
 // Name returns the graph's name, as in --kg.
 func (s *Source) Name() string { return s.Explain.Name }
 
-// id returns the name used to look up an entity in the graph: the ID on a Wikibase, and the prefixed name or <IRI> on
-// other graphs.
+// id returns the name used to look up an entity: its ID if the graph is a Wikibase, and its prefixed name or <IRI>
+// otherwise.
 func (s *Source) id(iri string) string {
 	if id := rdf.EntityID(iri); id != "" && s.Explain.IsWikibase() {
 		return id
@@ -59,8 +59,8 @@ func (s *Source) id(iri string) string {
 	return s.Explain.Compact(iri)
 }
 
-// Find uses the finder. If there is none, it searches for names that start with the text. In that case, it cannot
-// restrict the hits, so the error for a query with Among is kg.Refused.
+// Find uses the finder. If there is none, it searches for names that start with the text. Such a search cannot be
+// restricted, so a query with Among is refused (kg.Refused).
 func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if s.Finder != nil {
 		return s.Finder.Find(ctx, q)
@@ -173,7 +173,7 @@ func (ss Sources) Log() []event.Graph {
 	return out
 }
 
-// Replayed returns the sources of a recorded run, with the capabilities that they had. If a log does not name its
+// Replayed returns the sources of a recorded run, with their capabilities at the time. If the log does not name any
 // graphs, the run used a single graph like Wikidata with all capabilities.
 func Replayed(r *event.Replay) Sources {
 	graphs := r.Graphs()
@@ -247,7 +247,7 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 	_ = group.Wait() // errors are stored with their messages
 	out := make([]*kg.SearchResult, len(qs))
 	var first error
-	for i, q := range qs { // log all searches, because a replay requests all of them
+	for i, q := range qs { // log all, because a replay runs every search
 		res, err := recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
 			func() (*kg.SearchResult, error) { return all[i].res, all[i].err })
 		if out[i] = res; err != nil && (first == nil || event.IsWriteError(err)) {
@@ -260,8 +260,8 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 // atOnce is the maximum number of parallel searches for one question. Wikimedia asks for at most three.
 const atOnce = 3
 
-// findAll runs several searches, in parallel if the graph has a finder. Errors are as for [Finder]; the first one
-// ends the search.
+// findAll runs several searches, in parallel if the graph has a finder. Errors are as for [Finder]; findAll returns the
+// first one.
 func (env *Env) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
 	if f, ok := env.Source.Finder.(*recordingFinder); ok {
 		return f.findAll(ctx, qs)

@@ -26,7 +26,7 @@ type nowhere struct{}
 
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
-// If a finder panics in one of several parallel searches, the result is an error and the program does not crash.
+// If a finder panics in one of several parallel searches, the search returns an error and the program does not crash.
 func TestFinderPanics(t *testing.T) {
 	f := &recordingFinder{breakingFinder{}, event.NewLog(nowhere{}, time.Now, 0).Branch(0), ""}
 	out, err := f.findAll(t.Context(), []kg.FindQuery{{Text: "good"}, {Text: "bad"}, {Text: "better"}})

@@ -39,8 +39,8 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 
 // view determines how a tool shows a result.
 type view struct {
-	empty func(t *kg.Table, why string) string // for a result without rows; why is what is known about the cause
-	rows  func(t *kg.Table) Result             // for rows or a truth value
+	empty func(t *kg.Table, why string) string // formats a result without rows; why says why it has none, if known
+	rows  func(t *kg.Table) Result             // formats rows or a truth value
 }
 
 // evaluateAs checks and runs a query and shows its result as specified by v.
@@ -98,7 +98,7 @@ func (env *Env) view(ctx context.Context, query string, t *kg.Table, v view) (Re
 	return env.warned(ctx, query, res)
 }
 
-// warned adds warnings about the query, if the preset enables them.
+// warned adds warnings about the query to the result, if the preset enables them.
 func (env *Env) warned(ctx context.Context, query string, res Result) (Result, error) {
 	var lines []string
 	if env.Show.Shapes && !res.Found {

@@ -107,7 +107,7 @@ func (n namer) statement(s survey.Statement) []string {
 	switch {
 	case s.None:
 		values = append(values, say("no_value", nil))
-	case len(values) == 0: // possible in an incomplete copy of a graph
+	case len(values) == 0: // the graph may be an incomplete copy
 		values = append(values, say("value_missing", nil))
 	}
 	line := "- " + strings.Join(values, " | ")

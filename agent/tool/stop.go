@@ -13,7 +13,8 @@ import (
 // StopName is the action that ends the run.
 const StopName = "stop"
 
-// stopArgs are the arguments of stop: none for the last executed query, a step, or the reason there is no answer.
+// stopArgs are the arguments of stop: a step, or the reason there is no answer. If both are nil, the answer is the last
+// executed query.
 type stopArgs struct {
 	Step     *int    `json:"step,omitempty" about:"the answer is the query of this step; leave it out for the last query executed"`
 	NoAnswer *string `json:"no_answer,omitempty" about:"the graph has no answer: why"`

@@ -16,8 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// surveyTools are tools that do not belong to a published system: tools that people missed when they acted as the
-// model, and two of WikidataMCP's tools.
+// surveyTools are tools that are not part of a published agent: those that people wished for when they took the model's
+// place, and two of WikidataMCP's tools.
 //
 //	survey.go       shared code: the selected graph, nodes as models write them, labels
 //	find.go         several names in one search
@@ -78,8 +78,8 @@ type namer struct {
 	behind map[string][]string // properties of blank nodes; see [Env.behind]
 }
 
-// namesOf looks up the labels of IRIs. Labels are useful but optional: if the lookup fails, there are none. Only the
-// end of ctx and a failure to write the log are errors.
+// namesOf looks up the labels of IRIs. If the lookup fails, there are no labels; namesOf returns an error only if ctx
+// is done or the log cannot be written.
 func (env *Env) namesOf(ctx context.Context, iris []string) (namer, error) {
 	n := namer{env: env}
 	if len(iris) == 0 {
@@ -148,7 +148,7 @@ func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 	return out
 }
 
-// mostOf lists the first n elements and the number of remaining ones.
+// mostOf lists the first n elements and says how many remain.
 func mostOf(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rulers describes two kings of a country, in Wikidata's format. Tar holds an office, whose statements have two ranks,
-// a reference, an unknown value and no value. The date of one reign has no day.
+// rulers describes two kings of a country, in Wikidata's format. Tar holds an office; among its statements are two
+// ranks, a reference, an unknown value and no value. Tar's year of birth is known, but not the day.
 const rulers = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
 @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix psv: <http://www.wikidata.org/prop/statement/value/> .
@@ -176,8 +176,8 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// TestStatementWithoutItsValue checks that a statement is shown even if its value is missing. A copy of a graph may
-// lack a statement's value but contain its qualifiers.
+// TestStatementWithoutItsValue checks that a statement is shown even if a graph contains its qualifiers but not its
+// value, as an incomplete copy may.
 func TestStatementWithoutItsValue(t *testing.T) {
 	env := surveyEnv(t, rulers+`wd:Q2 p:P26 wds:g . wds:g pq:P580 "1901-01-01T00:00:00Z"^^xsd:dateTime .`, nil)
 	want := "Tor (Q2), P26 (no label): 1 statement\n- (its value is not in this graph)\n    start (P580): 1 January 1901"
@@ -231,8 +231,8 @@ func TestRowsTool(t *testing.T) {
 	}
 }
 
-// TestSurveyBadArguments checks that a model's mistakes get explanations that it can act on, and that the graph is not
-// queried.
+// TestSurveyBadArguments checks that the model's mistakes are explained in a way that it can act on, and that the graph
+// is not queried.
 func TestSurveyBadArguments(t *testing.T) {
 	env := surveyEnv(t, rulers, nil)
 	asked := 0

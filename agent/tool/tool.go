@@ -18,7 +18,7 @@
 // All texts for models are in texts/.
 //
 // Over 6,000 lines: the tools of five systems share one environment but hardly call each other. Separate packages would
-// all require access to the environment's internals.
+// all need access to the environment's internals.
 package tool
 
 import (
@@ -56,8 +56,8 @@ type Tool struct {
 	// End returns the meaning of a call that ends the run; Run is then nil. End is nil for a tool that does not end the
 	// run. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
-	// Flag is the name of the argument that indicates that there is no answer. It is "" if the text protocol's argument
-	// indicates this in its first words.
+	// Flag is the name of the argument that says that there is no answer. It is "" if the first words of the text
+	// protocol's argument say so.
 	Flag string
 	// OnQuery returns the arguments that end the run with a query. It is nil if the arguments do not include a query.
 	OnQuery func(query string) json.RawMessage

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// TestProbes checks which of a query's conditions are left out in turn, and which queries are not split.
+// TestProbes checks which of a query's conditions the probes leave out, and for which queries there are no probes.
 func TestProbes(t *testing.T) {
 	for _, tt := range []struct {
 		query string

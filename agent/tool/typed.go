@@ -12,14 +12,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxArguments is the maximum length of a call's arguments in bytes. It leaves room for a query that is too long for
-// the graph, which gets a separate error.
+// maxArguments is the maximum length of a call's arguments in bytes. It exceeds the maximum length of a query, so a
+// query that is only slightly too long gets its own error.
 const maxArguments = 2 * maxQuery
 
-// typed completes a tool whose arguments are the struct A. The schema is derived from A's fields: an argument's name
-// comes from the json tag, its description from the about tag, and its allowed values, separated by commas, from the
-// enum tag. A pointer field may be left out or null. All other fields must be present, and a string must not be empty.
-// Fields are strings, integers, numbers, booleans, and slices and structs of these.
+// typed completes a tool whose arguments are decoded into the struct A. The schema is derived from A's fields: an
+// argument's name comes from the json tag, its description from the about tag, and its allowed values, separated by
+// commas, from the enum tag. A pointer field may be left out or null. All other fields must be present, and a string
+// must not be empty. Fields are strings, integers, numbers, booleans, and slices and structs of these.
 func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	typ := reflect.TypeFor[A]()
 	form := schemaOf(typ)

@@ -23,8 +23,8 @@ type typedArgs struct {
 	} `json:"nested"`
 }
 
-// TestTyped checks that a struct's schema is strict, which means that every argument is required, no others are
-// allowed, and optional arguments may be null. It also checks that mistakes in arguments are described.
+// TestTyped checks that a struct's schema is strict: every argument is required, no others are allowed, and optional
+// arguments may be null. It also checks that mistakes in arguments are described.
 func TestTyped(t *testing.T) {
 	var got typedArgs
 	tl := typed(&Tool{Name: "x"}, func(_ context.Context, _ *Env, a typedArgs) (Result, error) {
@@ -135,8 +135,8 @@ func TestStrict(t *testing.T) {
 	}
 }
 
-// TestParameters tests the forms of a schema. The strict form requires all arguments. The other form does not use null
-// or require optional arguments. If there is only one graph, there is no argument for it.
+// TestParameters tests the forms of a schema. The strict form requires all arguments; the other form does not require
+// optional arguments or allow null. If there is only one graph, there is no argument for it.
 func TestParameters(t *testing.T) {
 	type args struct {
 		KG    *string `json:"kg" about:"graph"`

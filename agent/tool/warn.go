@@ -11,19 +11,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// labelAdvice is the hint that item columns show labels without the label service.
+// labelAdvice is the hint that results show the labels of items without the label service.
 const labelAdvice Advice = "labels"
 
-// Limits on the check for required structure.
+// Limits on checking for required structure; see structures.
 const (
 	maxStructures = 2     // conditions that are examined
-	lessThanHalf  = 2     // warn if the number of rows grows by more than this factor
-	structureUpTo = 10000 // rows are counted up to this number
+	lessThanHalf  = 2     // warn if there are more than this many times as many rows without the condition
+	structureUpTo = 10000 // stop counting rows at this number
 )
 
-// warnings returns one line for each part of a query that is probably unintended: names that the label service also
-// binds; a prefix that other namespaces also start with; a required structure that most statements lack (only if rows
-// are shown); the label service in an exploratory query. shown means that there are rows.
+// warnings returns one line for each part of a query that is probably a mistake: a variable that the label service also
+// binds, a namespace that is a prefix of others, or a required structure that most statements lack (only if shown is
+// set). It may also advise against the label service in an exploratory query. shown means that rows are shown.
 func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines []string, advice Advice, err error) {
 	q, perr := env.Dialect.parse(query)
 	if perr != nil {
@@ -70,8 +70,8 @@ func labelService(q *sparql.Query) *sparql.Service {
 	return found
 }
 
-// clashes finds variables that the query binds even though their name requests a label from the label service:
-// ?nativeLabel is the label of ?native.
+// clashes finds variables that both the query and the label service bind. For example, the label service takes
+// ?nativeLabel to be the label of ?native.
 func clashes(q *sparql.Query) []string {
 	if labelService(q) == nil || q.Body.Where == nil {
 		return nil
@@ -99,8 +99,8 @@ func clashes(q *sparql.Query) []string {
 	return out
 }
 
-// openPrefixes finds tests for whether an IRI starts with a namespace that is a prefix of other namespaces: the
-// namespace of p: is a prefix of the namespaces of ps: and pq:.
+// openPrefixes finds conditions that test whether an IRI starts with a namespace, if that namespace is a prefix of
+// others, as the namespace of p: is a prefix of those of ps: and pq:.
 func openPrefixes(q *sparql.Query) []string {
 	var out []string
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -154,13 +154,13 @@ func labelColumns(q *sparql.Query) bool {
 	})
 }
 
-// structural lists the predicates of a statement's structure, which a graph may lack for most statements.
+// structural lists predicates of a statement's structure that most statements in a graph may lack.
 var structural = []string{rdf.Wikibase + "rank", rdf.Wikibase + "timePrecision", rdf.Wikibase + "quantityUnit",
 	rdf.Wikibase + "quantityNormalized", "http://www.w3.org/ns/prov#wasDerivedFrom"}
 
 // structures counts the rows with and without each condition on a statement's structure, and warns if a condition
-// removes most rows. If counting fails, there is no warning. Only the end of ctx and a failure to write the log are
-// errors.
+// removes most rows. If counting fails, there is no warning; structures returns an error only if ctx is done or the log
+// cannot be written.
 func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, error) {
 	if q.Form != sparql.Select || len(q.Named) > 0 || q.Body.Where == nil || !env.TimeFor(3*probeTime) {
 		return nil, nil

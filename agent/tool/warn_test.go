@@ -20,7 +20,7 @@ func careful(t *testing.T) *Env {
 	return env
 }
 
-// TestWhy checks that an empty result is shown with the reason, which is found by further queries.
+// TestWhy checks that further queries find the reason for an empty result, and that the result is shown with it.
 func TestWhy(t *testing.T) {
 	const none = "The query ran and returned no rows. "
 	for query, want := range map[string]string{

@@ -14,21 +14,22 @@ const maxWhy = 12
 
 // emptiness contains what is known about why a query has no rows.
 type emptiness struct {
-	Alone []aloneCondition // conditions that have no match even on their own
+	Alone []aloneCondition // conditions that have no matches even on their own
 	Apart bool             // each condition has matches, but nothing satisfies all of them
 }
 
-// aloneCondition is a condition that has no match on its own, with the reason: the property is not used, the entity is
-// never the property's subject, nothing leads to the entity, or the opposite direction has matches. The reason is "" if
-// each part has matches but the combination does not.
+// aloneCondition is a condition that has no matches even on its own. Reason is "" if each part of the condition has
+// matches; otherwise, it says that the property is not used, that the entity is never the property's subject, that
+// nothing leads to the entity, or that the opposite direction has matches.
 type aloneCondition struct {
 	Condition, Reason     string
 	Subject, Object, Path string
 }
 
-// why reports which condition of an empty query has no match on its own, and the reason, or that each condition has
-// matches but nothing satisfies all of them. It returns "" if the query is more than a conjunction, if the run is close
-// to a limit, or if the graph fails. Errors are as for [Env.diagnose], whose findings are part of the result.
+// why explains why a query returned no rows: it reports the conditions that have no matches even on their own, with the
+// reasons, or that each condition has matches but nothing satisfies all of them. It returns "" if the query is more
+// than a conjunction, if the run is close to a limit, or if the graph fails. The result includes the findings of
+// [Env.diagnose]; errors are as for diagnose.
 func (env *Env) why(ctx context.Context, query string) (string, error) {
 	if !env.TimeFor((maxWhy + maxProbes) * probeTime) {
 		return "", nil
@@ -131,7 +132,7 @@ func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) 
 	type try struct {
 		reason string
 		on     bool // whether to ask this
-		want   bool // result of the query for which this reason applies
+		want   bool // the reason applies if the query returns this
 		triple *sparql.Triples
 	}
 	for _, x := range []try{

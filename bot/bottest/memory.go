@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// Memory is a [bot.Store] in memory. TestMemoryIsLikeTheStore in package bot compares it with the real store. It is
-// safe for concurrent use.
+// Memory is a [bot.Store] in memory. It is safe for concurrent use. TestMemoryIsLikeTheStore in package bot compares it
+// with the real store.
 type Memory struct {
 	mu      sync.Mutex
 	keys    []string

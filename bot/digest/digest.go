@@ -26,7 +26,7 @@ type Digest struct {
 	GaveUp    []*bot.Entry
 	Skipped   int          // comments that were judged not to be requests
 	Waiting   []*bot.Entry // replies that were waiting for the operator at the end of the period
-	Queued    int          // requests not started because the day's replies are already reserved
+	Queued    int          // requests not started because the day's replies are all reserved
 	Open      int          // other requests in progress
 }
 
@@ -75,8 +75,8 @@ func New(entries []*bot.Entry, from, to time.Time) *Digest {
 	return d
 }
 
-// received adds an entry to the list for each reaction to its reply. A missing reply does not count as a reaction if
-// the operator removed it.
+// received adds an entry to the list for each kind of reaction that its reply got. If the operator removed the reply,
+// its absence is not a reaction.
 func (d *Digest) received(e *bot.Entry, within func(time.Time) bool) {
 	thanked, refused := false, false
 	for _, r := range e.Receptions {
@@ -110,7 +110,7 @@ func (d *Digest) groups() []struct {
 	Title string
 	List  []*bot.Entry
 	Why   bool   // show each entry's reason
-	Next  string // what to do with the entries
+	Next  string // what the operator can do about the entries
 } {
 	return []struct {
 		Title string
@@ -147,9 +147,9 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 	return b.String()
 }
 
-// Wikitext returns the digest as a section for a page. It pings no one, and text by others is escaped. It reports which
-// check held a reply, but omits all other reasons, because operators and services wrote them. It also omits the
-// headings of removed posts.
+// Wikitext returns the digest as a section for a page. It does not ping anyone, and it escapes text by others. It says
+// which check held a reply back, but leaves out all other reasons, which operators and services wrote, and the headings
+// of removed posts.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "== %s ==\n", d.To.UTC().Format(time.DateOnly))

@@ -28,7 +28,7 @@ func TestDigest(t *testing.T) {
 		later.Queued = true
 		entries = append(entries, later)
 	}
-	entries[0].Kind = bot.FollowUp // noticed before the period, so it does not count as a response in it
+	entries[0].Kind = bot.FollowUp // noticed before the period, so it is not listed as a response
 	back := entry("back", bot.Accepted, 2, 2, "")
 	back.Kind = bot.FollowUp
 	entries[0].Receptions = []bot.Reception{{Verdict: bot.Thanked, At: hour(2)}, {Verdict: bot.Struck, At: hour(1)}}

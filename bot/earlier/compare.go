@@ -21,8 +21,8 @@ type Comparer struct{ Graph harvest.Graph }
 
 var _ bot.Comparer = Comparer{}
 
-// compareWithin is the time limit for both queries. Wikidata's service allows 60 seconds per query. This limit is
-// longer, so that the service itself reports when a query is too slow.
+// compareWithin is the time limit for both queries together. It is longer than the 60 seconds that Wikidata's service
+// allows for a query, so that the service itself reports a query that is too slow.
 const compareWithin = 90 * time.Second
 
 // maxQuery is the maximum length in bytes of someone else's query.
@@ -33,7 +33,7 @@ const maxQuery = 64 << 10
 var reaches = regexp.MustCompile(`(?i)service|from|load|\\u`)
 
 // safe rejects someone else's query that must not be sent to our graph: a query that is too long, is an update, or
-// makes the graph contact other hosts. A query that cannot be parsed but is otherwise harmless may be sent.
+// makes the graph contact other hosts. A query that cannot be parsed may be sent if it is otherwise harmless.
 func safe(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed", len(query), maxQuery)

@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Finder finds earlier discussions among a harvest's candidates. If there is no harvest, it finds nothing. It detects a
-// new harvest by the file's modification time.
+// Finder finds earlier discussions among the candidates in a harvest and among our own replies. It detects a new
+// harvest by the file's modification time.
 type Finder struct {
 	lg    *slog.Logger
 	path  string // of candidates.jsonl
@@ -29,19 +29,19 @@ type Finder struct {
 
 	// Ledger returns the newest [MaxOwn] posted replies, which are also searched; if nil, only the harvest is searched.
 	Ledger func(ctx context.Context) ([]*bot.Entry, error)
-	// Wiki is the name of the wiki that replies link to, or "" for the main wiki. The harvest covers the main wiki; for
-	// other wikis, only the ledger is searched.
+	// Wiki is the name of the wiki that replies link to, or "" for the main wiki. The harvest covers only the main wiki;
+	// for other wikis, only the ledger is searched.
 	Wiki string
 
 	mu      sync.Mutex
 	own     *harvest.Similar // the ledger's requests
 	listed  time.Time        // when the ledger was last read
-	read    time.Time        // the file's modification time when it was last read
+	read    time.Time        // modification time of the file when it was last read
 	index   *harvest.Similar
 	checked map[string]check // by ID
 }
 
-// check records whether a query still returned rows, and when.
+// check records whether a query returned rows, and when it was run.
 type check struct {
 	at   time.Time
 	rows bool
@@ -60,18 +60,19 @@ const MaxOwn = 500
 const (
 	listAgain   = 10 * time.Minute   // how long the list of our own replies is reused
 	stillGood   = 7 * 24 * time.Hour // how long a query's result is trusted
-	maxChecks   = 3                  // queries run
+	maxChecks   = 3                  // number of queries that are rerun
 	checkWithin = 40 * time.Second   // time limit for all of these queries
 )
 
-// New returns a finder for the candidates in a harvest's folder, which need not exist yet. It reruns their queries on
-// graph.
+// New returns a finder for the candidates in a harvest's folder, which need not exist yet. The finder reruns their
+// queries on graph.
 func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Time) *Finder {
 	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now,
 		index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
-// FindExamples implements [agent.Examples]. It ranks only by text similarity, so a query without text finds nothing.
+// FindExamples implements [agent.Examples]. It ranks examples only by the similarity of their text, so a query without
+// text finds nothing.
 func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 // Learn proposes lessons from corrections on the forum. Each correction yields a solved question, a benchmark candidate
 // and, if the two queries use different properties, a note about the graph kg. labels maps items and properties to
 // their labels; api is the address of the wiki's API, for links. Learn returns the IDs of the lessons that are new or
-// changed. Comments in queries are removed, because strangers wrote them. A correction that cannot be parsed is skipped
-// and named in the error.
+// changed. Comments in queries are removed, because strangers wrote them. A correction whose query cannot be parsed is
+// skipped and named in the error.
 func Learn(book *lesson.Book, corrections []bot.Correction, kg, api string,
 	labels map[string]string) (ids []string, err error) {
 	for _, c := range corrections {

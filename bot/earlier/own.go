@@ -30,8 +30,9 @@ func (s *Finder) list(ctx context.Context) error {
 	return nil
 }
 
-// solved returns the ledger's requests from one wiki that were answered with rows, as harvest candidates. If people
-// corrected a reply, the candidate contains their query. A reply that was rejected, struck out or removed is omitted.
+// solved returns the requests in the ledger from one wiki that were answered with rows, as candidates like those in a
+// harvest. If people corrected a reply, the candidate contains their query. A reply that was rejected, struck out or
+// removed is omitted.
 func solved(entries []*bot.Entry, wiki string) []dataset.Candidate {
 	corrected := map[string]string{}
 	for _, c := range bot.Corrections(entries, "") {

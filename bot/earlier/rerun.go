@@ -21,10 +21,10 @@ type Rerunner struct {
 
 var _ bot.Rerunner = Rerunner{}
 
-// labeled is the number of rows that get labels, which is also the number of rows in a reply.
+// labeled is the number of rows that get labels, which is as many as a reply shows of a long result.
 const labeled = 20
 
-// Rerun implements [bot.Rerunner]. A result without labels is still a valid result.
+// Rerun implements [bot.Rerunner]. If Source.Labels is nil, the result has no labels.
 func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, compareWithin)
 	defer cancel()
@@ -34,7 +34,7 @@ func (r Rerunner) Rerun(ctx context.Context, query, language string) (*agent.Ans
 		a.Graph = &g
 	}
 	var err error
-	// Wikidata's service caches results by query text for five minutes. The comment makes each query text unique.
+	// Wikidata's service caches results by query text for five minutes, so add a comment that makes the text unique.
 	asked := a.Ran + "\n# again at " + a.RanAt.UTC().Format(time.RFC3339Nano)
 	if a.Table, err = r.Source.Graph.Query(ctx, asked); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (q *queries) Query(_ context.Context, text string) (*kg.Table, error) {
 	return &kg.Table{Source: "https://query.wikidata.org/sparql"}, nil
 }
 
-// A service that caches results by query text receives a different text each time.
+// Each run sends a different query text, because services cache results by it.
 func TestRerunPastCaches(t *testing.T) {
 	q, now := &queries{}, time.Unix(7, 0)
 	r := earlier.Rerunner{Source: agent.Source{Graph: q}, Now: func() time.Time { now = now.Add(time.Millisecond); return now }}

@@ -1,5 +1,5 @@
-// Package figures finds the units and dates of the numbers in a result. A query that uses Wikidata's direct values
-// returns neither, because both belong to the statements.
+// Package figures finds the units and dates of the numbers in a result. A query for Wikidata's direct values returns
+// neither, because both are parts of statements.
 package figures
 
 import (
@@ -26,8 +26,8 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Finder finds units and dates. It runs one query per column of numbers, for at most [maxColumns] columns. Numbers that
-// are not the values of a shown item, such as sums, get a unit if all their statements have the same unit.
+// Finder finds units and dates. It runs one query per column of numbers, for at most [maxColumns] columns. Other
+// numbers, such as sums, get a unit if all the statements that they are computed from have the same unit.
 type Finder struct{ Graph Graph }
 
 var _ bot.Figures = Finder{}
@@ -36,19 +36,19 @@ const (
 	maxColumns = 3
 	within     = 20 * time.Second // for all of the queries
 	noUnit     = "Q199"           // the number one
-	yearly     = 9                // the precision of a date that names a year
+	yearly     = 9                // precision of a date that is exact to the year
 )
 
-// column is a result column with the numeric values of a property.
+// column is a column of a result that contains numeric values of a property.
 type column struct {
 	index    int
 	property string
-	subject  string // name of the variable, or an item's ID
+	subject  string // name of the variable that the values belong to, or an item's ID
 }
 
 // Find returns the units and dates of the numbers in the first rows of a result, by column, in the given language.
-// Columns that are not direct values of a property of the row's item are left out. Units and dates are optional: even
-// with an error, Find returns those that were found.
+// Columns that are not direct values of a property of the row's item are left out. Even if there is an error, Find
+// returns the units and dates that it found.
 func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error) {
 	if a.Table == nil || a.Table.Ask {
 		return nil, nil
@@ -172,8 +172,8 @@ func statements(property string, subjects []string, language string) string {
 }`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
 }
 
-// match finds the statement about a subject that has a value. If several match and their units or dates differ, none is
-// returned, because it is unclear which one was meant.
+// match finds the unit and date of the statement that gives a subject a value. If several statements match, it leaves
+// out what they disagree on.
 func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok bool) {
 	at := func(row []rdf.Term, name string) rdf.Term {
 		if i := slices.Index(t.Vars, name); i >= 0 && i < len(row) {
@@ -189,7 +189,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 		units[rdf.EntityID(at(row, "unit").Value)] = true
 		when := at(row, "when").Value
 		if p, err := strconv.Atoi(at(row, "precision").Value); err == nil && p < yearly {
-			when = "" // the date's precision is a decade or century that starts or ends in that year
+			when = "" // the date is a whole decade or century
 		}
 		dates[when] = true
 		if s := at(row, "symbol"); s.Value != "" {
@@ -199,7 +199,7 @@ func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok b
 			names["name "+s.Lang] = s.Value
 		}
 	}
-	delete(units, "") // a statement whose unit is not in the graph
+	delete(units, "") // ignore statements whose unit is not in the graph
 	for id := range units {
 		if len(units) == 1 && id != noUnit {
 			fig.Unit = unitName(id, names, language)

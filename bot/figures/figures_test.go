@@ -81,7 +81,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A sum, or the value of an item that is not shown, has the unit shared by all its statements.
+// A sum, or the value of an item that is not shown, gets a unit if all the statements that it is computed from share
+// it.
 func TestSharedUnit(t *testing.T) {
 	km, mile := item(828224), item(253276)
 	unit := func(rows ...[]rdf.Term) *graph {
@@ -116,7 +117,7 @@ func TestSharedUnit(t *testing.T) {
 	}
 }
 
-// A unit's symbol is preferred to its name, which may exist only in English. Years have words.
+// A unit is shown by its symbol rather than its name, which may exist only in English. Years are shown by name.
 func TestUnitNames(t *testing.T) {
 	for _, tt := range []struct {
 		id       string

@@ -52,8 +52,8 @@ func field(t *kg.Table, row int, name string) rdf.Term {
 // maxUnits is the maximum number of rows fetched by the query for units.
 const maxUnits = 50
 
-// unitQuery returns a query for the units of the statements from whose values a column is computed. It has the same
-// conditions as the answer's query. It returns "" if the statements cannot be determined from the answer's query.
+// unitQuery returns a query for the units of the statements from whose values a column is computed, under the same
+// conditions as in the answer's query. It returns "" if it cannot tell which statements those are.
 func unitQuery(query, name, language string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Form != sparql.Select || q.Body == nil || q.Body.Where == nil {
@@ -103,8 +103,8 @@ func unitQuery(query, name, language string) string {
 	return sparql.Print(more, sparql.PrintOptions{})
 }
 
-// measured returns the variable whose unit is also the unit of the expression, as in MAX(?x) or ROUND(AVG(?x)), or ""
-// if there is none.
+// measured returns the variable that has the same unit as the expression, such as x for MAX(?x) or ROUND(AVG(?x)), or
+// "" if there is none.
 func measured(e *sparql.Expr) string {
 	switch {
 	case e.Variable() != "":

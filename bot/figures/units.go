@@ -6,7 +6,7 @@ import (
 )
 
 // symbols maps the IDs of common units to their symbols, which are the same in all languages. They are used if the
-// graph has no symbol, because it may have the unit's name only in English.
+// graph has no symbol for a unit, because the graph may have the unit's name only in English.
 var symbols = map[string]string{
 	"Q11573": "m", "Q828224": "km", "Q174728": "cm", "Q174789": "mm", "Q3710": "ft", "Q218593": "in", "Q253276": "mi",
 	"Q25343": "m²", "Q712226": "km²", "Q35852": "ha", "Q25517": "m³", "Q11582": "l",
@@ -32,8 +32,8 @@ func perLanguage(list string) map[string]string {
 	return out
 }
 
-// unitName returns the symbol of a unit or, if it has none, its name. names maps languages to symbols, and "name "
-// followed by a language to names.
+// unitName returns the symbol of a unit or, if it has none, its name. In names, the key of a symbol is its language,
+// and the key of a name is "name " followed by its language.
 func unitName(id string, names map[string]string, language string) string {
 	return cmp.Or(calendar[id][language], names[language], names["mul"], names["en"], symbols[id],
 		names["name "+language], names["name mul"], names["name en"])

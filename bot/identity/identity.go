@@ -1,6 +1,6 @@
 // Package identity implements the rules that determine which comment on a page belongs to an entry in the bot's ledger.
-// The signature must be the same; text, thread, position and our reply decide between comments with the same signature.
-// The package uses neither the ledger nor the wiki.
+// The signature must be the same. Among comments with the same signature, their text, thread and position and our reply
+// decide. The package uses neither the ledger nor the wiki.
 package identity
 
 import (
@@ -34,7 +34,8 @@ func TextHash(c *forum.Comment) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// Claim is an entry, or a comment from before the first start, that claims one of the comments with its signature.
+// Claim is a ledger entry, or a comment from before the bot first started, that claims one of the comments with its
+// signature.
 type Claim struct {
 	Text, Heading, Place string
 	Others               []string // the TextHashes of comments that were on the page at the same time
@@ -61,7 +62,7 @@ const (
 	Edited           // different text, same thread and position
 	EditedAbove      // different text, same thread, above our reply
 	EditedSome       // different text, same thread; the position is unknown
-	OldEdited        // an unsigned thread from before the first start remains old if someone corrects a word in it
+	OldEdited        // an unsigned thread from before the bot first started, in which someone corrected a word
 )
 
 // Match is the result for a claim.
@@ -70,8 +71,8 @@ type Match struct {
 	Rule Rule
 }
 
-// Assign finds each claim's post, if there is one. Stronger rules are applied first; within a rule, earlier claims and
-// posts that are earlier on the page come first. No post is assigned to two claims.
+// Assign finds each claim's post, if there is one. It applies stronger rules first; within a rule, it prefers earlier
+// claims and then earlier posts. No post is assigned to two claims.
 func Assign(posts []Post, claims []Claim) []Match {
 	type pair struct {
 		rule        Rule
@@ -103,10 +104,10 @@ func Assign(posts []Post, claims []Claim) []Match {
 // fits returns the rule by which a comment belongs to the claim.
 func (c *Claim) fits(p *Post) Rule {
 	here := c.Place == p.Place
-	// The thread is the same if it has the same heading or, if the heading was changed, contains our reply.
+	// The thread is the same if its heading is the same or, after a change of heading, if it contains our reply.
 	inThread := c.Vague || c.Heading == p.Thread.Heading || c.In == p.Thread
 	replied := c.In == p.Thread && c.Reply.Parent == p.Comment.ID
-	// The text shows that p is a different comment, which was on the page at the same time as the claim's comment.
+	// A comment with p's text was on the page at the same time as the claim's comment, so p is a different one.
 	another := slices.Contains(c.Others, p.Text)
 	if c.Text == p.Text {
 		switch {
@@ -132,9 +133,8 @@ func (c *Claim) fits(p *Post) Rule {
 // edited returns the rule by which a comment in the claim's thread with a different text belongs to the claim. here
 // reports whether the comment is in the claim's position, and replied whether our reply is under it.
 func (c *Claim) edited(here, replied bool) Rule {
-	// Our reply may be under a comment that someone inserted between the reply and the claim's comment. But if the reply
-	// is under a comment in the claim's position, the same text elsewhere is a different comment, because someone asked
-	// twice within a minute.
+	// If only our reply matches, someone may have inserted the comment between it and the claim's comment. If the position
+	// matches too, the claim's text elsewhere is another comment, because someone asked twice within a minute.
 	switch {
 	case replied && here:
 		return EditedThere
@@ -149,8 +149,8 @@ func (c *Claim) edited(here, replied bool) Rule {
 }
 
 // Arrivals returns how often a post was added to a page, given its number of copies in each of the page's revisions,
-// oldest first. A post that was moved in a single edit was added once. A post that was removed and then added again in
-// a second edit counts twice, but people do not do both within a minute.
+// oldest first. A post that was moved in a single edit was added once. A post that was removed in one edit and restored
+// in another counts twice, but people do not do both within a minute.
 func Arrivals(counts []int) (n int) {
 	before := 0
 	for _, c := range counts {

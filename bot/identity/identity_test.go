@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// TestArrivals checks the number of times that a post was made, as determined from the page's revisions.
+// TestArrivals checks that the number of times that a post was made can be determined from the page's revisions.
 func TestArrivals(t *testing.T) {
 	for _, c := range []struct {
 		counts []int
@@ -14,7 +14,7 @@ func TestArrivals(t *testing.T) {
 	}{
 		{nil, 0}, {[]int{0}, 0}, {[]int{1, 1, 1}, 1}, // once
 		{[]int{0, 1, 1, 2, 1}, 2}, // twice, the first archived
-		{[]int{1, 0, 1}, 2},       // archived before the second was posted
+		{[]int{1, 0, 1}, 2},       // the first archived before the second was posted
 		{[]int{2}, 2},             // two posts that are older than the first known revision
 		{[]int{1, 2, 3, 0, 1}, 4},
 	} {
@@ -62,7 +62,7 @@ func TestRules(t *testing.T) {
 			t.Errorf("%s: %+v, want rule %d", name, got, c.want)
 		}
 	}
-	// The stronger rule decides, and no post is claimed twice.
+	// The stronger rule applies, and no post is claimed twice.
 	got := Assign([]Post{edited, here}, []Claim{mine, with(func(c *Claim) { c.Text = "q" }), mine})
 	if got[0] != (Match{1, Same}) || got[1] != (Match{0, Edited}) || got[2].Post != -1 {
 		t.Errorf("%+v", got)

@@ -1,6 +1,6 @@
 // Package limit implements the rules for the bot's limits: how many replies may be posted, which requests are handled
-// first if there are more of them, how many requests per user are accepted, and which authors answer like a program. It
-// uses neither the ledger nor the wiki.
+// first if there are too many, how many requests per user are accepted, and which authors seem to be programs. It uses
+// neither the ledger nor the wiki.
 package limit
 
 import (
@@ -16,11 +16,11 @@ import (
 // Day is the period for the daily limits on replies and requests.
 const Day = 24 * time.Hour
 
-// slack is the maximum expected difference between clocks. A larger difference means that a clock was set back.
+// slack is the largest difference expected between clocks. If a time is further in the future, the clock was set back.
 const slack = 5 * time.Minute
 
-// Within reports whether a time is within the last d. A time in the future does not count, since it was recorded before
-// the clock was set back.
+// Within reports whether a time is within the last d. It returns false for a time that is further in the future than
+// slack, which was recorded before the clock was set back.
 func Within(now, at time.Time, d time.Duration) bool {
 	age := now.Sub(at)
 	return age < d && age > -slack
@@ -53,16 +53,15 @@ func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) 
 	return "", ""
 }
 
-// Next returns when the limit on one user's requests allows the next request, which is when the oldest request that
-// counts is a day old. times contains the times at which the user's requests were accepted in the last day; there are
-// at least limit of them.
+// Next returns when the limit on a user's requests allows another one. times contains the times at which the user's
+// requests of the last day were accepted, of which there must be at least limit.
 func Next(times []time.Time, limit int) time.Time {
 	slices.SortFunc(times, time.Time.Compare)
 	return times[len(times)-limit].Add(Day)
 }
 
 // Book adds a request to its author's book, which maps the keys of requests accepted in the last day to the times of
-// acceptance. If the book is full, next is the time when there will be room, and the returned book is nil.
+// acceptance. If the book is full, Book returns nil and the time when there will be room.
 func Book(old []byte, key string, now time.Time, limit int) (book []byte, next time.Time, err error) {
 	times := map[string]time.Time{}
 	if json.Unmarshal(old, &times) != nil {
@@ -77,13 +76,13 @@ func Book(old []byte, key string, now time.Time, limit int) (book []byte, next t
 	return book, time.Time{}, err
 }
 
-// maxPrompt is the number of consecutive replies of ours that someone must answer within a minute to be considered a
+// maxPrompt is the number of our consecutive replies that an author must answer within a minute each to be considered a
 // program.
 const maxPrompt = 3
 
 // Prompt reports whether the author of a thread's last comment answers an account the way a program would: repeatedly,
-// and each time within a minute. A conversation between two bots therefore stops after a few rounds, even if the other
-// bot's name does not show that it is a bot.
+// and each time within a minute. It keeps two bots from answering each other for more than a few rounds, even if the
+// other one's name does not show that it is a bot.
 func Prompt(comments []forum.Comment, account string) bool {
 	byID := map[string]*forum.Comment{}
 	for i := range comments {

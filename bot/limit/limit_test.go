@@ -15,8 +15,8 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // ago returns n equal times, each d ago.
 func ago(n int, d time.Duration) []time.Time { return slices.Repeat([]time.Time{now.Add(-d)}, n) }
 
-// Within an hour, no more replies are posted than the hourly and daily limits allow. Two more drafts are made, but none
-// beyond the daily limit.
+// There is room for as many drafts as replies may be posted within the hour, plus two, but never for more than the
+// daily limit allows.
 func TestRoom(t *testing.T) {
 	hour, day := time.Hour, 24*time.Hour
 	for _, c := range []struct {
@@ -46,8 +46,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// Regardless of how many workers ask at the same time, and for which requests, no more requests are started than there
-// is room for. Those are the newest requests; all others are rechecked within an hour.
+// No matter how many workers ask at the same time, and for which requests, only as many requests are started as there
+// is room for. These are the newest ones; all others are rechecked within an hour.
 func TestWait(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	limits := limit.Replies{PerHour: 6, PerDay: 60}
@@ -80,7 +80,7 @@ func TestWait(t *testing.T) {
 
 // Work that makes no progress eventually stops reserving a reply. This applies to drafts that cannot be posted,
 // requests held by a worker that is no longer running, and waiting requests that no one checks. Drafts that wait for
-// the operator count only if all drafts need approval, and only for a day.
+// the operator reserve a reply only if all drafts need approval, and only for a day.
 func TestWaitEnds(t *testing.T) {
 	limits := limit.Replies{PerHour: 1, PerDay: 1}
 	me := limit.Turn{Asked: now.Add(-time.Minute), Key: "me"}

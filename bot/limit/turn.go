@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Reasons for not starting work on a request: there is no [Replies.Room] for more drafts.
+// Reasons for not starting work on a request. In both cases, there is no room for more drafts; see [Replies.Room].
 const (
 	Spoken     = "waits: today's replies are spoken for"
 	Unapproved = Spoken + " by drafts that nobody has approved yet"
 )
 
-// spare is the number of drafts made beyond an hour's replies, because some drafts cannot be posted immediately: a save
-// failed, or the thread has a recent reply.
+// spare is the number of drafts made in addition to those that may be posted within an hour, because some drafts cannot
+// be posted immediately: their save failed, or their thread has a recent reply.
 const spare = 2
 
-// Room returns the number of drafts that are useful now, which is the number of replies that may be posted within the
-// next period. The period is at most a day. This way, a draft is ready whenever a reply may be posted, and no draft
-// waits much longer than the period.
+// Room returns the number of drafts that are useful now: as many as replies may be posted within period, which is at
+// most a day, and a few more. So a draft is ready whenever a reply may be posted, and no draft waits much longer than
+// period.
 func (r Replies) Room(now time.Time, posted []time.Time, period time.Duration) int {
 	room := int(float64(r.PerHour)*period.Hours()) + spare
 	if r.PerDay > 0 {
@@ -33,14 +33,15 @@ type Turn struct {
 	Key     string
 }
 
-// Before reports whether t is handled before u. The newest request comes first. If there are more requests every day
-// than can be answered, some are never answered. If the oldest came first, all requests would wait for a day or longer,
-// and more threads would leave the page before their drafts could be posted; docs/scale.md has the numbers.
+// Before reports whether t is handled before u. The newest request comes first. If every day brings more requests than
+// can be answered, some are never answered in any order. But if the oldest came first, all requests would wait for a
+// day or longer, and more threads would be archived before their drafts could be posted; see docs/scale.md for
+// measurements.
 func (t Turn) Before(u Turn) bool {
 	return cmp.Or(u.Asked.Compare(t.Asked), u.Noticed.Compare(t.Noticed), cmp.Compare(u.Key, t.Key)) < 0
 }
 
-// Stage is how far the work on a request has progressed.
+// Stage says how far the work on a request has progressed.
 type Stage int
 
 // The stages.
@@ -58,23 +59,23 @@ type Work struct {
 	Since time.Time // for a new request, when it was last checked; otherwise, when the work started or the draft was made
 }
 
-// Work that has made no progress for this long no longer reserves a reply, so that a wiki on which nothing can be
-// posted, or an operator who approves nothing, does not hold up all other requests.
+// How long work that makes no progress reserves a reply. After that, it no longer holds up other requests, for example
+// if nothing can be posted on its wiki or the operator approves nothing.
 const (
 	speaks   = 3 * time.Hour
 	checked  = 2 * time.Hour // for waiting requests, which are checked once an hour
 	proposes = Day           // while drafts wait for approval
 )
 
-// Wait returns how long a new request must wait, and why. The reason is "" if work on the request may start, which is
-// the case if fewer drafts are waiting than replies may be posted in the next hour. open contains all open requests,
-// and posted contains the times of the day's replies.
+// Wait returns how long a new request must wait, and why. The reason is "" if work on the request may start, that is,
+// if there is room for another draft within the next hour. open contains all open requests, and posted contains the
+// times of the day's replies.
 //
 // If all drafts wait for approval (propose), drafts are made for a whole day, because an operator may review them only
 // once a day.
 //
-// New requests that are handled before this one also count. If several workers call Wait at the same time, no more of
-// them start than there is room for.
+// New requests ahead of this one take up room, too, so if several workers call Wait at the same time, only as many
+// start as there is room for.
 func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, propose bool) (time.Duration, string) {
 	period, age := time.Hour, speaks
 	if propose {
@@ -96,6 +97,6 @@ func (r Replies) Wait(now time.Time, t Turn, open []Work, posted []time.Time, pr
 	if more < 0 {
 		return 0, ""
 	}
-	// Each request ahead of it must be answered or dropped first.
+	// Every request ahead must be answered or dropped first.
 	return min(time.Duration(more+1)*5*time.Minute, time.Hour), why
 }

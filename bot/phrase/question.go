@@ -6,8 +6,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Question returns a request in the poster's own words, for use if triage has not reworded it. It consists of the
-// heading, if there is one, the text, and the queries in the text.
+// Question returns a request in the poster's own words, for use if triage has not reworded it: the heading, if any, the
+// text, and the queries in the text.
 func Question(heading string, c *forum.Comment) string {
 	parts := []string{strings.TrimSpace(c.Text)}
 	if heading != "" {

@@ -7,7 +7,8 @@ import (
 )
 
 // Phrases that say that an answer is not what someone wanted, in the languages most common on the forum. A post that
-// starts with an element of refusals is a refusal. If only words in noWords follow, the post says nothing else.
+// starts with an element of refusals is a refusal. If only words in noWords follow, there is nothing else in the post
+// to act on.
 const (
 	refusals = `
 no, nope, not what i, not what we, that s not, that is not, thats not, this is not, this isn t, that isn t, it s not, it is not, not correct, not right, wrong, this is wrong, that s wrong, that is wrong, incorrect, this is incorrect, i didn t mean, i did not mean, i meant, that does not answer, that doesn t answer, this does not answer, this doesn t answer, does not answer, doesn t answer, doesn t work, does not work, sorry but no, sorry no

@@ -73,8 +73,8 @@ const NotJudged = "no model to judge it, and it does not look like a request"
 // Asking returns why a post looks like a request, or "" if it does not. It replaces the model's judgment if there is no
 // model. text is the post as displayed, with queries as "[query]" and, for the first post in a thread, with its
 // heading. A request contains a query or asks for something in words. A follow-up with a query is more often someone's
-// answer, so it must contain a phrase that does not occur in answers, or mention the bot. If in doubt, Asking returns
-// "": it is better to ignore a request than to answer an announcement.
+// answer, so it must contain a phrase that does not occur in answers, or mention the bot. When in doubt, Asking returns
+// "", because it is better to ignore a request than to answer an announcement.
 func Asking(request bool, text string, query, mentioned bool) string {
 	switch {
 	case request && query:
@@ -93,7 +93,8 @@ func Asking(request bool, text string, query, mentioned bool) string {
 	return ""
 }
 
-// readable removes query placeholders and URLs from a post, since they do not show whether the post asks something.
+// readable removes query placeholders and URLs from a post, because they do not show whether the post asks for
+// something.
 func readable(text string) string {
 	var words []string
 	for _, w := range strings.Fields(strings.ReplaceAll(text, "[query]", " ")) {

@@ -3,7 +3,7 @@ package phrase
 import "strings"
 
 // stopWords are words for "stop" in the languages most common on the forum. Those in vagueStops also have other
-// meanings and count only if a post starts with them or is very short.
+// meanings and are recognized only if a post starts with them or is very short.
 const (
 	stopWords = " stop stopp stopper stoppen anhalten arrêt arrête arrêtez arrêter parar detener detente deténgase " +
 		"ferma fermare fermati стоп 停止 "
@@ -14,8 +14,8 @@ const (
 const politeWords = " please kindly could can would will you bitte bitten können könnten sie s il te vous plaît plait " +
 	"por favor per favore пожалуйста hi hello hey hallo bonjour dear the this bot "
 
-// Maximum number of words in a post in which a stop word counts at any position. A longer post must start with the stop
-// word, because a question about bus stops is not a call to stop.
+// Maximum number of words in a post that may contain a stop word anywhere to be a call to stop. A longer post must
+// start with the stop word, because a question about bus stops is not a call to stop.
 const (
 	maxStop      = 15
 	maxVagueStop = 8

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// Bots are bots for different wikis that share a ledger. The first is the main bot, whose errors are returned. Errors
-// from other bots are logged, and the remaining bots continue. A bot that is blocked on its wiki is skipped until the
+// Bots runs bots for different wikis that share a ledger. The first is the main bot, whose errors are returned. Errors
+// from the others are logged and do not stop the remaining bots. A bot that is blocked on its wiki is skipped until the
 // program is restarted, so the operator should restart it after resolving the problem.
 type Bots struct {
 	Log  *slog.Logger
@@ -63,8 +63,8 @@ func (s *Bots) each(ctx context.Context,
 	return out, first
 }
 
-// inTurn returns the bots that are not skipped, with their indexes in Bots. Each call starts with a different bot.
-// Otherwise, the first bot would use up the resources that all wikis share, such as the replies per hour.
+// inTurn returns the bots that are not skipped, with their indexes in Bots. Each call starts with a different bot. If
+// the order were fixed, the first bot would use up what all wikis share, such as the replies per hour.
 func (s *Bots) inTurn() iter.Seq2[int, *bot.Bot] {
 	start := s.turn
 	s.turn++

@@ -1,4 +1,4 @@
-// Package title determines what a page's title alone reveals about the page: whether the bot answers on it, and the
+// Package title contains what can be told from a page's title alone: whether the bot answers on the page, and the
 // page's URL.
 package title
 
@@ -43,7 +43,7 @@ func Listed(list []string, title string, namespace int) bool {
 	return false
 }
 
-// Archived returns a reason to skip the page if its title shows that it is an archive, and "" otherwise.
+// Archived returns a reason to skip a page whose title shows that it is an archive, and "" for any other page.
 func Archived(title string) string {
 	for _, part := range strings.Split(title, "/")[1:] {
 		if strings.HasPrefix(strings.ToLower(part), "archiv") {

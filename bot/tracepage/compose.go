@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
-// Limits on a page. They are low because the page is for human readers; the trajectory contains the whole run.
+// Limits on a page. They are low because people read the page; the trajectory contains the whole run.
 const (
 	maxPage  = 100_000 // bytes
 	maxSeen  = 2500    // characters of an action's observation

@@ -1,10 +1,10 @@
-// Package tracepage publishes the steps behind a reply on a wiki page, below a subpage of the bot's user page. The
-// steps are read from the ledger and show the model's thoughts, actions and observations. The reply, which links to the
+// Package tracepage publishes the steps that led to a reply on a wiki page, below a subpage of the bot's user page. The
+// steps come from the ledger and show the model's thoughts, actions and observations. The reply, which links to the
 // page, is posted first, whether or not the page can be created.
 //
-// A page is created at most once. The wiki does not create a page that already exists, so of two edits with unknown
-// outcomes, only one can take effect. It also does not create a page that was deleted after the first attempt began, so
-// a page that an administrator deleted stays deleted.
+// A page is created at most once. The wiki does not create a page that already exists, so of two edits that create it,
+// only one can take effect. It also does not create a page that was deleted after the first attempt began, so a page
+// that an administrator deleted stays deleted.
 package tracepage
 
 import (
@@ -54,7 +54,7 @@ type Pages struct {
 
 	Account string        // the bot's user name
 	Parent  string        // title; an entry's page is Parent/KEY
-	Keep    time.Duration // retention period from a page's creation; forever if negative
+	Keep    time.Duration // how long a page is kept after its creation; forever if negative
 	Hide    []string      // strings that must not appear on a page, such as secrets
 }
 
@@ -125,7 +125,7 @@ func (p *Pages) over(e *bot.Entry) bool {
 
 func (p *Pages) title(e *bot.Entry) string { return p.Parent + "/" + e.Key }
 
-// make creates an entry's page. more is false if an error applies to all pages.
+// make creates an entry's page. more is false if there is an error that affects all pages.
 func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 	if e.Trace == nil {
 		e.Trace = &bot.TracePage{Title: p.title(e)}
@@ -153,7 +153,7 @@ func (p *Pages) make(ctx context.Context, e *bot.Entry) (more bool, err error) {
 		p.Log.Info("the steps behind a reply are on the wiki", "entry", e.Key, "page", t.Title)
 	case errors.Is(err, bot.ErrDenied):
 		t.Not, err = err.Error(), nil
-	case err != nil && !sent: // the error applies to all pages
+	case err != nil && !sent: // affects all pages
 		return false, err
 	case errors.Is(err, bot.ErrRefused):
 		t.Not = "the wiki refused it"

@@ -226,7 +226,7 @@ func TestNothingIsMarkup(t *testing.T) {
 	}
 }
 
-// However long a run is, its page has a limited size and states what was omitted.
+// However long a run is, the size of its page is limited, and the page says what was left out.
 func TestSize(t *testing.T) {
 	w := newWorld(t)
 	w.change(func(e *bot.Entry) {
@@ -374,7 +374,7 @@ func TestRetire(t *testing.T) {
 	}
 }
 
-// Only replies that link to a page with their steps have one. It is a subpage of the page in the settings.
+// Only a reply that links to a page with its steps gets one. The page must be a subpage of the one in the settings.
 func TestOnlyWhatIsLinked(t *testing.T) {
 	for name, do := range map[string]func(e *bot.Entry){
 		"no link":         func(e *bot.Entry) { e.Draft.Reply.TracePage = "" },

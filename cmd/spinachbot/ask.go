@@ -130,7 +130,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q, dir)
 }
 
-// solved returns the solved questions that the model may be shown, or nil.
+// solved returns the solved questions that may be shown to the model, or nil.
 func (a *asking) solved(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store,
 	wrap wrapper) (*examples.Pool, error) {
 	f := a.examples.own(cfg.DataDir)

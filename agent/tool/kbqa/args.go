@@ -60,8 +60,8 @@ var (
 )
 
 // ReadArguments parses the arguments of a call in Python syntax: quoted strings, by position or by name. It does not
-// evaluate anything. Since models do not escape the quotation marks in queries, a mark ends a string only if it is
-// followed by another argument or by nothing. Anything else becomes part of a string.
+// evaluate anything. Since models do not escape the quotation marks in queries, a mark ends a string only if nothing or
+// another argument follows it. Any other mark is part of the string.
 func ReadArguments(text string, names []string) map[string]string {
 	out := map[string]string{}
 	rest := strings.TrimSpace(text)
@@ -130,8 +130,8 @@ func readText(s string, names []string) (value, rest string) {
 	return strings.TrimSpace(s), ""
 }
 
-// unescaped resolves only the escapes that a model needs inside a quoted string, because other escapes may be part of
-// the SPARQL.
+// unescaped replaces only the escapes that a quoted string needs, because other escapes may be part of the SPARQL
+// query.
 func unescaped(s, mark string) string {
 	return strings.TrimSpace(strings.NewReplacer(`\\`, `\\`, `\`+mark, mark, `\n`, "\n").Replace(s))
 }
@@ -139,8 +139,8 @@ func unescaped(s, mark string) string {
 // escaped reports whether s ends with an odd number of backslashes.
 func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1 }
 
-// ends reports whether a string ends where after starts: at the very end, before a named argument or, if the string's
-// braces are balanced, before a quoted argument.
+// ends reports whether a string ends just before after, which it does if after is empty or starts with a named argument
+// or, when the string's braces are balanced (closed), with a quoted argument.
 func ends(closed bool, after string, names []string) bool {
 	if after == "" {
 		return true

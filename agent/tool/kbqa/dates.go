@@ -65,7 +65,7 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 	}
 	var conditions []string
 	var gone []sparql.Pattern
-	used := 1 // counts the use in the triple
+	used := 1 // one use is in the triple itself
 	for _, p := range g.Patterns {
 		f, ok := p.(*sparql.Filter)
 		if !ok || f.Expr.Span.End == 0 || mentions(text(f.Expr)) == 0 {
@@ -97,7 +97,7 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 	return true
 }
 
-// splitFilters makes a separate filter for each condition that must be true.
+// splitFilters splits each filter whose expression is a conjunction into one filter for each operand.
 func splitFilters(patterns []sparql.Pattern) []sparql.Pattern {
 	var out []sparql.Pattern
 	for _, p := range patterns {

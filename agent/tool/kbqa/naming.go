@@ -14,7 +14,7 @@ import (
 )
 
 // The graph dialects of Interactive-KBQA's data sets, for [Show.Dialect]. They differ in how a query refers to an
-// entity. In all but the first, entities are identified by their names and predicates by words.
+// entity. In all but the first, entities are identified by name, and the IRIs of predicates consist of words.
 const (
 	ByIRI    = ""         // wd:Q42 or any other prefixed name or <IRI>; used for the graphs in the registry
 	KQAPro   = "kqapro"   // ?e <pred:name> "X", with nodes for values and for facts
@@ -105,7 +105,7 @@ func rdfName(name string) (string, bool) {
 }
 
 var (
-	// an IRI consisting of words that a model wrote with spaces: <mouth of the watercourse>
+	// an IRI made of words, written with spaces by the model: <mouth of the watercourse>
 	spacedIRI = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9:_.,'’()/-]*(?: [A-Za-z0-9:_.,'’()/-]+)+)>`)
 	anyPrefix = regexp.MustCompile(`(?i)\bPREFIX\s+([A-Za-z0-9_.-]*):`)
 )
@@ -134,7 +134,7 @@ func (n Naming) Completed(query string) string {
 	return head.String() + query
 }
 
-// Named reports whether a term can be used as a name, that is, whether it is in one of the languages.
+// Named reports whether a term can be used as a name: a literal in one of n.Langs, or any literal if there are none.
 func (n Naming) Named(t rdf.Term) bool {
 	return t.IsLiteral() && (len(n.Langs) == 0 || slices.Contains(n.Langs, t.Lang))
 }
@@ -246,7 +246,7 @@ func (v Value) pattern(variable string) string {
 	return s
 }
 
-// Short formats only the value, as in a result cell.
+// Short formats only the value, for use in a result cell.
 func (v Value) Short() string {
 	switch {
 	case v.Date.Bound():
@@ -325,7 +325,7 @@ func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
 	})
 }
 
-// Selects splits a query into the text from its first keyword on and the declarations before it.
+// Selects splits a query into its declarations and the rest.
 func Selects(q *sparql.Query) (prologue, body string) {
 	at := 0
 	for _, d := range q.Prologue {

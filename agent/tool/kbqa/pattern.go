@@ -26,8 +26,8 @@ var (
 	soleNode = regexp.MustCompile(`^(?:<[^<>\s]+>|[A-Za-z][\w-]*:[^\s{}<>"]+|[QPL][0-9]+)$`)
 )
 
-// Around returns a runnable form of a query for ?e. everywhere is true if the pattern is empty or missing; ok is false
-// if it is not a query for ?e.
+// Around returns a form of a query for ?e that can be run. everywhere is true if the query's pattern is empty or
+// missing; ok is false if query is not a query for ?e.
 func (n Naming) Around(query string) (q string, everywhere, ok bool) {
 	query = strings.TrimSpace(query)
 	if query == "" || nothing.MatchString(query) {
@@ -44,7 +44,7 @@ func (n Naming) Around(query string) (q string, everywhere, ok bool) {
 	return n.Completed(query), false, true
 }
 
-// Earlier reports whether the name a is preferred to b.
+// Earlier reports whether name a is preferred over name b.
 func (n Naming) Earlier(a, b rdf.Term) bool {
 	if !b.Bound() {
 		return true
@@ -66,7 +66,7 @@ func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
 	switch {
 	case n.Wikibase:
 		direct += " FILTER(STRSTARTS(STR(?p__), " + rdf.Quote(rdf.Direct+"P") + "))"
-		// A statement leads from the item to its values and qualifiers, so both predicates are in the item's direction.
+		// Statement nodes are between an item and its values and qualifiers, so both predicates point away from the item.
 		two = "?e ?p__ ?c__ . ?c__ ?q__ ?x__ ."
 		if in {
 			two = "?c__ ?q__ ?e . ?x__ ?p__ ?c__ ."

@@ -1,6 +1,6 @@
 // Package kbqagraph generates small graphs in the formats of Interactive-KBQA's data sets, for tests and for the
-// example dialogues: KQA Pro's part of Wikidata with nodes for values and for facts, MetaQA's films, and Freebase with
-// compound values. Everything in them is invented. The same seed always produces the same graph.
+// example dialogues: KQA Pro's part of Wikidata, with nodes for values and for facts; MetaQA's films; and Freebase,
+// with compound values. All data is invented. The same seed always produces the same graph.
 package kbqagraph
 
 import (
@@ -22,7 +22,7 @@ const (
 	films     = 24
 )
 
-// world contains the facts of the graphs, independent of their formats.
+// world contains the facts that all graphs express, each in its own format.
 type world struct {
 	countries []string
 	cities    []city
@@ -37,7 +37,7 @@ type city struct {
 	elevation, inception   int
 	population, countedIn  [2]int // counts and their years
 	twin, twinned          int    // the twin city, and the year of the twinning
-	mayor, mayorFrom, then int    // a person; the years in which the office began and ended, or 0 if it has not ended
+	mayor, mayorFrom, then int    // a person; the years in which the mayor took and left office, or 0 if still in office
 }
 
 type person struct {
@@ -276,7 +276,7 @@ func KQAPro(seed uint64, add Add) {
 	}
 }
 
-// MetaQA generates a graph of films with MetaQA's nine predicates. Nodes have a <name>; tags are literals.
+// MetaQA generates a graph of films with MetaQA's nine predicates. Every node has a <name>; tags are literals.
 func MetaQA(seed uint64, add Add) {
 	w := newWorld(seed)
 	nodes := map[string]rdf.Term{}
@@ -307,9 +307,9 @@ func MetaQA(seed uint64, add Add) {
 	}
 }
 
-// Freebase generates a graph in Freebase's format. Names are in English, at ns:type.object.name. Predicates consist of
-// domain, type and property. Events (performances, marriages, offices held) are blank nodes, which have ns:….from and
-// often no ns:….to.
+// Freebase generates a graph in Freebase's format. Names are in English and are the values of ns:type.object.name. The
+// name of a predicate consists of a domain, a type and a property. Events (performances, marriages, offices held) are
+// blank nodes, which have ns:….from and often no ns:….to.
 func Freebase(seed uint64, add Add) {
 	const ns = "http://rdf.freebase.com/ns/"
 	w := newWorld(seed)
