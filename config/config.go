@@ -113,7 +113,7 @@ type Config struct {
 	OpenAITimeout                     time.Duration
 	OpenAISampling                    string
 	InputUSD, OutputUSD               float64
-	JudgeInputUSD, JudgeOutputUSD     float64 // the model's prices if both are 0
+	JudgeInputUSD, JudgeOutputUSD     float64 // InputUSD and OutputUSD if both are 0
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
@@ -251,8 +251,8 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 	return c, warnings, nil
 }
 
-// others stores the passwords in the file for the wikis in WIKIS and returns a problem for every other key that is not
-// a setting. [Config.ReadWikis] checks whether the passwords are needed.
+// others stores the settings file's passwords for the wikis in WIKIS and returns a problem for every other key that is
+// not a setting. [Config.ReadWikis] checks whether the passwords are needed.
 func (c *Config) others(file *dotEnv, known map[string]bool, keys []Key) (p Problems) {
 	c.passwords = map[string]password{}
 	for _, name := range byLine(file) {
@@ -272,7 +272,7 @@ func byLine(d *dotEnv) []string {
 	return slices.SortedFunc(maps.Keys(d.values), func(a, b string) int { return cmp.Compare(d.lines[a], d.lines[b]) })
 }
 
-// check reports settings that contradict each other.
+// check reports settings that conflict.
 func (c *Config) check() (p Problems) {
 	if !c.OAuth.Empty() && !c.OAuth.Complete() {
 		p = append(p, errors.New("WIKI_OAUTH_*: set all four tokens or none"))

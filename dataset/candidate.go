@@ -23,7 +23,7 @@ type Candidate struct {
 	Conversation Conversation `json:"conversation"`
 	Queries      []Query      `json:"queries"` // all queries in the discussion, in page order
 
-	Original string `json:"original"` // the last-mentioned query as its author wrote it
+	Original string `json:"original"` // the query mentioned last, as its author wrote it
 	// the query that was run: printed canonically, without mwapi and with [AUTO_LANGUAGE] replaced
 	Cleaned   string `json:"cleaned,omitempty"`
 	Annotated string `json:"annotated,omitempty"` // Cleaned with labels instead of IDs, for annotators
@@ -122,7 +122,7 @@ type Metrics struct {
 // Flag marks a part of the query's syntax tree that the SPINACH paper (appendix C) trims or excludes.
 type Flag struct {
 	Kind   FlagKind `json:"kind"`
-	Why    string   `json:"why"`            // the reason in words, and the part of the query to which it applies
+	Why    string   `json:"why"`            // the reason, and the part of the query that it concerns
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
 	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
@@ -147,8 +147,7 @@ type Near struct {
 	Why        string  `json:"why"` // "same pattern and numbers", "same pattern", "similar text" …
 }
 
-// Suggestion is the model's advice for annotators. Since a model wrote it, it is shown to annotators and never used
-// without review.
+// Suggestion is the model's advice for annotators. It is only shown to annotators, and never used without their review.
 type Suggestion struct {
 	Model        string   `json:"model"`
 	Precise      string   `json:"precise"` // a question that states every part of the query
@@ -194,7 +193,7 @@ const (
 	RefusedHost  Reason = "refused_service" // the query calls a disallowed SERVICE
 	Timeout      Reason = "timeout"
 	TooLarge     Reason = "too_large"     // the result is over 10 MB
-	Failed       Reason = "failed"        // the endpoint fails on the query for a different reason, such as memory
+	Failed       Reason = "failed"        // the endpoint fails on the query for another reason, such as lack of memory
 	Empty        Reason = "empty"         // the result has no rows
 	Scholarly    Reason = "scholarly"     // the query requires the scholarly part of the split graph
 	EndpointDown Reason = "endpoint_down" // the endpoint failed permanently; `harvest` retries the query

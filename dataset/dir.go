@@ -147,8 +147,8 @@ func ReadFunnel(dir string) (Funnel, error) {
 	return f, nil
 }
 
-// ValidID reports whether id has the form of a candidate's ID: "c-" and 16 hex digits. Only a valid ID may become part
-// of a file name.
+// ValidID reports whether id has the form of a candidate's ID: "c-" followed by 16 hex digits. Only a valid ID may
+// become part of a file name.
 func ValidID(id string) bool {
 	digits, ok := strings.CutPrefix(id, "c-")
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""

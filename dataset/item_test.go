@@ -221,7 +221,7 @@ func TestWriteQALD(t *testing.T) {
 	}
 }
 
-// SPINACH's own file is written back unchanged. The sizes are the ones its authors published.
+// SPINACH's own file is written back unchanged. The sizes are those that the authors published.
 func TestSharedItems(t *testing.T) {
 	for _, c := range []struct {
 		name   string

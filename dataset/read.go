@@ -21,7 +21,7 @@ const (
 	SPINACH Format = "spinach"
 	// WikiWebQuestions as released: JSON array of {"id","utterance","sparql","results"}
 	WWQ Format = "wwq"
-	// a scored run: {"question","gold_sparql","gold_answer_tuple",…}; predictions are left out
+	// a scored run: {"question","gold_sparql","gold_answer_tuple",…}; predictions are ignored
 	SPINACHOutputs Format = "spinach-outputs"
 	GRASP          Format = "grasp"      // JSON lines of {"id","question","sparql","paraphrases","info"}
 	QALD           Format = "qald"       // {"dataset":{…},"questions":[…]}
@@ -32,8 +32,8 @@ const (
 // megabytes.
 const maxFile = 1 << 30
 
-// ReadItems reads a whole benchmark file and detects its format. The elements of an array, or the lines, may be items
-// of any format, even mixed; the returned format is the first item's.
+// ReadItems reads a whole benchmark file and detects its format. The elements of an array, or the lines of a file, may
+// even be in different formats; the returned format is the first item's.
 //
 // For QALD, the first English string is the question and other English strings are paraphrases; if there is no
 // English string, the first string is the question, and Language is its language. For a candidate, the request's text
@@ -121,7 +121,7 @@ func (f *itemReader) array(key string, text []byte, base int) error {
 	return nil
 }
 
-// document reads a file that is one JSON object: QALD's, or a single line.
+// document reads a file that is one JSON object: a QALD file or a file with a single line.
 func (f *itemReader) document() error {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(f.data, &top); err != nil {
@@ -200,7 +200,7 @@ type fields struct {
 	err error
 }
 
-// take removes a member; a null counts as absent.
+// take removes and returns a member; null is treated as absent.
 func (f *fields) take(key string) (json.RawMessage, bool) {
 	v, ok := f.raw[key]
 	delete(f.raw, key)
@@ -245,7 +245,7 @@ func (f *fields) id(it *Item) {
 	}
 }
 
-// fitting stores a member in *to if it has that type. A member of a different type is left for [Item.Info].
+// fitting stores a member in *to if its type matches. A member of a different type is left for [Item.Info].
 func fitting[T any](f *fields, key string, to *T) {
 	var x T
 	if v, ok := f.raw[key]; ok && string(v) != "null" && json.Unmarshal(v, &x) == nil {
@@ -332,8 +332,8 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 	return it, format, f.err
 }
 
-// info moves the remaining members into the item. GRASP's files store some data there for which other formats have
-// separate members.
+// info moves the remaining members into the item. In GRASP's files, "info" contains some data for which other formats
+// have separate members.
 func (f *fields) info(it *Item) {
 	if v, ok := f.take("info"); ok && f.err == nil {
 		inner := &fields{}

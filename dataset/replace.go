@@ -12,9 +12,9 @@ import (
 	"syscall"
 )
 
-// ReplaceFile writes a file atomically, creating its folder if needed: a reader finds either the previous content or
-// the new one, even after a crash. The content is on disk when ReplaceFile returns. Several writers may replace the
-// same file at once: the last one wins.
+// ReplaceFile writes a file atomically, creating its folder if needed: a reader finds either the old content or the
+// new, even after a crash. The content is on disk when ReplaceFile returns. Several writers may replace the same file
+// at once: the last one wins.
 func ReplaceFile(name string, content []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -31,8 +31,8 @@ func ReplaceFile(name string, content []byte) error {
 }
 
 // ReplaceFileFunc is like [ReplaceFile], but for content that write produces incrementally, in a folder to which only
-// one process at a time writes. The temporary file always has the same name, so crashes do not leave behind more and
-// more files.
+// one process at a time writes. The temporary file always has the same name, so crashes do not leave more and more
+// files behind.
 func ReplaceFileFunc(name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
-// reviewFlags are the flags with which the user decides on each of the model's turns before it is executed.
+// reviewFlags are the flags for a run in which the user approves or changes each of the model's turns.
 type reviewFlags struct {
 	on       bool
 	gold     string
@@ -34,7 +34,7 @@ func (f *reviewFlags) declare(c *cmdline) {
 	f.by = byFlag(c)
 }
 
-// check returns an error if flags contradict each other.
+// check returns an error if the flags conflict.
 func (f *reviewFlags) check(a *asking) error {
 	switch {
 	case !f.on && (f.gold != "" || *f.by != ""):
@@ -89,7 +89,7 @@ func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) 
 	opts.Reviewer, opts.Stream = t, false
 }
 
-// named returns the gold answer with the labels of the items in its result, as far as the graph has them.
+// named returns the gold answer with the items in its result labeled where the graph has labels.
 func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	g := f.terminal.Gold
 	ids := g.IDs()
@@ -169,6 +169,6 @@ func eventsOf(name string) []event.Event {
 		return nil
 	}
 	defer f.Close()
-	events, _ := event.Read(f) // errors are reported when the file is continued
+	events, _ := event.Read(f) // continuing the run reports errors in the file
 	return events
 }

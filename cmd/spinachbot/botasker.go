@@ -20,7 +20,7 @@ import (
 )
 
 // botAsker asks the agent on behalf of the bot, with the harvest's solved questions and the approved notes, as
-// configured. Both are reread after a change, since the bot runs for months.
+// configured. Both are reread when they change, since the bot runs for months.
 type botAsker struct {
 	e       *env
 	lg      *slog.Logger

@@ -167,7 +167,7 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
 }
 
-// wholeWord returns the single-dash argument of which pflag reported only the tail, such as -help for "elp".
+// wholeWord returns the single-dash argument that ends in end, such as -help for "elp": pflag reports only the end.
 func wholeWord(args []string, end string) string {
 	for _, a := range args {
 		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
@@ -177,8 +177,8 @@ func wholeWord(args []string, end string) string {
 	return "-" + end
 }
 
-// shortFlag returns the error message for a flag with a single dash. Flags used to have a single dash, as in Go, so the
-// message for -json shows the right spelling, instead of -json being parsed as four flags.
+// shortFlag returns the error message for a flag with a single dash. Flags used to have a single dash, as in Go, so for
+// -json, the message suggests --json rather than complaining about a flag -j.
 func shortFlag(cmd *cobra.Command, word string) string {
 	long, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	if cmd.Flags().Lookup(long) != nil {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// systemClock implements politehttp.Clock using the system clock. All packages below cmd get the time from it.
+// systemClock implements politehttp.Clock using the system clock. The other packages get the time from it.
 type systemClock struct{}
 
 // Now returns the time.

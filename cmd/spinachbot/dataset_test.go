@@ -87,7 +87,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 			t.Errorf("verify %s: %d %s %s", what, code, out, errs)
 		}
 	}
-	// Any graph in the registry can be used; this one is the library, which has none of the items.
+	// Any graph in the registry can be used; the library has none of the items.
 	graph := "graphs: {library: {endpoint: \"" + libraryServer(t) + "\", statements: wikibase}}"
 	kgFile := filepath.Join(dir, "graphs.yaml")
 	if err := os.WriteFile(kgFile, []byte(graph), 0o600); err != nil {
@@ -101,7 +101,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 		!strings.Contains(errs, `there is no graph "nope"`) {
 		t.Errorf("verify on no graph: %d %s", code, errs)
 	}
-	// A query that no longer returns any rows causes exit status 1.
+	// If a query no longer returns any rows, the exit status is 1.
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	}
 }
 
-// An interrupted verification continues where it stopped, and its report is the same as without the interruption.
+// An interrupted verification continues where it stopped, and its report is the same as that of an uninterrupted one.
 func TestDatasetVerifyResumes(t *testing.T) {
 	dir := annotated(t)
 	name := filepath.Join(dir, "report.jsonl")

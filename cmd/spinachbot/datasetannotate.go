@@ -83,7 +83,7 @@ name. docs/annotating.md explains the work.`,
 	})
 }
 
-// annotating opens the files and the store with which the annotation page serves a harvest's folder. The caller must
+// annotating opens the files and the store that the annotation page needs to serve a harvest's folder. The caller must
 // close the store.
 func annotating(ctx context.Context, lg *slog.Logger, e *env, cfg *config.Config, graphName, dir string) (web.Options,
 	*store.Store, error) {

@@ -135,8 +135,8 @@ type reportLine struct {
 }
 
 // resume opens an existing report, counts its lines, and returns the remaining checks. A line that was cut off is
-// removed. If the report has a summary, and thus is complete, or is about other items, resume leaves the file
-// unchanged.
+// removed. If the report is about other items, or has a summary and is therefore complete, resume returns an error and
+// leaves the file unchanged.
 func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

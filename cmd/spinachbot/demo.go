@@ -129,7 +129,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 }
 
 // forumAndLedger returns an error if the ledger in a data folder belongs to a forum that no longer exists, because the
-// bot would consider every request on a new forum answered.
+// bot would then treat every request on a new forum as already answered.
 func forumAndLedger(dir string) error {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))

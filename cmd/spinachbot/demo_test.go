@@ -205,7 +205,8 @@ func TestTornTrajectoryIsShown(t *testing.T) {
 	}
 }
 
-// With the ledger of a forum that no longer exists, the bot would consider every request on a new forum answered.
+// With the ledger of a forum that no longer exists, the bot would treat every request on a new forum as already
+// answered.
 func TestDemoRefusesALedgerWithoutItsForum(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, ledgerFile), nil, 0o600); err != nil {

@@ -136,7 +136,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		} else if err != nil {
 			return fail(e, err)
 		}
-		defer func() { _ = release() }() // the operating system releases the lock in any case
+		defer func() { _ = release() }() // the operating system releases the lock anyway
 		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, opts: opts, items: items, chosen: chosen,
 			hash: hash}
 		defer s.close()

@@ -357,7 +357,7 @@ func (s *evalSession) openLessons() (err error) {
 	return s.flags.examples.learned(s.book)
 }
 
-// describeNotes adds the notes that may be shown to the settings.
+// describeNotes adds to the settings the notes that may be shown.
 func (s *evalSession) describeNotes() error {
 	if s.opts.Preset.Notes.N == 0 {
 		return nil

@@ -124,7 +124,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 	})
 }
 
-// advice explains how to provide what eval score lacks for scoring a file.
+// advice explains how to provide what eval score still needs to score a file.
 var advice = map[scorefile.Need]string{
 	scorefile.NeedGold:    "specify --gold FILE",
 	scorefile.NeedRows:    "add --results FILE, --kg NAME or --data FILE to get them",

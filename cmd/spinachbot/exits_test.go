@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// All commands exit with the same status if a file is missing, and with the same status if its content is invalid.
+// All commands exit with one status if a file is missing and with another if its content is invalid.
 func TestFileStatuses(t *testing.T) {
 	t.Chdir(mistakeFolder(t))
 	if err := os.Mkdir("annotated", 0o700); err != nil {
@@ -63,7 +63,7 @@ func TestFileStatuses(t *testing.T) {
 	}
 }
 
-// If nothing listens at the wiki's address, the command reports that immediately and exits with the status for a failed
+// If nothing is listening at the wiki's address, the command says so immediately and exits with the status for a failed
 // service.
 func TestNoWiki(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// mistakeFiles are the files in the working directory of the commands.
+// mistakeFiles are the files in the directory in which the mistakes run.
 var mistakeFiles = map[string]string{
 	"empty.json":     "",
 	"binary.bin":     "\x7fELF\x02\x01\x00\x00\xff\xfe",

@@ -138,7 +138,7 @@ func TestHarvestMisuse(t *testing.T) {
 }
 
 // If everything runs on one machine, CONTACT need not be set. In that case, external shorteners are not called, and
-// their links wait.
+// their links are left for a later harvest.
 func TestHarvestWithoutContact(t *testing.T) {
 	environ, dir := harvestWorld(t), t.TempDir()
 	environ[2] += ",w.wiki"

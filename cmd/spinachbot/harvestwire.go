@@ -75,8 +75,8 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	for _, h := range hosts {
 		local = local && isLoopback("http://"+h)
 	}
-	// If everything else is on this machine, CONTACT need not be set, and external shorteners are not called, so their
-	// links wait.
+	// If everything else is on this machine, CONTACT need not be set, but then external shorteners are not called, and
+	// their links are left for a later harvest.
 	mute := !local && cfg.Contact == "" && isLoopback(cfg.WikiAPI) && isLoopback(cfg.SPARQLEndpoint)
 	if mute {
 		hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return !isLoopback("http://" + h) })

@@ -28,7 +28,7 @@ const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT), embedded (the
 // graphsUsage is the help text for --kg in commands in which a question may use several graphs.
 const graphsUsage = graphUsage + "; several, separated by commas, for presets that can use them"
 
-// graphFlag declares --kg. Its value is checked after the settings, which may define more graphs, have been read.
+// graphFlag declares --kg. The value is checked after the settings are read, since they may define more graphs.
 func (c *cmdline) graphFlag(p *string, value, usage string) {
 	c.fs.StringVar(p, "kg", value, usage)
 	c.complete("kg", func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {

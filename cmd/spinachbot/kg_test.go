@@ -117,7 +117,7 @@ func TestKG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	damaged[len(damaged)/3] ^= 1 // in a section, not in the directory
+	damaged[len(damaged)/3] ^= 1 // in a section, not in the file's directory
 	if err := os.WriteFile("damaged.idx", damaged, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestWrongKGFile(t *testing.T) {
 	}
 }
 
-// TestOpenGraphs opens several graphs, each with its capabilities.
+// TestOpenGraphs checks that each of several opened graphs has all of its parts.
 func TestOpenGraphs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)

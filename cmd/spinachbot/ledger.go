@@ -41,7 +41,7 @@ func hasLedger(cfg *config.Config) bool {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(cfg.DataDir, ledgerFile))
-	return !errors.Is(err, fs.ErrNotExist) // an unreadable file also exists
+	return !errors.Is(err, fs.ErrNotExist) // if it cannot be read, it still exists
 }
 
 func ledgerCommand(e *env) *cobra.Command {
@@ -120,7 +120,7 @@ func ledgerRetryCommand(e *env) *cobra.Command {
 	})
 }
 
-// change sets up a command that makes a change to each of the given entries.
+// change sets up a command that changes each of the given entries.
 func (c *cmdline) change(verb bot.Act, do func(context.Context, *ledger, string) (*bot.Entry, error)) *cobra.Command {
 	c.cmd.ValidArgsFunction = c.completeEntries(verb.On()...)
 	return c.command(func(ctx context.Context, args []string) int {
@@ -288,7 +288,7 @@ func stateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// completeStates completes state names, even after a comma.
+// completeStates completes state names in a comma-separated list.
 func completeStates(_ *cobra.Command, _ []string, given string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	before := given[:strings.LastIndexByte(given, ',')+1]
 	var out []cobra.Completion

@@ -53,8 +53,8 @@ func ledgerDigestCommand(e *env) *cobra.Command {
 	})
 }
 
-// spentLately describes the total cost of recent days and the daily limit. Days start at midnight UTC; the first day
-// counts in full.
+// spentLately describes the total cost of recent days and the daily limit. Days start at midnight UTC; the whole first
+// day is included.
 func spentLately(ctx context.Context, st *store.Store, cfg *config.Config, now time.Time, days int) (string, error) {
 	usd := 0.0
 	for i := range days + 1 {

@@ -197,8 +197,8 @@ type usageError struct{ error }
 // Unwrap returns the underlying error.
 func (u usageError) Unwrap() error { return u.error }
 
-// unopened reports whether a file or folder is missing, is of the wrong kind, or may not be opened or created, which
-// means that an argument or a setting specifies the wrong one. It does not cover errors in a file's content.
+// unopened reports whether err means that an argument or a setting names the wrong file or folder: one that is missing,
+// is of the wrong kind, or may not be opened or created. It does not cover errors in a file's content.
 func unopened(err error) bool {
 	for _, why := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR} {
 		if errors.Is(err, why) {

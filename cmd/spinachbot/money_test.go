@@ -42,8 +42,8 @@ func dearModel(t *testing.T) string {
 	return s.URL + "/v1"
 }
 
-// If the daily budget is used up in the middle of a request, the request waits for the next day, even if requests also
-// have a separate limit.
+// If the daily budget is used up in the middle of a request, the request waits for the next day, even if there is also
+// a limit per request.
 func TestDayMoneyUsedUpInTheMiddleOfARequest(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	environ := []string{"DATA_DIR=" + data, "OPENAI_BASE_URL=" + dearModel(t), "OPENAI_MODEL=scripted",

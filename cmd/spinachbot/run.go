@@ -516,9 +516,9 @@ func wireParts(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *sto
 }
 
 // toolsMayPost reports whether replies may be posted through DiscussionTools, which does not support a base revision.
-// It must therefore be certain that late requests are rejected: there may be only one process, and the wiki rejects a
-// request whose session has ended or, with OAuth 1.0a, whose signature is more than five minutes old. A request with an
-// OAuth 2 token never expires.
+// This is safe only if late requests are certain to be rejected: there must be only one process, and the wiki must
+// reject a request whose session has ended or, with OAuth 1.0a, whose signature is more than five minutes old. A
+// request with an OAuth 2 token never expires.
 func toolsMayPost(cfg *config.Config) bool {
 	return cfg.DiscussionTools == "on" && cfg.DatabaseURL == "" && cfg.OAuth2Token.Reveal() == ""
 }
@@ -577,8 +577,8 @@ func watch(ctx context.Context, lg *slog.Logger, step func(context.Context) erro
 	return nil
 }
 
-// oneAtATime returns a function that runs a job unless its previous run is still in progress. It logs errors, so that
-// the bot continues.
+// oneAtATime returns a function that runs a job unless its previous run is still in progress. The function logs errors
+// and panics, so the bot continues.
 func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
 	var turn sync.Mutex
 	return func() {

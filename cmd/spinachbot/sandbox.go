@@ -120,9 +120,8 @@ func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
-// sandboxParallel is the maximum number of queries that the sandbox runs at once. The graph divides its memory among
-// them, and small queries get their share however many greedy queries there are, so a low limit is not needed to
-// protect small queries.
+// sandboxParallel is the maximum number of queries that the sandbox runs at once. It can be high because the graph
+// divides its memory among the queries, and small queries get their share no matter how many large ones there are.
 const sandboxParallel = 128
 
 func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {

@@ -15,8 +15,8 @@ import (
 const picturesFolder = "pictures"
 
 // picturesFrom returns the base URL of the pictures that results refer to, or "" for no pictures. A local graph may be
-// private or part of a trial without a network, so for a local graph, nothing is requested from Wikimedia Commons
-// unless the settings allow it.
+// private or used without a network, so nothing is requested from Wikimedia Commons for it unless the settings allow
+// that.
 func picturesFrom(cfg *config.Config) string {
 	switch {
 	case cfg.PicturesURL == config.Off || cfg.PicturesURL == "" && isLoopback(cfg.SPARQLEndpoint):

@@ -108,7 +108,7 @@ func TestSoak(t *testing.T) {
 	flat(t, rows)
 }
 
-// soaked is the measurement after a quarter.
+// soaked is a measurement taken after a quarter of the run.
 type soaked struct {
 	answered, heap, rss, goroutines, files int
 	disk, perRequest                       int64

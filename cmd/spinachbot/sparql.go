@@ -42,7 +42,7 @@ func sparqlCommandWith(e *env, source tool.LabelSource) *cobra.Command {
 		sparqlCheckCommand(e), sparqlFormatCommand(e, source), sparqlRewriteCommand(e), sparqlExplainCommand(e, source))
 }
 
-// newSPARQL declares a subcommand with the flags that all subcommands have.
+// newSPARQL declares a subcommand with the flags that all subcommands share.
 func newSPARQL(e *env, action, short, doc string, source tool.LabelSource) (*cmdline, *tool.Run) {
 	c := newCmdline(e, action+" [flags] [FILE]...", short, doc+"\n\n"+sparqlDoc)
 	r := &tool.Run{Action: action, Source: tool.Cached(source), Stdin: e.stdin, Out: bufio.NewWriter(e.stdout),

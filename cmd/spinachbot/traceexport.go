@@ -92,7 +92,7 @@ func unread(e *env, files []string) int {
 	return exitOK
 }
 
-// each checks the flags of a format that includes every run unchanged.
+// each checks the flags for a format in which every run is written unchanged.
 func (f *trainingFlags) each() error {
 	if *f.several || *f.minF1 != 0 || *f.license != "" || *f.name != "" || len(f.not) > 0 {
 		return fmt.Errorf("--as %s writes every run unchanged: omit --several, --min-f1, --license, --name and --not",

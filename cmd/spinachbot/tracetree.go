@@ -59,7 +59,7 @@ and counted. The trajectory is found as by trace show.`, config.Data)
 	})
 }
 
-// readTrace reads the trajectory that name refers to. A torn last line is reported on standard error.
+// readTrace reads the trajectory that name refers to. An incomplete last line is reported on standard error.
 func readTrace(e *env, command, dataDir, name string) ([]event.Event, error) {
 	in, source, err := openTrace(e, dataDir, name)
 	if err != nil {

@@ -30,7 +30,7 @@ const programName = "SpinachBot"
 // randomUint64 is the program's source of randomness.
 func randomUint64() uint64 {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails: it ends the program
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never returns an error; it ends the program instead
 	return binary.LittleEndian.Uint64(b[:])
 }
 

@@ -22,8 +22,8 @@ type Agreement struct {
 
 // Agree computes observed agreement and Cohen's kappa (J. Cohen, A coefficient of agreement for nominal scales,
 // Educational and Psychological Measurement 20, 1960): kappa = (po - pe) / (1 - pe), where po is the fraction of equal
-// verdicts, and pe is the sum, over all verdicts, of the product of the fractions in which the two annotators used that
-// verdict.
+// verdicts, and pe is the sum, over all verdicts, of the product of the two annotators' fractions of candidates with
+// that verdict.
 func Agree(a, b string, table [3][3]int) Agreement {
 	out := Agreement{A: a, B: b, Table: table}
 	var rows, columns [3]int
@@ -81,7 +81,7 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	return out
 }
 
-// FirstVerdicts returns the verdicts that count for agreement, by candidate and annotator. For each annotator, this is
+// FirstVerdicts returns the verdicts used to measure agreement, by candidate and annotator. For each annotator, this is
 // the last verdict given while no other verdict on the candidate was visible ([Case.Visible]): before both this
 // annotator and another had given one, before two others had given theirs, and before the case was resolved. A later
 // decision is not an independent judgment, whether or not its author saw the others.

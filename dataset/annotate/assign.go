@@ -59,7 +59,7 @@ func Assign(cases []Case, have Assignment, people []string, overlap int) Assignm
 type Pace struct {
 	Name     string
 	Assigned int
-	Done     int     // number of finished candidates among those assigned
+	Done     int     // assigned candidates that the annotator has finished
 	Week     int     // candidates judged in the last seven days, assigned or not
 	PerDay   float64 // in that week
 	Days     int     // days required for the remaining candidates at this pace; -1 if unknown

@@ -34,7 +34,7 @@ type Refusal string
 // Error returns the message for the annotator.
 func (r Refusal) Error() string { return string(r) }
 
-// The refusals. The page shows them in the reader's language.
+// The refusals. The page shows a refusal in the reader's language.
 const (
 	RefusedEmptied   Refusal = "You have kept this with a question: write the new one, or change the verdict. The old question stays until then."
 	RefusedSkip      Refusal = "A comparison cannot be skipped: go to another one with j."

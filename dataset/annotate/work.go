@@ -30,7 +30,7 @@ type Work struct {
 	Updated time.Time `json:"updated,omitzero"`
 }
 
-// HasVerdict reports whether the work is decided: include, modify, or exclude.
+// HasVerdict reports whether the work has a verdict other than skip: include, modify, or exclude.
 func (w *Work) HasVerdict() bool { return decided(w.Verdict) }
 
 // Keeps reports whether the verdict makes the candidate an item.
@@ -90,7 +90,7 @@ const (
 	Resolved  State = "resolved"  // agreement confirmed or dispute resolved
 )
 
-// Case is a candidate with all work on it, created by [NewCase].
+// Case is a candidate with all of the annotators' work on it, created by [NewCase].
 type Case struct {
 	Candidate  *dataset.Candidate
 	Works      []Work   // the annotators' works: works with a verdict come first, in the order of their verdicts
@@ -153,7 +153,7 @@ func (c *Case) Of(annotator string) *Work {
 	return nil
 }
 
-// State returns the progress of the case. It compares queries, which is slow, only once.
+// State returns the progress of the case. It caches the result, because comparing queries is slow.
 func (c *Case) State() State {
 	if c.state == "" {
 		c.state = c.findState()

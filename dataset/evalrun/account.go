@@ -15,8 +15,8 @@ import (
 
 // Account tracks the cost of a run across all its sessions and rejects any call that could exceed the run's limit. It
 // is an [llm.DayStore] that wraps the store of the daily costs. Each reservation of a call's maximum cost, and each
-// correction, is a line in spent.jsonl, so that no cost is lost in a crash. Calls cut off by a crash remain booked at
-// that cost.
+// correction, is a line in spent.jsonl, so that no cost is lost in a crash. Calls cut off by a crash remain charged at
+// their maximum cost.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; no limit if 0
@@ -33,7 +33,7 @@ type Account struct {
 // the run's name.
 func (a *Account) Share(store llm.DayStore, run string) { a.all, a.run = store, run }
 
-// shared books u on the account shared by all processes. A reservation that exceeds the limit is reverted.
+// shared charges u to the account shared by all processes. A reservation that exceeds the limit is reverted.
 func (a *Account) shared(ctx context.Context, u llm.Usage, reservation bool) error {
 	if err := a.all.AddSpent(ctx, a.run, u); err != nil || !reservation || a.limit <= 0 {
 		return err
@@ -58,7 +58,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 	path := folder(dir).path(spentFile)
 	err := readLines(path, func(_ int, text []byte) error {
 		var u llm.Usage
-		if json.Unmarshal(text, &u) == nil { // skip a line torn by a crash; it is the last line of its session
+		if json.Unmarshal(text, &u) == nil { // skip a line that a crash cut off
 			a.sum.Add(u)
 		}
 		return nil
@@ -76,7 +76,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 // Close closes the file.
 func (a *Account) Close() error { return a.file.Close() }
 
-// Sum returns the cost of the run, including calls in progress at their maximum cost.
+// Sum returns the cost of the run, with calls in progress charged at their maximum cost.
 func (a *Account) Sum() llm.Usage {
 	a.mu.Lock()
 	defer a.mu.Unlock()

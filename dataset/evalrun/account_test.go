@@ -14,7 +14,7 @@ import (
 )
 
 // The account rejects calls that could exceed the limit, always accepts corrections, and keeps its total across
-// sessions, even after a torn line.
+// sessions, even after an incomplete line.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,7 +17,7 @@ import (
 // skipped is the reason given for an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item. If a service fails, it retries the item until the given time, when the item ends with
+// ask asks one item. If a service fails, ask tries again until the given time, then ends the item with
 // [agent.OutOfTime]. An error stops the run, and the item counts as not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}

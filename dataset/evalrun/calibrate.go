@@ -38,7 +38,8 @@ type CoveragePoint struct {
 
 const calibrationBins = 10
 
-// Calibrate compares the agent's confidence with its results under a metric. Items with service failures are omitted.
+// Calibrate compares the agent's confidence with its results according to a metric. Items with service failures are
+// omitted.
 func (r *RunData) Calibrate(metric string) Calibration {
 	var c Calibration
 	var conf, right, f1 []float64

@@ -57,7 +57,7 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 		Of: requestHash(req)}, nil
 }
 
-// requestHash returns a hash that identifies a request, so that the model judges again after the answer or prompt
+// requestHash returns a hash that identifies a request, so that the model is asked again if the answer or the prompt
 // changes.
 func requestHash(req llm.Request) string {
 	said := Settings{}
@@ -72,14 +72,15 @@ type Verdicts map[string]Verdict
 
 const classesFile = "classes.jsonl"
 
-// Judge classifies the errors in a run by a metric. With a model, it asks once per wrong answer and keeps the result in
-// the run's folder. If an item has no answer, the model has nothing to compare, so the rules' class is kept.
+// Judge classifies the run's wrong answers, as determined by a metric. With a model, it asks once per wrong answer and
+// keeps the result in the run's folder. If an item has no answer, the model has nothing to compare, so the rules' class
+// is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}
 	path := folder(r.Dir).path(classesFile)
 	if m != nil {
-		// If the file is missing or torn, the only cost is additional calls.
+		// If the file is missing or incomplete, the model is merely asked again.
 		_ = readLines(path, func(_ int, text []byte) error {
 			var v Verdict
 			if json.Unmarshal(text, &v) == nil {

@@ -14,7 +14,7 @@ import (
 type Comparison struct {
 	Metric string       `json:"metric"` // metric by which pairs are compared
 	Runs   []RunSummary `json:"runs"`
-	// number of items that are in the averages of all runs and had no service failures; all figures are over these items
+	// number of items that are in the averages of all runs and had no service failures; all figures cover only these items
 	Common  int       `json:"common"`
 	LeftOut []LeftOut `json:"left_out"` // items that are not common
 	// common items whose gold results differ between the runs because the graph changed between their snapshots
@@ -29,8 +29,8 @@ type RunSummary struct {
 	Settings Settings `json:"settings"`
 	Items    int      `json:"items"`
 	Failed   int      `json:"failed"` // items that failed because of a service, out of all items
-	// Scores are over the common items. WithFailures also includes items that are not common solely because a service
-	// failed in some run; this run's failures count as 0.
+	// Scores cover the common items. WithFailures also includes items that are not common solely because a service failed
+	// in some run; this run's failures count as 0.
 	Scores  []MetricSummary `json:"scores"`
 	Steps   float64         `json:"steps"`
 	Seconds float64         `json:"seconds"`
@@ -188,7 +188,7 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 const (
 	notRun        = "not_run"
 	serviceFailed = "service_failed"
-	// an item with the same ID in a different benchmark: both the question and the gold query differ
+	// an item from a different benchmark with the same ID: both the question and the gold query differ
 	otherItem = "other_item"
 )
 

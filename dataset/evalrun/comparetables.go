@@ -9,7 +9,7 @@ import (
 )
 
 // Tables returns the comparison's tables: runs, pairs, combinations, and, for each pair, the items with the largest
-// differences. The items argument limits their number.
+// differences. Each list has at most the given number of items.
 func (c *Comparison) Tables(items int) []Table {
 	out := []Table{c.runTable()}
 	if c.Common > 0 {

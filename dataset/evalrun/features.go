@@ -55,7 +55,7 @@ func termID(t *sparql.Term) string {
 // classProperties are "instance of" and "subclass of".
 var classProperties = []string{"P31", "P279"}
 
-// classPath reports whether a path consists only of these properties.
+// classPath reports whether a path consists only of classProperties.
 func classPath(p *sparql.Path) bool {
 	if p.Kind == sparql.PathTerm {
 		return slices.Contains(classProperties, termID(p.Term))

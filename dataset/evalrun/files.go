@@ -91,13 +91,13 @@ func (d folder) sweep() {
 	for _, sub := range []string{".", goldDir, itemsDir} {
 		left, _ := filepath.Glob(d.path(sub, ".new-*")) // the pattern is valid
 		for _, path := range left {
-			_ = os.Remove(path) // the next sweep removes it
+			_ = os.Remove(path) // if this fails, the next sweep removes it
 		}
 	}
 }
 
-// freshTrajectory returns the path for a new trajectory of the item, after renaming any existing one. All are kept, and
-// the last has the item's own name.
+// freshTrajectory returns the path for a new trajectory of the item, after renaming any existing one. All are kept; the
+// latest has the item's own name.
 func (d folder) freshTrajectory(name string) (string, error) {
 	path := d.path(trajDir, name+".jsonl")
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

@@ -24,7 +24,7 @@ type goldFile struct {
 	GoldMeta
 }
 
-// gold runs an item's gold query and keeps its result. A benchmark without the query may contain the result. gold
+// gold runs an item's gold query and keeps its result. The benchmark may contain the result instead of the query. gold
 // retries failures of the graph's service. A persistent failure is reported in this session's results but not stored,
 // so that the next session tries again.
 func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/job"
 )
 
-// An item that exceeds the item time limit ends with a timeout, whether in a single attempt or because of the waits
-// between attempts. This is not a failure: the item is not asked again, and the other items are asked.
+// An item that exceeds the item time limit ends with a timeout, whether the time was spent in a single attempt or
+// waiting between attempts. This is not a failure: the item is not asked again, and the other items still are.
 func TestItemTime(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -65,7 +65,7 @@ func TestInterruptedIsNotLate(t *testing.T) {
 	}
 }
 
-// Without an item time limit, an item may take as long as all of its attempts together.
+// Without an item time limit, an item may take as long as all of its attempts may take together.
 func TestDeadlineOfItems(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 type Lessons struct {
 	Examples []confidence.Example
 	Silent   int // runs that did not answer a scorable question
-	Without  int // answers whose trajectories have no features because they are torn or from older versions
+	Without  int // answers whose trajectories have no features because they are incomplete or from older versions
 }
 
 // Learn adds the runs in a folder. An answer is correct if its exact match by the metric is 1. Items that cannot be

@@ -105,7 +105,7 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	if err != nil {
 		return nil, err
 	}
-	var last Summary // a missing or torn summary is ignored
+	var last Summary // a missing or damaged summary is ignored
 	if ok, err := d.readJSON(&last, SummaryFile); ok && err == nil {
 		r.NotAsked = last.Missing
 	}

@@ -18,7 +18,7 @@ type Parting struct {
 	SameAction bool `json:"same_action,omitempty"`
 }
 
-// maxCall is the maximum number of characters shown of a step.
+// maxCall is the maximum number of characters of a step that are shown.
 const maxCall = 120
 
 // stepsOf lists the executed steps, including those that were later rolled back.

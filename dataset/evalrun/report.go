@@ -22,7 +22,7 @@ type Report struct {
 	Comparison *Comparison // nil for one run
 }
 
-// RunReport is a run with all figures that the report shows about it.
+// RunReport is a run with all the figures that the report shows.
 type RunReport struct {
 	*RunData
 	Summary     *Summary
@@ -36,8 +36,8 @@ type RunReport struct {
 	color       int
 }
 
-// NewReport computes a report on the runs. If model is not nil, it is asked for the error classes. If it fails, the
-// rules' classes are kept and the error is returned with a valid report. rng draws the bootstrap samples.
+// NewReport computes a report on the runs. If model is not nil, it is asked for the error classes. If the model fails,
+// the rules' classes are kept and the error is returned with a valid report. rng draws the bootstrap samples.
 func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report,
 	error) {
 	if len(runs) == 0 {
@@ -102,7 +102,8 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
 
-// scoreTables returns tables of every metric without service failures and, if there are any, with them counted as 0.
+// scoreTables returns a table of the scores without service failures and, if there were any failures, a second table
+// that counts them as 0.
 func (r *Report) scoreTables() []Table {
 	served := r.scoreTable("Scores", func(m *MetricSummary) Means { return m.Means })
 	for _, run := range r.Runs {

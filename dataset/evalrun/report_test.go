@@ -179,7 +179,7 @@ func TestRanked(t *testing.T) {
 	}
 }
 
-// The bins are the same as in the paper: the bins in table 5, and ten equal-width bins for tables 10 and 11.
+// The bins are the paper's: those in table 5, and ten equal-width bins for tables 10 and 11.
 func TestBins(t *testing.T) {
 	for n, want := range map[int]string{0: "0–2", 2: "0–2", 3: "3–5", 5: "3–5", 8: "6–8", 14: "12–14", 15: "15+",
 		40: "15+"} {

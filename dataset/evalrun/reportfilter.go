@@ -20,7 +20,7 @@ type pageFilter struct {
 // pageChoice is a choice in a filter. Class is the CSS class of its option, such as k-2.
 type pageChoice struct{ Class, Text string }
 
-// pageState is the outcome of an item in a run by one metric.
+// pageState is the outcome of an item in a run according to one metric.
 type pageState struct {
 	Class string // CSS class of the metric, such as m-0
 	State string
@@ -124,7 +124,7 @@ func states(n int, runs []pageItem) (out string) {
 	return out
 }
 
-// statesOf returns an item's outcome by each metric; the item is nil if the run does not contain it.
+// statesOf returns an item's outcome according to each metric; the item is nil if the run does not contain it.
 func statesOf(it *ItemData, measures []string) (out []pageState) {
 	for i, m := range measures {
 		p := pageState{Class: fmt.Sprintf("m-%d", i), State: absent, Word: "not asked"}

@@ -429,7 +429,7 @@ const absent = "absent"
 // States lists item states, worst first.
 var States = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
 
-// State returns the item's outcome by a metric, as one of [States] and as text.
+// State returns the item's outcome according to a metric, both as one of [States] and as text.
 func (i *ItemData) State(metric string) (state, word string) {
 	s, scored := i.Score(metric)
 	switch {

@@ -59,7 +59,7 @@ type Failure struct {
 	Message string `json:"message"`
 }
 
-// The kinds of failures that are not answers by the agent.
+// The kinds of failures that are not the agent's.
 const (
 	ModelService = "model"    // the model's service failed permanently
 	GraphService = "graph"    // the graph's service failed permanently

@@ -31,7 +31,7 @@ type Config struct {
 	Language       string // of the questions; "" to let the model detect it
 	Golden         bool   // show the model the entities in the gold query
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
-	// branching searches continue until an answer has this F1 against gold, by UntilBy; gold is not used if 0
+	// branching searches continue until an answer reaches this F1, as measured by UntilBy; if 0, they do not look at gold
 	UntilF1 float64
 	UntilBy string // name of the metric
 
@@ -62,7 +62,7 @@ var (
 const maxInRow = 10
 
 // Run completes a run and assembles its files. Items that had a service failure in an earlier session are asked again.
-// The summary covers all items that are done. It is returned even if there is an error: the error of ctx, [ErrBudget],
+// The summary covers all items that are done. Run returns it even with an error, which is ctx's, [ErrBudget],
 // [ErrServiceDown], or a disk error.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)
@@ -88,8 +88,8 @@ type runner struct {
 	watch   watching
 }
 
-// work asks the remaining items, Jobs at a time, in the benchmark's order. Any error stops all work, except that if the
-// budget is spent, items in progress may finish, since they are already paid for.
+// work asks the remaining items, Jobs at a time, in the benchmark's order. Any error stops all work, but when the
+// budget is spent, items in progress may still finish, since they are already paid for.
 func (r *runner) work(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -71,8 +71,8 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// A run that is interrupted at any item and asks any number of items at once produces the same results as an
-// uninterrupted run. No finished item is asked again.
+// A run produces the same results no matter where it is interrupted and how many items it asks at once. No finished
+// item is asked again.
 func TestRunResumes(t *testing.T) {
 	t.Parallel()
 	items := bench(mixed...)

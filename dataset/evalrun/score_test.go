@@ -59,8 +59,7 @@ func TestReportOfNothing(t *testing.T) {
 	r.WriteLaTeX(&b)
 }
 
-// Interrupted scoring returns no scores, because figures from an incomplete search would look like figures from a
-// complete search.
+// Interrupted scoring returns no scores, because they would look like the scores from a complete search.
 func TestMetricsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -35,7 +35,7 @@ type Queue interface {
 type Shared struct {
 	Queue  Queue
 	Run    string        // name of the run; the same for all processes
-	Holder string        // a name that no other process has ever had
+	Holder string        // a name that no other process has ever used
 	Lease  time.Duration // how long other processes wait for the items of a process that has died
 	Poll   time.Duration // how often to check for items while other processes work on the rest
 }

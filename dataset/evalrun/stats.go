@@ -50,7 +50,7 @@ func percentile(sorted []float64, p float64) float64 {
 
 // McNemar returns the two-sided p-value of McNemar's exact test (1947): of the b + c items that only one of two systems
 // gets right, the first system gets b right. Under the null hypothesis, b is binomial with probability 1/2; the smaller
-// tail counts twice. The p-value is 1 if no item distinguishes the systems.
+// tail is doubled. The p-value is 1 if no item distinguishes the systems.
 func McNemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
 	logFactorial := func(m int) float64 { v, _ := math.Lgamma(float64(m) + 1); return v }
@@ -93,10 +93,10 @@ func MDE(n int, discordant func(d float64) float64) float64 {
 	return high
 }
 
-// Planned returns the fraction of items on which a system with the given exact match disagrees with a better system, if
-// only the exact matches are known: it assumes that correct answers correlate with φ = 0.6. The SPINACH paper (appendix
-// C.2, after Card et al. 2020) reports 9.0 points for its 155 items without stating the assumed agreement; this
-// correlation yields that figure.
+// Planned returns the fraction of items on which a system with the given exact match disagrees with a better system. It
+// is used when only the exact matches are known, and assumes that correct answers correlate with φ = 0.6. The SPINACH
+// paper (appendix C.2, after Card et al. 2020) reports 9.0 points for its 155 items without stating the assumed
+// agreement; this correlation yields that figure.
 func Planned(em float64) func(d float64) float64 {
 	const phi = 0.6
 	return func(d float64) float64 {

@@ -26,7 +26,7 @@ type Summary struct {
 	Repairs   map[string]int  `json:"repairs"`        // turns that had to be repaired, by error
 	Incidents int             `json:"incidents"`      // failed service calls after which the agent continued
 	Retried   int             `json:"retried"`        // attempts with a service failure
-	Usage     llm.Usage       `json:"usage"`          // usage of the attempts that count
+	Usage     llm.Usage       `json:"usage"`          // usage of attempts without service failures
 	Lost      llm.Usage       `json:"lost"`           // usage of attempts with service failures
 	Seconds   float64         `json:"seconds_mean"`   // per item
 	Snapshot  [2]string       `json:"gold_snapshots"` // first and last times that gold queries were run, RFC 3339
@@ -178,8 +178,8 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// percent formats a fraction as a percentage without a sign, such as 69.54, as is customary in this field's tables, or
-// as a dash if v is nil.
+// percent formats a fraction as a percentage without a percent sign, such as 69.54, as is customary in tables of
+// scores. If v is nil, it returns a dash.
 func percent(v *float64) string {
 	if v == nil {
 		return "–"

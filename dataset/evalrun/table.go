@@ -43,8 +43,8 @@ type number struct {
 	text  string
 }
 
-// ranked returns a column's cells with the best and second best marked. Equal figures share a rank. In a column with
-// only one figure, that figure is not marked.
+// ranked returns a column's cells with the best and second best marked. Equal figures share a rank. A column's only
+// figure is not marked.
 func ranked(column []number, higherIsBetter bool) []Cell {
 	var values []float64
 	for _, n := range column {

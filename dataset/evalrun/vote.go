@@ -28,7 +28,7 @@ func resultKey(raw json.RawMessage) string {
 		var cells []string
 		for name, cell := range row {
 			if !bare || !isLabel(name) {
-				cells = append(cells, string(cell)) // all results were written by one program, with keys in the same order
+				cells = append(cells, string(cell)) // the same program wrote all results, so keys are in the same order
 			}
 		}
 		slices.Sort(cells)

@@ -189,7 +189,7 @@ func IsRun(dir string) bool {
 	return err == nil && st.Mode().IsRegular()
 }
 
-// Changed returns the time of the last change to the run, or the zero time if there are no changes.
+// Changed returns the time of the last change to the run, or the zero time if the folder contains no run.
 func Changed(dir string) (at time.Time) {
 	for _, name := range []string{RunFile, WatchFile, ResultsFile} {
 		if st, err := os.Stat(filepath.Join(dir, name)); err == nil && st.ModTime().After(at) {

@@ -95,7 +95,7 @@ func readable(query string) bool {
 	return err == nil
 }
 
-// maxRequest is the maximum number of characters used and shown of a discussion's first comment.
+// maxRequest is the maximum number of characters of a discussion's first comment that are used and shown.
 const maxRequest = 1000
 
 // AddCandidate adds a harvest's candidate if it is staged and its query returned rows.
@@ -193,7 +193,7 @@ func (p *Pool) find(ctx context.Context, q event.ExampleQuery, out func(*doc) bo
 	return p.page(order, q, out), nil
 }
 
-// page returns a page of an ordered list. Among examples with the same query, only the first counts.
+// page returns a page of an ordered list. Among examples with the same query, only the first is used.
 func (p *Pool) page(order []ranked, q event.ExampleQuery, leave func(*doc) bool) []event.Example {
 	var out []event.Example
 	seen := map[string]bool{}

@@ -252,8 +252,8 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 	return out, LikeWords
 }
 
-// A query is held back whatever its length and the order of its parts. A query with a different meaning is not held
-// back.
+// A query is held back regardless of its length and the order of its parts. A query with a different meaning is not
+// held back.
 func TestSameQueryInAnotherOrder(t *testing.T) {
 	h := Hold([]dataset.Item{item("", "", "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P106 ?job . ?job wdt:P279 wd:Q901 . }")})
 	p := &Pool{}

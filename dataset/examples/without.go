@@ -116,8 +116,8 @@ func contentOf(question string) []string {
 }
 
 // Near returns the reason that a discussion or run is too similar to an item in the set to be learned from, or "" if it
-// is not. This rule is stricter than the rule for showing examples: a rephrased question is also near, and all
-// attempted queries are checked.
+// is not. This rule is stricter than the one for showing examples: a rephrased question is near, too, and all attempted
+// queries are checked.
 func (h *Held) Near(id string, questions, queries []string) Reason {
 	if h.ids[foldID(id)] {
 		return SameID
@@ -176,7 +176,7 @@ func (b *Besides) FindExamples(ctx context.Context, q event.ExampleQuery) ([]eve
 	return b.Pool.find(ctx, q, func(d *doc) bool { return b.Held.why(d) != "" })
 }
 
-// Without returns a copy of the pool without the examples that h holds back, and the number of examples held back by
+// Without returns a copy of the pool without the examples that h holds back, and how many were held back for each
 // reason.
 func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
 	out := &Pool{lg: p.lg, embedder: p.embedder}
@@ -303,7 +303,7 @@ func (o *overlaps[K]) add(set []K) {
 	o.size = append(o.size, len(set))
 }
 
-// has reports whether any added set has a Jaccard similarity of at least least with set.
+// has reports whether any added set's Jaccard similarity to set is least or higher.
 func (o *overlaps[K]) has(set []K, least float64) bool {
 	both := map[int32]int{}
 	for _, k := range set {

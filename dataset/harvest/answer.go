@@ -63,7 +63,7 @@ type answer struct {
 	Disambiguate texts  `json:"disambiguate"`
 }
 
-// findAnswer returns the first JSON object in a string that contains either question.
+// findAnswer returns the first JSON object in a string that has at least one of the questions.
 func findAnswer(text string) (*answer, error) {
 	err := errors.New("the answer contains no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
@@ -86,8 +86,8 @@ func findAnswer(text string) (*answer, error) {
 	return nil, err
 }
 
-// texts is a list of strings. A bare string counts as a list with one element. Other values are dropped so that they do
-// not invalidate the questions.
+// texts is a list of strings. A bare string is read as a list with one element. Other values are dropped so that they
+// do not invalidate the questions.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -29,8 +29,8 @@
 // if the main graph returned no rows and the query's text contains something specific to articles: the class scholarly
 // article (Q13442814), one of a few classes split off with it, or a property such as cites work (P2860) or PubMed ID
 // (P698). The list is in clean.go. If a query that contains one of them returns rows, it is staged with a note that
-// rows may be missing. The query text does not always show that ?x would have been an article; such queries count as
-// empty. If the second endpoint has the whole graph, it is queried before a query is rejected as scholarly.
+// rows may be missing. A query's text does not always show that it is about articles; if it does not, the query is
+// rejected as empty. If the second endpoint has the whole graph, it is queried before a query is rejected as scholarly.
 //
 // Package dataset describes the files that a harvest writes and reads them ([dataset.ReadCandidatesDir],
 // [dataset.ReadResult]).

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// export writes the files from the stored data. They cover all pages, even pages outside the requested months.
+// export writes the files from the stored data. They cover all pages, even those outside the requested months.
 func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	pages, err := h.Store.Pages(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51"
 var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEFORE", "SUBSTR", "ENCODE_FOR_URI",
 	"UCASE", "LCASE", "STR", "STRLANG", "STRDT"}
 
-// charts are the query service views that have axes or nodes. Their content is difficult to request in words.
+// charts are the query service views that have axes or nodes. Their content is hard to ask for in words.
 var charts = []string{"scatterchart", "areachart", "linechart", "barchart", "bubblechart", "dimensions", "graph",
 	"tree", "treemap"}
 

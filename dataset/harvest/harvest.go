@@ -271,7 +271,7 @@ const claimNote = "archive"
 func (h *Harvest) claim() string { return h.o.Wiki + "\n" + h.o.Prefix }
 
 // mine reports whether the store already belongs to this archive. If it belongs to a different archive, mine returns an
-// error: the pages of the other wiki or prefix would count as gone, and everything would be deleted.
+// error: the pages of the other wiki or prefix would be considered gone, and everything would be deleted.
 func (h *Harvest) mine(ctx context.Context) (bool, error) {
 	claim, ok, err := h.Store.Get(ctx, claimNote)
 	if err != nil || !ok || string(claim) == h.claim() {

@@ -324,7 +324,7 @@ func TestSecondEndpoint(t *testing.T) {
 	delete(w.graph.faults, "refuse")
 	w.opts.Retry = true
 	runs := len(w.graph.runs)
-	// these two returned no rows from either endpoint
+	// neither endpoint returned rows for these two
 	if w.mustRun(); len(w.graph.runs) != runs+2 || w.find("Search again").Reason == dataset.Timeout {
 		t.Errorf("ran %q", w.graph.runs[runs:])
 	}
@@ -381,7 +381,7 @@ func TestEmptyListing(t *testing.T) {
 }
 
 // A folder belongs to one archive. An archive on a different wiki or with a different prefix is rejected before
-// anything counts as removed.
+// anything is marked as removed.
 func TestOtherArchive(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

@@ -49,7 +49,7 @@ type linkState struct{ failures map[string]int }
 // run.
 const maxLinkFailures = 3
 
-// resolve requests the short links in a discussion that are not yet known.
+// resolve requests the short links in a discussion whose targets are not yet known.
 func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if h.Links == nil {
 		return false, nil

@@ -21,7 +21,7 @@ type Progress struct {
 }
 
 // pace estimates the remaining time of a run. The estimate is the elapsed time divided by the number of pages worked
-// on, times the number of remaining pages that require work. The current page counts in proportion to its finished
+// on, times the number of remaining pages that require work. The current page is counted in proportion to its finished
 // discussions. Pages without work are excluded, since they cost almost nothing and say nothing about other pages.
 // Whether a page has queries left from an earlier run is known only when it is reached, so the remaining pages are
 // assumed to require work in the same proportion as the pages so far.

@@ -17,9 +17,9 @@ const sampleRows = 20
 
 // HashRows returns a hash of a table's rows as 32 hex digits. Barring SHA-256 collisions, two tables have the same hash
 // if and only if they have the same rows, each the same number of times, in any order. The column order matters; the
-// column names do not. All blank nodes count as equal, since the endpoint chooses their names. The hash is the SHA-256
-// hash of the sorted SHA-256 hashes of the rows, truncated to 16 bytes. A row is encoded as the kind, value, language,
-// and datatype of each cell, each preceded by its length.
+// column names do not. All blank nodes are considered equal, since the endpoint chooses their names. The hash is the
+// SHA-256 hash of the sorted SHA-256 hashes of the rows, truncated to 16 bytes. A row is encoded as the kind, value,
+// language, and datatype of each cell, each preceded by its length.
 func HashRows(t *kg.Table) string {
 	if t.Ask {
 		return rowsHash([][sha256.Size]byte{sha256.Sum256(fmtBool(t.Boolean))})

@@ -182,7 +182,7 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 // or too large on one endpoint is the same on all of them.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
-// mayDoBetter reports whether a failed query is worth another run: it may finish in time now, or a second endpoint may
+// mayDoBetter reports whether a failed query is worth another run: it may now finish in time, or a second endpoint may
 // have been added.
 func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 	return r == dataset.Timeout || r == dataset.Failed || r != "" && otherMayHelp(r) && len(h.Endpoints) > 1

@@ -28,9 +28,9 @@ type Earlier struct {
 //
 // A discussion is a document made of its heading, its request, and the labels of the IDs in its query. Documents are
 // ranked by BM25, with heading words counted twice. Words shorter than two letters, and words that occur in most
-// requests ("list", "query", "please", …), carry no meaning and are left out. A discussion is found only if it shares
-// at least two words with the question and these words make up at least [minCover] of the question's weight, because
-// a wrong link is worse than no link.
+// requests ("list", "query", "please", …), carry no meaning and are ignored. A discussion is found only if it shares at
+// least two words with the question and these words make up at least [minCover] of the question's weight, because a
+// wrong link is worse than no link.
 type Similar struct {
 	docs  []Earlier
 	words bm25.Index
@@ -90,7 +90,7 @@ func stem(w string) string {
 	return w
 }
 
-// Add adds a staged candidate with rows to the index; others are left out.
+// Add adds a staged candidate with rows to the index; it ignores other candidates.
 func (x *Similar) Add(c *dataset.Candidate) {
 	if c.Stage != dataset.Staged || c.Result == nil || c.Result.Rows == 0 {
 		return
@@ -122,7 +122,7 @@ func (x *Similar) Add(c *dataset.Candidate) {
 func (x *Similar) Len() int { return len(x.docs) }
 
 // Find returns the n earlier discussions that are most similar to a question, best first, or fewer if fewer are
-// similar. If several have the same query, it returns the latest one.
+// similar. Of those with the same query, it returns only the latest.
 func (x *Similar) Find(question string, n int) []Earlier {
 	var order []bm25.Match
 	for _, m := range x.words.Rank(tokens(question)) {

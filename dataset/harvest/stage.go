@@ -19,13 +19,14 @@ import (
 type picked struct {
 	index   int // into Queries; -1: none
 	sparql  string
-	reason  dataset.Reason // reason why there is no such query
+	reason  dataset.Reason // why there is no such query
 	detail  string
 	pending bool // the last query is behind a short link that has not been resolved yet
 }
 
 // pick chooses the last-mentioned query that our bot did not post. A short link that does not lead to a query is
-// skipped. If a short link has not been resolved yet, the discussion has to wait, since its query may be the last one.
+// skipped. If a short link has not been resolved yet, the discussion must wait, since the link may be to the query
+// mentioned last.
 func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error) {
 	p := picked{index: -1, reason: dataset.NoQuery}
 	for i := len(d.Queries) - 1; i >= 0; i-- {

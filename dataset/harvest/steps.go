@@ -10,17 +10,18 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Jobs is the queue of a harvest's steps: each page that must be read is a job, together with its queries, until all of
-// it is done. internal/store implements it.
+// Jobs is the queue of a harvest's steps: there is a job for each page that must be read, including its queries.
+// internal/store implements it.
 type Jobs interface {
 	job.Queue
 	// Redo adds the jobs that do not exist yet, and requeues jobs that are done or have failed.
 	Redo(ctx context.Context, jobs []job.Job) error
 	// Jobs lists the requested jobs that are in any of the states.
 	Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error)
-	// Until records the time by which a job must be done, unless an earlier claim has recorded it, and returns it.
+	// Until records the time by which a job must be done, unless an earlier claim has already done so, and returns the
+	// recorded time.
 	Until(ctx context.Context, c *job.Claim, deadline time.Time) (time.Time, error)
-	// Later returns a job to the queue and delays it until the given time. The attempt counts.
+	// Later returns a job to the queue and delays it until the given time. The attempt is counted.
 	Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error
 	// Finish ends a job.
 	Finish(ctx context.Context, c *job.Claim, to job.State, reason string, files map[string][]byte) error
@@ -85,8 +86,8 @@ func (h *Harvest) line(ctx context.Context, todo []task) ([]turn, error) {
 	return line, h.Jobs.Redo(ctx, jobs)
 }
 
-// steps processes the pages in the queue. A page that fails is retried a few times, after the others. The error is
-// the one that stopped the harvest or, failing that, the error of the first unfinished page.
+// steps processes the pages in the queue. A page that fails is retried a few times, after the others. The error is the
+// one that stopped the harvest or, if nothing did, the error for the first unfinished page.
 func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did bool) error) error {
 	var failed error
 	for row := 0; len(line) > 0; {
@@ -129,7 +130,7 @@ func (h *Harvest) steps(ctx context.Context, line []turn, done func(t *task, did
 // again reports whether a failed page will be retried in this harvest.
 func (s *turn) again(e *pageError) bool { return s.tries < pageTries && !e.late }
 
-// step processes one page under its job.
+// step processes one page while holding the claim on its job.
 func (h *Harvest) step(ctx context.Context, s *turn) (did bool, err error) {
 	s.tries++
 	c, until, err := h.begin(ctx, s.task)

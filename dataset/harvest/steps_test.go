@@ -125,8 +125,8 @@ func wantStates(t *testing.T, q *memJobs, want ...string) {
 	}
 }
 
-// A page that the wiki does not return is retried twice after the other pages, after one minute and after four more
-// minutes.
+// A page that the wiki does not return is retried twice after the other pages: after one minute, and four minutes
+// later.
 func TestPageIsTriedAgain(t *testing.T) {
 	w, q, slept := queued(t, 3, map[string]int{"2020/02": 2})
 	if f := w.mustRun(); f.Total.Staged != 3 {
@@ -192,7 +192,7 @@ func TestJobsWaitForTheEndpoint(t *testing.T) {
 	wantStates(t, q, "done 2", "done 2")
 }
 
-// A page that takes too long (here, in earlier harvests) is given up, and its job states that reason.
+// A page that takes too long (here, in earlier harvests) is abandoned, and its job records why.
 func TestPageTakesTooLong(t *testing.T) {
 	w, q, _ := queued(t, 2, nil)
 	q.late = true

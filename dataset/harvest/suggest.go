@@ -39,7 +39,7 @@ func printable(s string) string {
 	}, strings.ToValidUTF8(s, ""))
 }
 
-// Limits on the text shown to the model, in characters. The rest is cut off and replaced with a marker.
+// Limits on the text shown to the model, in characters. Longer text is cut off, and a marker shows where.
 const (
 	maxPromptQuery = 12_000
 	maxPromptRows  = 4_000
@@ -54,8 +54,8 @@ type Advisor struct {
 	Complete func(ctx context.Context, system, user string) (string, error)
 }
 
-// Suggest asks the model. The error wraps ErrUnusable if its answer is not JSON or does not fit the query, since no
-// advice is better than wrong advice.
+// Suggest asks the model. The error wraps ErrUnusable if the model's answer is not JSON or does not match the query,
+// since no advice is better than wrong advice.
 func (a *Advisor) Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	system, user, err := Prompt(c)
 	if err != nil {

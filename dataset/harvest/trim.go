@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// trimmed is the result of the paper's four kinds of exclusion and trimming (appendix C) for one query.
+// trimmed is the result of applying the paper's four kinds of exclusion and trimming (appendix C) to one query.
 type trimmed struct {
 	flags []dataset.Flag
 	text  string // the query without the parts that may be removed; empty if there are none
@@ -177,7 +177,7 @@ func (t *trimmer) unproject(vars map[string]bool) {
 	}
 }
 
-// items handles the projected expressions: lists of names become counts, formatted text is removed.
+// items handles the projected expressions: lists of names become counts, and formatted text is removed.
 func (t *trimmer) items() {
 	b := t.q.Body
 	used := collect(t.q, nil)
@@ -261,7 +261,7 @@ func (t *trimmer) remove() {
 	}
 }
 
-// showsLabels reports whether any variable, judging by its name, is filled by the label service.
+// showsLabels reports whether the label service sets any variable, judging by the variables' names.
 func (t *trimmer) showsLabels() bool {
 	for name, x := range collect(t.q, nil) {
 		for _, suffix := range []string{"Label", "Description", "AltLabel"} {

@@ -11,8 +11,8 @@ type uses struct {
 	other int // in filters, expressions, templates
 }
 
-// collector counts the uses of all variables, leaving out the nodes in skip: objects of triples (with their predicate,
-// and with the subject when no object is left), filters, binds, hints.
+// collector counts the uses of all variables except in the nodes in skip: objects of triples (with their predicate, and
+// with the subject when no object is left), filters, binds, hints.
 type collector struct {
 	of   map[string]*uses
 	skip map[sparql.Node]bool
@@ -108,7 +108,7 @@ func (c *collector) modifiers(s *sparql.SelectQuery) {
 	}
 }
 
-// sub counts a subquery. Its projected variables are bound outside; everything else stays inside and counts as
+// sub counts a subquery. The subquery binds its projected variables for the outer query; all other uses are counted as
 // uses.other.
 func (c *collector) sub(s *sparql.SelectQuery) {
 	for _, i := range s.Items {

@@ -25,9 +25,9 @@ type Description struct {
 	Command    string   // the command that created the card
 }
 
-// Card writes the dataset card in Markdown. It describes the benchmark, its origin, the items left out and why, and the
-// license. As the license requires, the card also lists the discussions from which the benchmark was made, with their
-// permanent links. Text from the wiki is escaped.
+// Card writes the dataset card in Markdown. It describes the benchmark, its origin, which items were left out and why,
+// and the license. As the license requires, the card also lists the discussions from which the benchmark was made, with
+// their permanent links. Text from the wiki is escaped.
 func Card(w io.Writer, d *Description) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

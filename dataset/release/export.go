@@ -62,7 +62,7 @@ func text(s string) json.RawMessage {
 
 // Items returns benchmark items, sorted by month, page, section and ID. dir is the harvest's folder, which contains the
 // answers to queries whose rows are stored. Only QALD's and GRASP's formats store answers; SPINACH's evaluation runs
-// the queries itself. If answers is false, they are left out.
+// the queries itself. If answers is false, Items omits them.
 func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	golds = slices.Clone(golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })

@@ -350,7 +350,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("sum: %+v", sum)
 	}
 
-	// A graph that is down does not count as drift.
+	// A graph that is down is not drift.
 	delete(world, golds[6].Query)
 	if got, sum, err := verify(world); kg.KindOf(err) != kg.Down || sum.Items != 6 {
 		t.Errorf("a graph that is down: %s %v", got, err)

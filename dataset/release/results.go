@@ -21,8 +21,8 @@ const GoldFolder = "gold"
 // maxResult is the maximum size of a stored result in bytes, as in the harvest.
 const maxResult = 10 << 20
 
-// keptPath returns the path of the file for a changed query. Its name is the SHA-256 hash of the query's normal form,
-// so a query has one result regardless of its layout.
+// keptPath returns the path of the file for a changed query. The file is named after the SHA-256 hash of the query's
+// normal form, so a query has one result regardless of its layout.
 func keptPath(dir, query string) string {
 	sum := sha256.Sum256([]byte(sparql.NormalForm(query)))
 	return filepath.Join(dir, GoldFolder, hex.EncodeToString(sum[:16])+".json.gz")

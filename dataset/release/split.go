@@ -58,8 +58,8 @@ type Split struct {
 // draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below the
 // share goes into the development part. Later harvests then add items to either part without moving any, unless a new
 // item joins two clusters. The share is met only on average. With a number of items, clusters are taken in ascending
-// order of their numbers until N items are reached; a cluster that would exceed N is left out. Adding items then
-// moves some items near the boundary. candidates must contain all candidates of the harvest.
+// order of their numbers until N items are reached; a cluster that would exceed N is skipped. Adding items then moves
+// some items near the boundary. candidates must contain all candidates of the harvest.
 //
 // It is an error if a part of the split is empty.
 func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) (Split, error) {

@@ -26,8 +26,8 @@ type Scores struct {
 	KBQA                 *SetScore
 }
 
-// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false if it is undefined or was not requested. For
-// kbqa, exact match is set equality.
+// F1EM returns F1 and exact match (0 or 1) according to one measure; ok is false if it is undefined or was not
+// requested. For kbqa, exact match is set equality.
 func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	if m == MetricKBQA {
 		if s.KBQA == nil || s.KBQA.Undefined != "" {

@@ -45,13 +45,13 @@ type Options struct {
 // of a pair is the number of cells that the rows share (as multisets) divided by the number of cells in the gold row.
 // Rows that share nothing are never paired.
 //
-// Several pairings can have the same maximum sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted
-// rows {a,b}, {a} reach a sum of 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}).
-// The pairing here has as many pairs as possible.
+// Several pairings can have the same maximum sum but different numbers of pairs: gold rows {a,b}, {b,c} and predicted
+// rows {a,b}, {a} reach a sum of 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). Of
+// these, a Pairing is one with the most pairs.
 type Pairing struct {
 	// Pred is, for each gold row, the predicted row that it is paired with, or -1.
 	Pred []int32
-	// Shared is, for each gold row, the number of cells that it shares with that row.
+	// Shared is, for each gold row, the number of cells that it shares with its predicted row.
 	Shared []int32
 	// Pairs is the number of pairs.
 	Pairs int
@@ -69,8 +69,8 @@ type Pairing struct {
 // Assign finds the best pairing of gold and predicted rows. Cells are numbers; equal cells have the same number on both
 // sides.
 //
-// If ctx ends early, or memory is limited, the pairing returned may not be the best: its sum is Sum, and no pairing
-// has a sum above Upper. That is not an error.
+// If ctx ends early or opt.MaxEdges is reached, the pairing returned may not be the best: its sum is Sum, and no
+// pairing has a sum above Upper. That is not an error.
 func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	if opt.MaxEdges <= 0 {
 		opt.MaxEdges = DefaultMaxEdges

@@ -8,8 +8,8 @@ type Cell struct {
 	Value    string
 	Lang     string // xml:lang, as written
 	Datatype string // full IRI, or ""
-	// More contains the other members of the cell's object, sorted by name, as JSON text. It is almost always empty,
-	// but required because SPINACH compares whole objects.
+	// More contains the other members of the cell's object, sorted by name, as JSON text. It is almost always empty, but
+	// it is needed because SPINACH compares whole objects.
 	More string
 }
 
@@ -67,7 +67,7 @@ type Answer struct {
 	Columns []int32
 }
 
-// Size returns the number of rows. A truth value counts as one row.
+// Size returns the number of rows. A truth value is counted as one row.
 func (a *Answer) Size() int {
 	switch a.Kind {
 	case Table:

@@ -82,7 +82,7 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 		list, ok := plain.([]any)
 		if !ok {
-			return // if a member occurs twice, the standard does not define which one counts
+			return // if a member occurs twice, the standard does not define which one is used
 		}
 		if len(list) != a.Size() {
 			t.Fatalf("%d rows, want %d", a.Size(), len(list))

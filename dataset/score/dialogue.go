@@ -57,8 +57,8 @@ func (d *Dialogue) Gold() []string {
 
 // Predicted returns the answer that the published evaluation uses: not the observation at Done, but the last
 // observation that is a list or a truth value. Node lists (with " | ") and patterns (with ?e) are skipped, and a
-// truncated observation is read up to the point of truncation. Values lose their datatype; if numbers and words are
-// mixed, the numbers are dropped. found is false if there is no such observation.
+// truncated observation is read up to the point of truncation. Datatypes are removed from values; if numbers and words
+// are mixed, the numbers are dropped. found is false if there is no such observation.
 func (d *Dialogue) Predicted() (values []string, found bool) {
 	for _, m := range slices.Backward(d.Messages) {
 		_, text, ok := strings.Cut(m.Content, "Observation:")
@@ -83,9 +83,9 @@ func (d *Dialogue) Predicted() (values []string, found bool) {
 	return nil, false
 }
 
-// flatten turns the rows of an observation into values. A row with several values is an answer only on KQA Pro. A
-// single row stands for the values in it. Among several rows, the rows about fact nodes are dropped, and the
-// alphabetically first value in the other rows is the answer.
+// flatten turns the rows of an observation into values. Rows with several values are an answer only on KQA Pro: if
+// there is a single row, its values are the answer; otherwise, rows about fact nodes are dropped, and the answer is the
+// alphabetically first value in the rest.
 func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 	var values []string
 	tuples := false

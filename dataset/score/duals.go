@@ -124,7 +124,7 @@ func (m *matcher) least(hub int32) int64 {
 }
 
 // slack returns the largest amount by which the dual values of all gold rows that the last search reached can fall.
-// That search found no path.
+// That search must have found no path.
 func (m *matcher) slack() int64 {
 	best := m.top
 	var touched []int32

@@ -19,14 +19,14 @@ type Hint struct {
 //
 //  1. Cells are compared by value, see [equal.Key]: 5 and 5.0, a date and its midnight, text in any
 //     language tag.
-//  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A predicted
-//     string that is the gold label of exactly one gold entity, and is not a gold cell itself, counts as that entity,
-//     unless it is a label next to its entity or the predicted row also has the entity.
-//  3. Duplicate rows on one side count as one row. Predicted rows that differ only in labels next to their entities
-//     (one for each language, for example) are one, with all those labels.
+//  2. A gold column xLabel, xDescription or xAltLabel is ignored if it is next to a column x. A predicted string that
+//     is the gold label of exactly one gold entity, and is not a gold cell itself, is treated as that entity, unless it
+//     is a label next to its entity or the predicted row also has the entity.
+//  3. Duplicate rows on one side are treated as one row. Predicted rows that differ only in labels next to their
+//     entities (one for each language, for example) are merged into one row with all those labels.
 //  4. If gold ends at its LIMIT and its ORDER BY variables are columns, the choice among the rows tied with the last
-//     one is arbitrary: any row with the same values in those columns matches them. The better of the scores with and
-//     without this rule counts.
+//     one is arbitrary: any row with the same values in those columns matches them. The score is the better of those
+//     with and without this rule.
 //  5. A truth value and a table: a gold true equals a table of one true, a table of one number other than 0, or any
 //     other table that has rows; a gold false, the opposite. For a gold table, a predicted truth value is correct
 //     only if gold is a single truth value.

@@ -118,7 +118,7 @@ func (m *miner) hub(shared int32, gold, pred []int32) {
 	m.grew(len(gold) + len(pred))
 }
 
-// pairs adds edges for those row pairs of a small set that are first found here.
+// pairs adds edges for the row pairs in a small set that are not also found in an earlier set.
 func (m *miner) pairs(core int32, gold, pred []int32) {
 	n := int32(m.in.nGold)
 	for _, g := range gold {

@@ -61,10 +61,10 @@ func IsLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// Spinach is SPINACH's row-major F1 (section 5, and its evaluation code if they differ): cells are equal if their
-// whole objects are; gold columns whose names end in Label or Description do not count, but predicted ones do; column
-// names and column order do not matter; rows are lists, so duplicates count; and a truth value equals only the same
-// truth value. If there are several best pairings, the one with the most pairs counts (Lowest shows when that
+// Spinach is SPINACH's row-major F1 (section 5, and its evaluation code if they differ): cells are equal if their whole
+// objects are; gold columns whose names end in Label or Description are ignored, but predicted ones are not; column
+// names and column order do not matter; rows are lists, so duplicates matter; and a truth value equals only the same
+// truth value. If there are several best pairings, the one with the most pairs is used (Lowest shows when that
 // matters).
 func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
@@ -114,7 +114,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 		return 2 * recall / (recall + float64(n+k-pairs))
 	}
 	s := Score{F1: f1(p.Sum, p.Pairs), GoldRows: n, PredRows: k, Pairs: p.Pairs, Recall: p.Sum}
-	s.EM = n == k && full(p, gold) // this is certain even if the search was stopped
+	s.EM = n == k && full(p, gold) // this is certain even if the search stopped early
 	if s.EM {
 		s.F1 = 1
 	}
@@ -138,10 +138,10 @@ func full(p Pairing, gold Rows) bool {
 // graspExact is the number of rows on either side above which GRASP compares only whole rows.
 const graspExact = 1024
 
-// GRASP is the variant used by GRASP (its evaluation code): all gold columns count; a table compared with a truth
-// value is true if it has rows; with more than 1,024 rows on either side, only whole rows count, with their cells in
-// column order; otherwise recalls are 32-bit floats, and a pair of rows that have nothing in common counts as a miss
-// but not as a false alarm.
+// GRASP is the variant used by GRASP (its evaluation code): all gold columns are compared; a table compared with a
+// truth value is true if it has rows; with more than 1,024 rows on either side, only whole rows are compared, with
+// their cells in column order; otherwise recalls are 32-bit floats, and a pair of rows that have nothing in common is a
+// miss but not a false alarm.
 func GRASP(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}

@@ -65,8 +65,8 @@ func TestRowMeasures(t *testing.T) {
 		{"half right, as many rows", rowsJSON("x", "Q1", "Q2"), rowsJSON("y", "Q1", "Q3"), 0.5, 2. / 3, 0.5},
 		{"one of two columns in each row", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3"), 2. / 3,
 			2. / 3, 2. / 3},
-		// tp is 1, fp is 2, and fn is 1. It is the same for grasp, because there is no row with which the extra rows can be
-		// paired.
+		// tp is 1, fp is 2, and fn is 1. The score is the same for grasp, because there is no row with which the extra rows
+		// can be paired.
 		{"and two strays", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 0.4, 0.4, 0.4},
 		{"one of three columns and two strays", rowsJSON("x y z", "Q1 Q2 Q5", "Q3 Q4 Q6"),
 			rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 2. / 7, 2. / 7, 2. / 7},

@@ -65,8 +65,8 @@ type Evaluated struct {
 }
 
 // ReadOutputs reads an output file item by item and calls f with each item, including items that it cannot read (see
-// [Output.Unreadable]). A truncated file, or data after the end, counts as one additional unreadable item. NaN, which
-// Python's json module writes, is read as null. The error is either from f or means that no item can be read.
+// [Output.Unreadable]). A truncated file, or data after the end, is reported as one additional unreadable item. NaN,
+// which Python's json module writes, is read as null. The error is either from f or means that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
@@ -281,7 +281,7 @@ func (raw *rawOutput) output(form Format) *Output {
 		if raw.Predicted != nil {
 			out.SPARQL = *raw.Predicted
 		}
-		// If no answer is stored, there is none. The published evaluator would continue with the previous question's answer.
+		// If no answer is stored, there is none; the published evaluator would reuse the previous question's answer.
 		out.Result, out.GoldResult = orNull(raw.PredRows), orNull(raw.GoldRows)
 	case RunResults:
 		out.Result, out.GoldResult = orNull(raw.Result), orNull(raw.Gold)
@@ -351,8 +351,8 @@ func failureOf(raw json.RawMessage) string {
 var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)",
 	"403 Client Error"}
 
-// graspFailure reports whether GRASP's evaluation would leave out the output because it has an error or because a
-// tool result contains one of the serverFailures.
+// graspFailure returns the reason why GRASP's evaluation would skip the output: its error, or a phrase in
+// serverFailures that a tool result contains. If there is no reason, it returns "".
 func graspFailure(raw *rawOutput) string {
 	if f := failureOf(raw.Error); f != "" {
 		return f

@@ -2,8 +2,8 @@ package score
 
 import "bufio"
 
-// pythonJSON reads JSON as Python's json module writes it by default: NaN, Infinity and -Infinity outside strings,
-// which JSON does not allow, become null.
+// pythonJSON reads JSON as Python's json module writes it by default. Outside strings, it replaces NaN, Infinity, and
+// -Infinity with null, because JSON does not allow them.
 type pythonJSON struct {
 	r                *bufio.Reader
 	inText, escaping bool
@@ -35,7 +35,7 @@ func (f *pythonJSON) Read(p []byte) (int, error) {
 	return f.r.Discard(n)
 }
 
-// mayBegin reports whether one of the words starts with these bytes.
+// mayBegin reports whether NaN, Infinity, or -Infinity starts with c.
 func mayBegin(c byte) bool { return c == 'N' || c == 'I' || c == '-' }
 
 // pass records whether the bytes after c are in a string.

@@ -21,7 +21,7 @@ func overlap(a, b []int32) int {
 }
 
 // brute tries all pairings of small tables. It returns the largest sum of recalls times unit, and the largest and
-// smallest number of pairs that reach it.
+// smallest number of pairs with which it is reached.
 func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	used := make([]bool, pred.Len())
 	sum = -1
@@ -52,9 +52,9 @@ func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	return sum, most, fewest
 }
 
-// dense is a straightforward scorer to compare the sparse one with. It uses the full matrix and the Hungarian method
-// with row and column potentials, in O(n²m) time. It first maximizes the weight. Among equal weights, it then maximizes
-// the number of pairs if tie is +1 and minimizes it if tie is -1.
+// dense is a straightforward scorer that the sparse one is checked against. It uses the full matrix and the Hungarian
+// method with row and column potentials, in O(n²m) time. It first maximizes the weight. Among equal weights, it then
+// maximizes the number of pairs if tie is +1 and minimizes it if tie is -1.
 func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	n, m := gold.Len(), pred.Len()
 	weight := func(i, j int) int {

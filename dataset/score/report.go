@@ -12,8 +12,8 @@ type Scored struct {
 	Index  int
 	ID     string
 	Scores Scores
-	// Failure describes the failure of a service, as opposed to the system. Excluded is the reason why the item cannot be
-	// scored. An item with either is left out of all means.
+	// Failure describes a failure of a service rather than of the system. Excluded is the reason why the item cannot be
+	// scored. An item with either is excluded from all means.
 	Failure, Excluded string
 	// Groups contains the names of the item's groups, by grouping, such as select under form, and path and filter under
 	// feature.
@@ -98,7 +98,7 @@ func (s *SetScore) Values() *SetMean {
 	return s.values()
 }
 
-// MeanOf averages one measure over items. Items whose gold answer is missing or empty are left out of all means.
+// MeanOf averages one measure over items. Items whose gold answer is missing or empty are excluded.
 func MeanOf(items []Scored, m Metric) Mean {
 	var in []*Scored
 	failed := 0

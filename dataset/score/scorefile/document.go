@@ -17,7 +17,7 @@ type Document struct {
 	score.Mean
 	Metrics  map[score.Metric]score.Mean `json:"metrics,omitempty"` // if all are requested
 	Groups   map[string][]Group          `json:"groups"`
-	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items left out of all means
+	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items excluded from all means
 	Failed   []Remark                    `json:"failed,omitempty"` // items with a service failure
 	Odd      []Remark                    `json:"unreadable,omitempty"`
 	Missing  []string                    `json:"missing,omitempty"`
@@ -36,7 +36,7 @@ type Stored struct {
 	Differ []int `json:"differ"` // positions of items
 }
 
-// Remark is the reason why an item is left out of all means.
+// Remark is the reason why an item is excluded from all means.
 type Remark struct {
 	ID  string `json:"id"`
 	Why string `json:"why"`
@@ -220,7 +220,7 @@ func BestOf(docs []*Document) *Best {
 		if len(row) < len(docs) {
 			continue
 		}
-		delete(values[0], it.key()) // a repeated ID counts once
+		delete(values[0], it.key()) // use each ID only once
 		for i, f := range row {
 			f1[i] = append(f1[i], f)
 		}
