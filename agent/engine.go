@@ -120,8 +120,8 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 
 // Continue continues a run that was cut off, for example by a crash. earlier contains the run's events, and the engine
 // must have the same settings as before. The run is replayed with the recorded responses of the model and the graphs,
-// so rec receives all events, starting with the first; see [event.Continued]. The time that the earlier run took counts
-// toward the time limit. Otherwise, Continue is like Ask.
+// so rec receives all events, starting with the first; see [event.Continued]. The time limit includes the time that the
+// earlier run took. Otherwise, Continue is like Ask.
 func (e *Engine) Continue(ctx context.Context, earlier []Event, rec Recorder, limits Limits) (*Outcome, error) {
 	if len(earlier) == 0 || earlier[0].Question == nil {
 		return nil, errors.New("agent: the earlier run has no question")

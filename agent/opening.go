@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// opens reports whether a single call can both judge a post and make the first turn of answering it.
+// opens reports whether a single call can both classify a post and take the first turn toward answering it.
 func (e *Engine) opens(o *Opening) bool {
 	return o != nil && e.opts.Preset.Rules.Triage && !e.noTools.Load() && e.opts.Reviewer == nil
 }
@@ -78,7 +78,7 @@ func apart(turn llm.Choice) (judgment string, rest llm.Choice) {
 }
 
 // opened is a model whose first turn is already known because it came with the judgment of the post. The cost of that
-// turn was counted with the judgment.
+// turn is part of the judgment's cost.
 type opened struct {
 	Model
 	turn *llm.Choice

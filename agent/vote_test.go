@@ -247,7 +247,7 @@ func TestAuto(t *testing.T) {
 	}
 }
 
-// TestVoteOnTruth checks that a truth value and a table can be compared and count as different answers.
+// TestVoteOnTruth checks that a truth value and a table can be compared and are different answers.
 func TestVoteOnTruth(t *testing.T) {
 	const ask = "ASK { wd:Q1 wdt:P31 wd:Q5 }"
 	g := graphOfTwo()

@@ -241,7 +241,7 @@ func (b *Bot) amendedBefore(ctx context.Context, e *Entry) (done bool, err error
 }
 
 // amendment returns the edit that corrects a reply on the current page. If the correction is already on the page, found
-// describes it. An error says why the reply must not be corrected.
+// describes it. If the reply must not be corrected, the error states the reason.
 func (b *Bot) amendment(v *view, p place, e *Entry) (edit Edit, found string, err error) {
 	t, c := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
 	switch {

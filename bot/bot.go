@@ -104,7 +104,7 @@ type Config struct {
 	UnsignedDelay time.Duration // how long an unsigned request must remain unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save with an unknown outcome may still arrive; 2 min
 	TookOver      time.Time     // when this process took over from another process, whose saves may still arrive
-	AnswerWithin  time.Duration // how long a noticed request may remain open before it is given up; 30 days
+	AnswerWithin  time.Duration // how long a noticed request may remain open before it is abandoned; 30 days
 	Holder        string        // name of the worker that claims the jobs, never reused; "" for a single worker
 	Lease         time.Duration // validity of a claim without renewal; unlimited if 0 (single worker)
 	// returns the context that work in progress uses once the program is asked to stop; if nil, the work is canceled
@@ -113,9 +113,9 @@ type Config struct {
 	RetryDelay  time.Duration
 	RetryMax    time.Duration // 2 h
 	DraftMaxAge time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
-	MaxFailures int           // transient triage and solver failures before a request is given up; 3
+	MaxFailures int           // transient triage and solver failures before a request is abandoned; 3
 	MaxStarts   int           // starts of the solver, including those that crashed the whole program; 25
-	MaxSaves    int           // failed saves before a reply is given up; 20
+	MaxSaves    int           // failed saves before a reply is abandoned; 20
 }
 
 // Limits that are not configurable.
@@ -159,7 +159,7 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	}
 	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
 	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
-	// With an invalid name, the bot could not compose replies and would give up every request.
+	// With an invalid name, the bot could not compose replies and would abandon every request.
 	if strings.TrimSpace(cfg.Operator) != "" {
 		err := forum.CheckUserName(cfg.Operator)
 		need(err == nil, fmt.Sprintf("the operator: %v", err))
@@ -236,7 +236,7 @@ type Summary struct {
 	Skipped  int // judged not to be requests
 	Proposed int // drafts made
 	Posted   int // replies on the wiki, including those found after a crash
-	GaveUp   int // recorded as given up
+	GaveUp   int // recorded as abandoned
 	Waiting  int // open entries left for a later round or for the operator
 	Unposted int // waiting entries that are approved but not posted because posting is off
 	DryRun   bool

@@ -48,8 +48,8 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	return append(faults, reply.ReadBack(r, wikitext, b.cfg.Page, b.cfg.Account)...)
 }
 
-// held returns why a draft must wait for the operator even when replies are posted without review, or "" if it need
-// not.
+// held returns the reason that a draft must wait for the operator even when replies are posted without review, or "" if
+// it need not wait.
 func (d *Draft) held() string {
 	if len(d.Faults) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Each check holds back a reply that has the problem it looks for, and says why.
+// Each check holds back a reply that has the problem it looks for, and states the reason.
 func TestCheck(t *testing.T) {
 	b := &Bot{cfg: Config{Page: "Forum", Account: "SpinachBot", Operator: "Olga"}}
 	for name, tt := range map[string]struct {

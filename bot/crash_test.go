@@ -380,7 +380,7 @@ func TestRecoveredFromThePage(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// A request that crashes the program every time is eventually given up, and the other requests are answered.
+// A request that crashes the program every time is eventually abandoned, and the other requests are answered.
 func TestPoison(t *testing.T) {
 	for _, what := range []string{"triage", "solver"} {
 		w := busy(t, "")
@@ -407,7 +407,7 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// Ctrl-C during solving does not count as a crash, and the bot resumes the request when restarted.
+// Ctrl-C during solving is not treated as a crash, and the bot resumes the request when restarted.
 func TestInterrupted(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -487,8 +487,8 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
-// The clock jumps ahead by more than the time that a request may wait. Open requests are still answered. They are given
-// up once that time has also passed on the wiki.
+// The clock jumps ahead by more than the time that a request may wait. Open requests are still answered; they are
+// abandoned only once that time has also passed on the wiki.
 func TestClockAhead(t *testing.T) {
 	for wiki, want := range map[time.Duration]string{0: "Cats:gave_up", -40 * 24 * time.Hour: "Cats:posted"} {
 		w := started(t)

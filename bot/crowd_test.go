@@ -28,7 +28,7 @@ type crowd struct {
 	refused map[string]bool   // headings of threads from which our reply was removed, in which the bot does not post again
 	words   map[string]string // word of a post, by each hash that the post has had
 	archive string
-	between bool // someone wrote between a request and its answer, so that replies no longer follow their posts
+	between bool // someone wrote between a request and its answer, so replies no longer follow their posts
 	// An administrator removes and hides replies, and no one changes headings, so a post with a different heading,
 	// different words and no reply is new.
 	hides bool

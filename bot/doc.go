@@ -37,7 +37,7 @@
 // Bots are never answered. An account is a bot if its name ends in Bot or BOT or in the separate word "bot", with or
 // without a number, or if it is in a list of known bots, which includes MediaWiki's own system accounts.
 //
-// # Why every accepted request is answered or recorded as given up
+// # Why every accepted request is answered or recorded as abandoned
 //
 // An accepted entry is in the ledger before anything else happens to it, and every Round handles every open entry that
 // is due. The entry counts failed attempts, including those cut short because the program ended. Each entry therefore
@@ -73,9 +73,9 @@
 // conflict with it. To prevent this, the wiki client ends the session in which the save was sent before it reads
 // anything again, even if the process that sent the save was killed; the wiki ignores a request whose session has ended
 // (tested on 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit.
-// With OAuth 1.0a there are no sessions, but the bot waits [lateTools] times as long, so that the timestamp in a
-// request's signature expires before the next attempt. Requests with an OAuth 2 token never expire, so the tools are
-// not used with OAuth 2. Ending the session also stops section edits that start late.
+// With OAuth 1.0a, there are no sessions; instead, the bot waits [lateTools] times as long, by which time the timestamp
+// in the request's signature has expired. Requests with an OAuth 2 token never expire, so the tools are not used with
+// OAuth 2. Ending the session also stops section edits that start late.
 //
 // Between reading the page for the last time and saving, the bot reads the stop page and writes to the ledger once.
 // MediaWiki merges the edits that others save in the meantime, line by line. A change to the request's last line, a

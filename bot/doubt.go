@@ -134,8 +134,7 @@ func (b *Bot) standing(ctx context.Context, p place, e *Entry, x *besides) (err 
 	return err
 }
 
-// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups, so that answers to it are not
-// read.
+// lastFollowUp reports whether a reply to the entry uses up the thread's follow-ups. If so, answers to it are not read.
 func (b *Bot) lastFollowUp(ctx context.Context, p place, e *Entry) (bool, error) {
 	n, err := b.followups(ctx, p, e.Key, Posting, Posted)
 	if e.Kind == FollowUp {
@@ -159,7 +158,7 @@ func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 // askedByAnother reserves the one question that the bot may ask in a thread for an entry, and reports whether another
 // entry already holds it. Several workers may draft replies in a thread at the same time, but only one asks, because
 // the note is changed in one transaction. An entry that ended without a question on the page, or that must be posted
-// without one, gives up its reservation.
+// without one, releases its reservation.
 func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool, err error) {
 	key := "bot/asks/" + hashKey(b.page, p.root())
 	was, _, err := b.store.Get(ctx, key)

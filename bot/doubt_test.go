@@ -183,7 +183,7 @@ func TestSuggestsResolved(t *testing.T) {
 	}
 }
 
-// TestOthersDoNotChoose checks that a comment by someone else under our question does not count as an answer unless it
+// TestOthersDoNotChoose checks that a comment by someone else under our question is not treated as an answer unless it
 // is a request.
 func TestOthersDoNotChoose(t *testing.T) {
 	for said, replies := range map[string]int{"The second is an announcement": 1, "The second": 2} {

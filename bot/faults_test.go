@@ -112,7 +112,7 @@ func (w wants) Error() string          { return "the service wants no calls for 
 func (w wants) RetryIn() time.Duration { return time.Duration(w) }
 
 // If the model repeatedly asks for a pause longer than the retry delay, the request waits that long and is then
-// answered. The wait does not count as a failure.
+// answered. The wait is not recorded as a failure.
 func TestModelWantsAPause(t *testing.T) {
 	for _, part := range []string{"triage", "solver"} {
 		w := started(t)

@@ -12,7 +12,7 @@ import (
 // leave is the gate's decision on whether a reply may be saved.
 type leave struct {
 	open   bool
-	drop   bool      // permanently closed: the entry is given up
+	drop   bool      // permanently closed: the entry is abandoned
 	reason string    // why it is closed
 	check  string    // the check that closed it; see [Config.Held]
 	until  time.Time // the latest time at which the edit may be sent
@@ -84,8 +84,8 @@ func (b *Bot) writable(ctx context.Context, p place, e *Entry) (leave, error) {
 // byConfig is recorded as the approver of replies that are posted without review.
 const byConfig = "POSTING=on"
 
-// needsApproval returns why an entry needs the operator's approval, or "" if it does not. An approval by the
-// configuration lapses when the configuration changes.
+// needsApproval returns the reason that an entry needs the operator's approval, or "" if it does not need it. An
+// approval by the configuration lapses when the configuration changes.
 func (b *Bot) needsApproval(e *Entry) string {
 	switch {
 	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
@@ -148,9 +148,9 @@ func (b *Bot) stopPage(ctx context.Context) (leave, error) {
 	}
 }
 
-// stopped returns why the bot must pause for this round, or "" if it need not. It is called at the start of a round and
-// before each save, so that a stopped bot spends no money. While posting is off, it reads the stop page only when the
-// bot first starts, to record whether the page exists.
+// stopped returns the reason that the bot must pause for this round, or "" if it need not. It is called at the start of
+// a round and before each save, so that a stopped bot spends no money. While posting is off, it reads the stop page
+// only when the bot first starts, to record whether the page exists.
 func (b *Bot) stopped(ctx context.Context) (string, error) {
 	if why, err := b.halted(ctx); err != nil || why != "" {
 		return why, err

@@ -264,7 +264,7 @@ func TestFollowupLimitAtTheGate(t *testing.T) {
 }
 
 // If the wiki temporarily does not accept edits because of lag, the reply is delayed. The bot neither searches for a
-// lost save nor gives up the reply.
+// lost save nor abandons the reply.
 func TestWikiWantsNoEdits(t *testing.T) {
 	w := started(t)
 	w.wiki.refuse = fmt.Errorf("%w: maxlag", bot.ErrNotSaved)

@@ -61,7 +61,7 @@ func (p place) origin() Origin {
 	return newOrigin(*p.comment.Author, p.comment.Time)
 }
 
-// spot returns the comment's position in its thread, in the form of [Entry].Place.
+// spot returns the comment's position in its thread, as stored in [Entry].Place.
 func (p place) spot() string {
 	if p.index == 0 {
 		return identity.Top

@@ -50,8 +50,8 @@ func TestAnsweredThreadCopied(t *testing.T) {
 	}
 }
 
-// The follow-ups in an archived thread do not count toward a different thread that its author started in the same
-// minute.
+// The follow-ups in an archived thread do not count toward the limit for a different thread that its author started in
+// the same minute.
 func TestFollowUpsOfAnotherThread(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0

@@ -65,13 +65,13 @@ type State string
 // The states.
 const (
 	Noticed  State = "noticed"  // a comment that has not been judged yet
-	Accepted State = "accepted" // judged to be a request; from now on, it will be answered or recorded as given up
+	Accepted State = "accepted" // judged to be a request; will be answered or recorded as abandoned
 	Proposed State = "proposed" // a reply was drafted and waits for approval
 	Approved State = "approved" // may be posted as soon as the gate is open
 	Posting  State = "posting"  // a save was or is about to be sent; its outcome is still unknown
 	Posted   State = "posted"   // the reply is on the wiki
-	GaveUp   State = "gave_up"  // accepted, but no reply will be posted; Reason says why
-	Skipped  State = "skipped"  // not a request for the bot; Reason says why
+	GaveUp   State = "gave_up"  // accepted, but no reply will be posted, for the reason in Reason
+	Skipped  State = "skipped"  // not a request for the bot, for the reason in Reason
 	Rejected State = "rejected" // the operator rejected the reply
 )
 
@@ -171,7 +171,7 @@ type Entry struct {
 	Saves     int       `json:"saves,omitempty"`     // failed saves
 	Edits     int       `json:"edits,omitempty"`     // number of times that the poster has changed the comment
 	NotBefore time.Time `json:"not_before,omitzero"` // earliest time of the next attempt
-	Deadline  time.Time `json:"deadline,omitzero"`   // given up after this time; never if zero
+	Deadline  time.Time `json:"deadline,omitzero"`   // abandoned after this time; never if zero
 
 	Draft      *Draft `json:"draft,omitempty"`
 	ApprovedBy string `json:"approved_by,omitempty"` // an operator's name, or "POSTING=on"
@@ -235,7 +235,7 @@ type TracePage struct {
 	Tries int       `json:"tries,omitempty"`
 	Made  time.Time `json:"made,omitzero"` // when the page was first seen on the wiki
 	Gone  time.Time `json:"gone,omitzero"` // when its text was removed
-	// Not says why the page was not created, or why it is kept after its retention period has ended.
+	// Not is the reason that the page was not created, or that it is kept after its retention period has ended.
 	Not string `json:"not,omitempty"`
 }
 
@@ -255,7 +255,8 @@ type Save struct {
 	NoTools bool `json:"no_tools,omitempty"`
 	// NothingSaved is true if the wiki reported for every attempt that nothing was saved.
 	NothingSaved bool `json:"nothing_saved,omitempty"`
-	// Unclear is the newest hidden revision that may be our reply. If it is set, the entry was given up because of it.
+	// Unclear is the newest hidden revision that may be our reply. If it is set, it is the reason that the entry was
+	// abandoned.
 	Unclear int64 `json:"unclear,omitempty"`
 	// Cleared is the revision up to which the operator has checked for our reply before asking for another attempt.
 	Cleared int64 `json:"cleared,omitempty"`

@@ -64,7 +64,8 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	return b.picked(p, begins), nil
 }
 
-// noMore returns why earlier posts in the thread prevent an answer to a comment addressed to us, or "" if they do not.
+// noMore returns the reason that a comment addressed to us gets no further answer in its thread, or "" if it may be
+// answered.
 func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	if _, bare := phrase.Refuses(p.comment.Text); bare && len(p.comment.Queries) == 0 {
 		return "it says no and nothing else", nil
@@ -158,7 +159,7 @@ func (b *Bot) addressed(p place) bool {
 	return false
 }
 
-// leaveAlone returns why a comment gets no answer even though it is addressed to us, or "" if it may be answered.
+// leaveAlone returns the reason that a comment addressed to us gets no answer, or "" if it may be answered.
 func (b *Bot) leaveAlone(p place) string {
 	switch {
 	case p.thread.Resolved:

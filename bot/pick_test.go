@@ -324,7 +324,7 @@ func TestMinuteOfTheStart(t *testing.T) {
 	w.want("New:posted")
 }
 
-// An edit can turn a post into a request. A post whose author keeps editing it is eventually given up.
+// An edit can turn a post into a request. A post whose author keeps editing it is eventually abandoned.
 func TestEdits(t *testing.T) {
 	w := newWorld(t)
 	w.round()

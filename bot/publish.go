@@ -175,8 +175,8 @@ func (b *Bot) recover(ctx context.Context, v *view) error {
 }
 
 // mayArrive reports whether a save with an unknown outcome may still arrive. It may unless the grace period has passed
-// by our clock (which may have been set forward), by the wiki's clock, and since this process took over. If our clock
-// was set back, so that the save seems to be in the distant future, mayArrive ignores our clock.
+// by our clock (which may have been set forward), by the wiki's clock, and since this process took over. If the save
+// seems to be in the distant future because our clock was set back, mayArrive ignores our clock.
 func (b *Bot) mayArrive(v *view, s *Save) bool {
 	grace := b.grace(s)
 	recent := func(began, now time.Time) bool { return !began.IsZero() && now.Sub(began).Abs() < grace }

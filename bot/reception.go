@@ -209,8 +209,8 @@ func (b *Bot) othersSolution(e *Entry, p place) (found *forum.Comment) {
 // maxRefused is the number of failed replies after which we stop replying in a thread.
 const maxRefused = 2
 
-// ended returns why we no longer reply in the comment's thread, or "" if we still do. We stop if someone strikes out or
-// removes one of our replies there, or if two of them fail.
+// ended returns the reason that we no longer reply in the comment's thread, or "" if we still do. We stop if someone
+// strikes out or removes one of our replies there, or if two of them fail.
 func (b *Bot) ended(ctx context.Context, p place) (string, error) {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestReplyWithoutEarlierDiscussions(t *testing.T) {
 	}
 }
 
-// Ctrl-C during the search does not count as a failure; the bot answers once it is restarted.
+// Ctrl-C during the search is not recorded as a failure; the bot answers once it is restarted.
 func TestInterruptedSearchForEarlierDiscussions(t *testing.T) {
 	w := started(t)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -116,7 +116,7 @@ func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 }
 
 // begin counts a start of the solver before it happens, so that a request that always crashes the program is eventually
-// given up. ok is false if begin gave the request up.
+// abandoned. ok is false if begin abandoned the request.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
 		return false, b.set(ctx, e, GaveUp, fmt.Sprintf("the program ended %d times while working on this request",
@@ -127,9 +127,9 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end undoes what begin counted. ok is false if the entry must wait, which does not count as a failure. It must wait if
-// the program was told to stop while the solver was running, if today's budget is spent (then until the next UTC day),
-// or if a service asked for a pause longer than the retry delay.
+// end undoes what begin counted. ok is false if the entry must wait, which is not recorded as a failure. It must wait
+// if the program was told to stop while the solver was running, if today's budget is spent (then until the next UTC
+// day), or if a service asked for a pause longer than the retry delay.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	wait := ending.Pause()
@@ -233,7 +233,7 @@ func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	}
 }
 
-// declined returns why earlier posts keep a comment from being judged, or "" if they do not.
+// declined returns the reason that a comment is not judged because of earlier posts, or "" if it is judged.
 func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	switch {
@@ -245,7 +245,7 @@ func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	return b.repeats(ctx, e, p)
 }
 
-// judgeAlone judges a comment by keywords, without a model.
+// judgeAlone classifies a comment by keywords, without a model.
 func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 	text := p.opens() + "\n" + text.Clip(p.comment.Text, maxPostRunes)
 	t := &agent.Triage{Question: phrase.Question(p.opens(), p.comment), Why: phrase.NotJudged}

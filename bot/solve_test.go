@@ -79,7 +79,7 @@ func TestSolverFailures(t *testing.T) {
 	}
 }
 
-// When the daily budget is spent, requests wait for the next UTC day. This does not count as a failure.
+// When the daily budget is spent, requests wait for the next UTC day. This is not recorded as a failure.
 func TestBudget(t *testing.T) {
 	w := started(t)
 	spent := fmt.Errorf("daily limit: %w", &llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD})
@@ -109,8 +109,8 @@ func TestBudget(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// A post that cannot be judged within the budget for one request is given up, because it would cost the same on another
-// day.
+// A post that cannot be judged within the budget for one request is abandoned, because it would cost the same on
+// another day.
 func TestJudgingOverTheRequestsLimit(t *testing.T) {
 	w := started(t)
 	w.solver.terrs = []error{fmt.Errorf("triage: %w", &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.USD})}

@@ -40,9 +40,9 @@ func (n *talkNote) adopt(calls []*forum.Comment) {
 	n.Old = nil
 }
 
-// talkStop reads the bot's talk page and returns why the bot must not post, or "" if it may. Anyone can stop the bot
-// there with a section or a comment that says stop. The bot continues when that thread is marked resolved, removed, or
-// answered by the operator. If the page cannot be read, the bot must not post.
+// talkStop reads the bot's talk page and returns the reason that the bot must not post, or "" if it may. Anyone can
+// stop the bot there with a section or a comment that says stop. The bot continues when that thread is marked resolved,
+// removed, or answered by the operator. If the page cannot be read, the bot must not post.
 func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	rev, err := b.wiki.Page(ctx, b.cfg.TalkPage)
 	if ctx.Err() != nil {
@@ -114,7 +114,7 @@ func author(c *forum.Comment) string {
 }
 
 // stopCalls returns the comments in a thread on the talk page that tell the bot to stop and are still in effect. A stop
-// template that is not part of a comment counts as a call without text.
+// template that is not part of a comment is treated as a call to stop without text.
 func (b *Bot) stopCalls(page string, t *forum.Thread) []*forum.Comment {
 	if t.Resolved {
 		return nil

@@ -12,7 +12,7 @@ import (
 // savedBefore searches the page's history for an edit with the entry's key in its summary or, if the summary is hidden,
 // the entry's marker in its text. It finds our reply even if the section has since been archived or the reply removed.
 // A hidden edit whose text is also hidden may be ours if it was made while our save was in progress. Only the operator
-// can tell, so the entry is given up, and only [Retry] reopens it.
+// can tell, so the entry is abandoned, and only [Retry] reopens it.
 //
 // For an entry without a save, it finds a reply that was posted from a different ledger and then removed: this ledger
 // may be new or restored from a backup.
@@ -83,5 +83,5 @@ func (s *Save) mayBe(edit OwnEdit, grace time.Duration) bool {
 	return s.Last.IsZero() || !edit.Time.After(s.Last.Add(grace+clockSlack))
 }
 
-// unclear reports whether the entry was given up because a hidden edit may be its reply.
+// unclear reports whether the entry was abandoned because a hidden edit may be its reply.
 func (e *Entry) unclear() bool { return e.Save != nil && e.Save.Unclear > e.Save.Cleared }

@@ -109,7 +109,8 @@ type reading struct {
 	start       start
 }
 
-// parse returns [forum.Parse] of a page and caches the result until it is called with another page.
+// parse returns the result of [forum.Parse] for the given page. It caches the result until it is called with a
+// different page.
 func (r *reading) parse(title, text string, opt forum.Options) *forum.Page {
 	if r.page == nil || r.title != title || r.text != text {
 		r.title, r.text, r.page = title, text, forum.Parse(title, text, opt)

@@ -63,7 +63,7 @@ type Provenance struct {
 	License   string    `json:"licence"`
 }
 
-// Conversation is the discussion as counted in a benchmark's statistics.
+// Conversation describes the discussion in the terms of a benchmark's statistics.
 type Conversation struct {
 	Requester string    `json:"requester,omitempty"` // empty when unsigned
 	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
@@ -108,7 +108,7 @@ type Result struct {
 	Rewritten string `json:"rewritten,omitempty"`
 }
 
-// Metrics are the figures in SPINACH's table 1, computed from the query's syntax tree.
+// Metrics are the numbers in SPINACH's table 1, computed from the query's syntax tree.
 type Metrics struct {
 	Clauses     int `json:"clauses"`
 	Projections int `json:"projections"`

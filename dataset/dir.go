@@ -35,7 +35,7 @@ type Funnel struct {
 	Pages  PageCount `json:"pages"`
 }
 
-// Counts are the figures for one year of the archive, or for all years.
+// Counts are the totals for one year of the archive, or for all years.
 type Counts struct {
 	Year        int `json:"year,omitempty"` // 0 in the total
 	Discussions int `json:"discussions"`    // threads on the archive pages

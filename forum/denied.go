@@ -113,7 +113,7 @@ func RenamedTo(text string) string {
 	return UserName(user)
 }
 
-// Head returns the part of a page before its first thread.
+// Head returns the part of the page before the first thread.
 func Head(text string) string {
 	if p := Parse("", text, Options{}); len(p.Threads) > 0 {
 		return text[:p.Threads[0].Start]

@@ -108,7 +108,7 @@ type Reply struct {
 	Asks        string
 	Query       string     // the query, formatted for posting
 	Vars        []string   // result header
-	Headers     []string   // readable headers, with units; if one is missing or empty, the variable is shown
+	Headers     []string   // readable headers, with units; if a header is missing or empty, the variable's name is shown
 	Rows        [][]Cell   // first rows of the result
 	NoValues    []string   // names of query columns that are not in Vars because they have no values
 	NoValueVars []string   `json:",omitempty"` // their variables

@@ -111,7 +111,7 @@ type userLink struct {
 	page bool
 }
 
-// of returns the canonical name and role for a name as written.
+// of returns the canonical form and the role of the given name.
 func (n *names) of(written string) name {
 	if k, ok := n.asked[written]; ok {
 		return k

@@ -186,7 +186,7 @@ func strip(s string) string {
 	return string(t.text([]byte(s)))
 }
 
-// stripper converts wikitext to displayed text. It reuses its buffers, so that few allocations are needed per page.
+// stripper converts wikitext to displayed text. It reuses its buffers, so few allocations are needed per page.
 type stripper struct {
 	out   []byte // without markup
 	lines []byte // tidied

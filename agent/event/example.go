@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Example is an earlier question with a query that answered it. Its texts are untrusted. The query may no longer run.
+// Example is an earlier question with a query that answered it. Its text is untrusted. The query may no longer run.
 type Example struct {
 	ID       string    `json:"id"`               // unique in its source
 	Source   string    `json:"source,omitempty"` // its source, for display: name of a file or archive

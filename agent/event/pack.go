@@ -47,7 +47,7 @@ const leastShared = 64
 // packer converts requests to packed prompts and back. It keeps the parts of earlier events that it needs.
 type packer struct {
 	parent map[int]int
-	text   map[int]string // texts of events, by ID
+	text   map[int]string // text of each event, by ID
 	asked  map[int]*llm.Request
 	place  map[string]place // places of messages, by their JSON encoding
 }

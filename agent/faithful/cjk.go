@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Chinese and Japanese texts have no spaces, so that superlatives and names are found in the sentence and not by words.
+// Chinese and Japanese have no spaces between words, so superlatives and names are searched for in the sentence as a
+// whole.
 
 var (
 	unspaced = []struct {

@@ -131,7 +131,7 @@ func New(e Evidence) *Checker {
 	return c
 }
 
-// window matches LIMIT and OFFSET clauses; their figures are not counts.
+// window matches LIMIT and OFFSET clauses. The numbers in them are not row counts.
 var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
 
 var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pM\d_]*)`)

@@ -123,7 +123,7 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// A rejected call does not count as the second rejection in a row if another call in the same turn was run before it.
+// Two rejected calls are not consecutive if another call in the second one's turn was run first.
 func TestLinearParallel(t *testing.T) {
 	from := os.DirFS("../preset/spinach")
 	b, err := fs.ReadFile(from, "preset.json")

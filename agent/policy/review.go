@@ -42,7 +42,7 @@ type Look struct {
 // Decision is a reviewer's decision on a turn.
 type Decision struct {
 	Verdict string // [event.Accepted] or one of the constants that follow it
-	Text    string // for an edited turn: thought and actions in the form of [Look.Turn]
+	Text    string // for an edited turn: thought and actions, in the same format as [Look.Turn]
 	To      int    // for a return to an earlier turn: the position of its step
 	Reason  string // reason for a skip
 	By      string // the person's name

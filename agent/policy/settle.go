@@ -44,8 +44,8 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, err
 }
 
-// over returns why the search ends: event.SearchedAnswers, one of the constants that follow it, or the limit or failure
-// that stopped the search. detail describes the reason in words.
+// over returns the reason that the search ends: event.SearchedAnswers, one of the constants that follow it, or the
+// limit or failure that stopped the search. detail describes the reason in words.
 func (t *tree) over() (reason, detail string) {
 	switch {
 	case t.halted != nil:

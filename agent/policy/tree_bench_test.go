@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// wide is a model whose samples all differ, so that a search makes as many simulations as it is allowed to.
+// wide is a model whose samples all differ, so a search makes as many simulations as it is allowed to.
 type wide struct{ n int }
 
 func (m *wide) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {

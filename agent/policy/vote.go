@@ -188,7 +188,7 @@ func (v *vote) groups() []answers {
 	return out
 }
 
-// spared returns why no further attempt is needed, or "" if one is.
+// spared returns the reason that no further attempt is needed, or "" if another attempt is needed.
 func spared(groups []answers, made, most int) string {
 	if len(groups) == 0 {
 		return ""

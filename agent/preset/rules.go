@@ -32,7 +32,7 @@ type Rules struct {
 	// compare the answer's columns with the columns announced by the model and with the question; see shape.go in
 	// package step
 	Shape bool `json:"shape"`
-	// judge a post and make the first turn of answering it in a single call
+	// classify a post and take the first turn toward answering it in a single call
 	Triage bool `json:"triage"`
 	// look up the question's names and relations before the model's first turn
 	Beforehand bool `json:"beforehand"`
@@ -63,7 +63,7 @@ const (
 	GuardOff    = "off"
 	GuardName   = "name"    // the query is run, and the model is told their labels
 	GuardLookUp = "look_up" // the query is run, and the model is told their labels, descriptions and use in the graph
-	GuardRefuse = "refuse"  // like GuardLookUp, but the query is not run; the IDs then count as shown
+	GuardRefuse = "refuse"  // like GuardLookUp, but the query is not run; the IDs are then treated as shown
 	// GRASP's rule: the query is not run. An ID in the question is not known unless it was shown, and neither is another
 	// form of a property that was shown: wdt:P31 does not make p:P31 known. IDs from common vocabularies are always known.
 	GuardKnown = "known"

@@ -79,8 +79,8 @@ const (
 	NoAnswer = "the work ended without an answer"
 )
 
-// Worthless returns why the turn that led from a state with n steps to c earns no reward, or "" if it may earn one. A
-// turn earns no reward if each of its actions failed, showed nothing or was a repetition, or if it ended the run
+// Worthless returns the reason that the turn from a state with n steps to c earns no reward, or "" if it may earn one.
+// A turn earns no reward if each of its actions failed, showed nothing or was a repetition, or if it ended the run
 // without an answer.
 func (c Child) Worthless(n int) string {
 	if c.Outcome == Ended {

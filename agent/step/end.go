@@ -126,7 +126,7 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	return r.refuse(ctx, b, s, turn, call, ref)
 }
 
-// ending returns the ending of a run that ends on an unfit query.
+// ending returns the ending of a run whose final query is unfit.
 func (u *unfit) ending() event.Ending {
 	e := event.Ending{Reason: event.NotFound, Detail: u.text, Cause: u.cause}
 	if u.cause != nil {

@@ -115,7 +115,7 @@ var (
 	number = regexp.MustCompile(`-?[0-9]+(?:\.[0-9]+)?`)
 )
 
-// marks are the characters that models put around a label or a figure.
+// marks are the characters that models put around a label or a number.
 const marks = " \t*_#>`-"
 
 // lastLine returns the text after the label in the last line that starts with the label, without marks: "3 of 5" for
@@ -130,10 +130,10 @@ func lastLine(text, label string) (says string, ok bool) {
 	return says, ok
 }
 
-// readScore converts a judgment to a figure from 0 to 1. It uses the last line of the form "Points: 3 of 5" or, if
+// readScore converts a judgment to a number from 0 to 1. It uses the last line of the form "Points: 3 of 5" or, if
 // there is none, the last line of the form "Score: 60". The latter may end with "/100" or "%", and a calculation may
 // precede the score. A score of 0 takes precedence over points, since it means that the last step earned no reward. ok
-// is false if there is neither line, or if the figure is out of range.
+// is false if the text has neither line, or if the number is out of range.
 func readScore(text string) (v float64, ok bool) {
 	score, scored := lastLine(text, "score")
 	if i := strings.LastIndex(score, "="); i >= 0 {

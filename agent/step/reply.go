@@ -50,7 +50,7 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	return Child{State: s, Outcome: Unreadable}, nil
 }
 
-// handBack returns the child for a single call of a turn that cannot be run. The call's result says why.
+// handBack returns the child for a single call of a turn that cannot be run. The call's result states the reason.
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
@@ -58,8 +58,8 @@ func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn pr
 	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall, "")
 }
 
-// notDone returns the child for a call that was not run; the call's result says why. refused is the kind of rule that
-// rejected it, or "" if the call could not be run.
+// notDone returns the child for a call that was not run; the call's result states the reason. refused is the kind of
+// rule that rejected it, or "" if the call could not be run.
 func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	why string, failure kg.Kind, refused string) (Child, error) {
 	s.taken++

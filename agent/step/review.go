@@ -36,8 +36,9 @@ var (
 	thoughtLine = regexp.MustCompile(`(?i)^[ \t]*thought[ \t]*:[ \t]*`)
 )
 
-// Rewritten returns the proposal with the turn that a reviewer wrote in the form of [Proposal.Text]. If the text has no
-// thought, the model's thought is kept. If the text cannot be read, the problem says why and the proposal is unchanged.
+// Rewritten returns the proposal with the turn that a reviewer wrote in the format of [Proposal.Text]. If the text has
+// no thought, the model's thought is kept. If the text cannot be parsed, Rewritten returns a problem and the unchanged
+// proposal.
 func (r *Runner) Rewritten(p Proposal, text string) (Proposal, *protocol.Problem) {
 	reader, err := protocol.Named(protocol.Options{Name: "text"})
 	if err != nil {

@@ -34,7 +34,7 @@ type State struct {
 	again        int      // calls rejected as repetitions since the last executed call
 	warned       bool     // the last turn was rejected because it was the same as the previous turn
 	messages     int      // number of messages in the conversation so far
-	known        *seen    // IDs that the model was shown or given, in the form of tool.Dialect.Key
+	known        *seen    // IDs that the model was shown or given, in the form returned by tool.Dialect.Key
 	shown        *seen    // IRIs that results have shown
 	actions      int      // number of requested actions
 	formatErrors int      // consecutive turns that could not be read

@@ -34,8 +34,8 @@ type triageArgs struct {
 	Why      string  `json:"why" about:"one short line for the log"`
 }
 
-// TriageTool judges a post in the first turn of the run that answers it. It is available only in such runs; see Judging
-// in package preset.
+// TriageTool classifies a post in the first turn of the run that answers it. It is available only in such runs; see
+// Judging in package preset.
 var TriageTool = typed(&Tool{Name: TriageName, Text: "best_triage.md"},
 	func(context.Context, *Env, triageArgs) (Result, error) {
 		return Result{Text: say("triage_again", nil)}, nil // a repeated call; the first call was removed

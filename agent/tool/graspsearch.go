@@ -96,8 +96,8 @@ func (q *graspQuery) check() error {
 	return nil
 }
 
-// findQuery returns a query for a page of hits, the next page, and one more hit, which determine the minimum number of
-// pages.
+// findQuery returns a query for a page of hits, the next page, and one more hit, from which the minimum number of pages
+// is determined.
 func (env *Env) findQuery(q graspQuery) kg.FindQuery {
 	n := env.Show.perPage()
 	return kg.FindQuery{Text: q.text, Type: q.typ, Language: env.Language.Code, Limit: 2*n + 1, Offset: (q.page - 1) * n,

@@ -33,7 +33,7 @@ func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
 // nodeName matches a possible node name in a string: an IRI in angle brackets, or a prefixed name.
 var nodeName = regexp.MustCompile(`<https?://[^<>\s"]+>|[A-Za-z][A-Za-z0-9_-]*:[^\s<>"'()\[\]{},;|]+`)
 
-// Names returns the IDs of the graph's nodes that a string mentions, in the form of [Dialect.Key].
+// Names returns the IDs of the graph's nodes that a string mentions, in the form returned by [Dialect.Key].
 func (d Dialect) Names(text string) []string {
 	var out []string
 	for _, m := range d.Mentions(text) {

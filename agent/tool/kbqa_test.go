@@ -290,8 +290,8 @@ func TestFreebase(t *testing.T) {
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?x WHERE { ?x ns:people.person.place_of_birth ?p . ?p ns:type.object.name "Fenia"@en }'`, `['Ada']`)
 }
 
-// TestMissingDates checks that a missing start or end date in Freebase counts as a match, unless the query selects the
-// date.
+// TestMissingDates checks that a missing start or end date in Freebase is treated as a match, unless the query selects
+// the date.
 func TestMissingDates(t *testing.T) {
 	env := kbqaEnv(turtle(t, freebase), kbqa.Freebase)
 	const who = `SELECT ?x%s WHERE { ?e ns:government.jurisdiction.officials ?c . ?c ns:government.held.office_holder ?x %s }`

@@ -39,7 +39,7 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 
 // view determines how a tool shows a result.
 type view struct {
-	empty func(t *kg.Table, why string) string // formats a result without rows; why says why it has none, if known
+	empty func(t *kg.Table, why string) string // formats a result without rows; why is the reason, or "" if unknown
 	rows  func(t *kg.Table) Result             // formats rows or a truth value
 }
 

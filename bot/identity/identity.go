@@ -71,8 +71,8 @@ type Match struct {
 	Rule Rule
 }
 
-// Assign finds each claim's post, if there is one. It applies stronger rules first; within a rule, it prefers earlier
-// claims and then earlier posts. No post is assigned to two claims.
+// Assign finds the post that belongs to each claim, if such a post exists. It applies stronger rules first; within a
+// rule, it prefers earlier claims and then earlier posts. No post is assigned to two claims.
 func Assign(posts []Post, claims []Claim) []Match {
 	type pair struct {
 		rule        Rule
@@ -150,7 +150,7 @@ func (c *Claim) edited(here, replied bool) Rule {
 
 // Arrivals returns how often a post was added to a page, given its number of copies in each of the page's revisions,
 // oldest first. A post that was moved in a single edit was added once. A post that was removed in one edit and restored
-// in another counts twice, but people do not do both within a minute.
+// in another is counted twice, but people do not do both within a minute.
 func Arrivals(counts []int) (n int) {
 	before := 0
 	for _, c := range counts {

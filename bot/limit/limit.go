@@ -41,8 +41,8 @@ type Replies struct {
 	PerDay  int // if 0, only the hourly limit applies
 }
 
-// Reached returns why no reply may be posted now, and the limit that has been reached, "hour" or "day". posted contains
-// the times at which replies were posted.
+// Reached returns the reason that no reply may be posted now, and the limit that has been reached, "hour" or "day".
+// posted contains the times at which replies were posted.
 func (r Replies) Reached(now time.Time, posted []time.Time) (why, limit string) {
 	if n := count(now, posted, time.Hour); n >= r.PerHour {
 		return fmt.Sprintf("%d replies in the last hour, %d are allowed", n, r.PerHour), "hour"

@@ -41,7 +41,7 @@ func (t Turn) Before(u Turn) bool {
 	return cmp.Or(u.Asked.Compare(t.Asked), u.Noticed.Compare(t.Noticed), cmp.Compare(u.Key, t.Key)) < 0
 }
 
-// Stage says how far the work on a request has progressed.
+// Stage is how far the work on a request has progressed.
 type Stage int
 
 // The stages.

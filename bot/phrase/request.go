@@ -70,11 +70,11 @@ func Spaced(s string) string {
 // NotJudged is the reason for not answering a post if there is no model and the post does not look like a request.
 const NotJudged = "no model to judge it, and it does not look like a request"
 
-// Asking returns why a post looks like a request, or "" if it does not. It replaces the model's judgment if there is no
-// model. text is the post as displayed, with queries as "[query]" and, for the first post in a thread, with its
-// heading. A request contains a query or asks for something in words. A follow-up with a query is more often someone's
-// answer, so it must contain a phrase that does not occur in answers, or mention the bot. When in doubt, Asking returns
-// "", because it is better to ignore a request than to answer an announcement.
+// Asking returns the reason that a post looks like a request, or "" if it does not look like one. It replaces the
+// model's judgment if there is no model. text is the post as displayed, with queries as "[query]" and, for the first
+// post in a thread, with its heading. A request contains a query or asks for something in words. A follow-up with a
+// query is more often someone's answer, so it must contain a phrase that does not occur in answers, or mention the bot.
+// When in doubt, Asking returns "", because it is better to ignore a request than to answer an announcement.
 func Asking(request bool, text string, query, mentioned bool) string {
 	switch {
 	case request && query:

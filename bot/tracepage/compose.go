@@ -60,7 +60,7 @@ func compose(e *bot.Entry, hide []string) string {
 	return strings.TrimRight(c.b.String(), "\n")
 }
 
-// gone returns the text for a page whose steps have been removed.
+// gone returns the text of a trace page whose steps have been removed.
 func gone(e *bot.Entry, at time.Time) string {
 	language := ""
 	if e.Draft != nil {

@@ -411,8 +411,8 @@ func (s *evalSession) local() bool {
 		s.recorded != nil)
 }
 
-// openGraph opens the graph. In an in-memory graph, NOW() returns the run's own time and RAND() a constant, so that a
-// run can be repeated.
+// openGraph opens the graph. In an in-memory graph, NOW() returns the run's own time and RAND() a constant, so a run
+// can be repeated exactly.
 func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	opts := embedded.Options{Name: "built-in slice of Wikidata", Now: func() time.Time { return asOf },
 		Random:  func() uint64 { return 0x9E3779B97F4A7C15 },
@@ -444,7 +444,7 @@ func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	return nil
 }
 
-// budgets returns the store that tracks endpoint budgets, which is the session's store if there is one.
+// budgets returns the store that tracks endpoint budgets, which is the session's store if the session has one.
 func (s *evalSession) budgets() remote.BudgetStore {
 	if s.store == nil {
 		return remote.NewMemoryStore()

@@ -295,7 +295,7 @@ func indexSearchCommand(e *env) *cobra.Command {
 	})
 }
 
-// openIndex opens the index in a folder or the index of a graph, with the embedding model if one is configured.
+// openIndex opens the index in a folder or the index of a graph, with the configured embedding model, if any.
 func openIndex(dir, name string, cfg *config.Config, lg *slog.Logger, e *env) (lookup.Searcher, error) {
 	if name != "" {
 		o, err := newGraphs(lg, e, cfg, remote.NewMemoryStore(), nil)

@@ -134,7 +134,7 @@ func flat(t *testing.T, rows []soaked) {
 func (s *soaking) look(st *store.Store, n, quarter int, before []soaked, took time.Duration) soaked {
 	s.t.Helper()
 	s.client.CloseIdleConnections()
-	debug.FreeOSMemory() // otherwise, memory used for the previous measurement would count as resident
+	debug.FreeOSMemory() // otherwise, memory used for the previous measurement would be included in the resident memory
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	r := soaked{heap: int(m.HeapAlloc >> 10), goroutines: runtime.NumGoroutine(), rss: resident()}

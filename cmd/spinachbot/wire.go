@@ -36,8 +36,8 @@ func randomUint64() uint64 {
 
 func randomFloat() float64 { return float64(randomUint64()>>11) / (1 << 53) }
 
-// userAgent returns a User-Agent string with the program's name and version, the operator's contact address, and the
-// account, if there is one.
+// userAgent returns a User-Agent string with the program's name and version, the operator's contact address, and, if
+// configured, the account.
 func userAgent(cfg *config.Config, loopback bool) (string, error) {
 	contact := cfg.Contact
 	if contact == "" && loopback {

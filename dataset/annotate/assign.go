@@ -9,9 +9,10 @@ import (
 // Assignment maps each candidate's ID to the names of the annotators who should judge it.
 type Assignment map[string][]string
 
-// Assign assigns every unresolved candidate to overlap annotators. Annotators who have already judged a candidate count
-// as assigned to it. Annotators keep the candidates they already have. Other candidates go to the annotators who have
-// the fewest, so that all have about the same number. Candidates of annotators no longer in people are reassigned.
+// Assign assigns every unresolved candidate to overlap annotators. Annotators who have already judged a candidate are
+// considered assigned to it. Annotators keep the candidates they already have. Other candidates go to the annotators
+// who have the fewest, so that all have about the same number. Candidates of annotators no longer in people are
+// reassigned.
 func Assign(cases []Case, have Assignment, people []string, overlap int) Assignment {
 	out := Assignment{}
 	load := map[string]int{}

@@ -394,7 +394,7 @@ func dateOf(v string) (year, month, day int, ok bool) {
 var months = []string{"", "january", "february", "march", "april", "may", "june", "july", "august", "september",
 	"october", "november", "december"}
 
-// date makes a remark about a date; January 1 and December 31 stand for the whole year.
+// date makes a remark about a date; January 1 and December 31 are taken to mean the whole year.
 func (c *comparer) date(y, m, d int, at sparql.Span) {
 	said, text := c.w.year(y), strconv.Itoa(y)
 	if m == 1 && d == 1 {

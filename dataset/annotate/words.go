@@ -52,8 +52,8 @@ var smallWords = map[string]bool{"of": true, "the": true, "a": true, "an": true,
 	"with": true, "from": true, "is": true, "has": true, "have": true, "which": true, "this": true, "that": true,
 	"as": true, "de": true, "la": true, "le": true, "s": true}
 
-// has reports whether a word or another form of it is in the question. Two words count as forms of the same word if
-// only their endings differ, that is, if they share the first four letters and at least 60% of the longer word
+// has reports whether a word or another form of it is in the question. Two words are considered forms of the same word
+// if only their endings differ, that is, if they share the first four letters and at least 60% of the longer word
 // (country, countries; directed, director).
 func (w *wording) has(word string) bool {
 	return slices.ContainsFunc(w.words, func(x string) bool { return sameWord(x, word) })

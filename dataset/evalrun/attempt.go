@@ -18,7 +18,7 @@ import (
 const skipped = "skipped"
 
 // ask asks one item. If a service fails, ask tries again until the given time, then ends the item with
-// [agent.OutOfTime]. An error stops the run, and the item counts as not asked.
+// [agent.OutOfTime]. An error stops the run, and the item is considered not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
 	if k.item != nil {

@@ -30,7 +30,7 @@ type RunSummary struct {
 	Items    int      `json:"items"`
 	Failed   int      `json:"failed"` // items that failed because of a service, out of all items
 	// Scores cover the common items. WithFailures also includes items that are not common solely because a service failed
-	// in some run; this run's failures count as 0.
+	// in some run; this run's failures are scored as 0.
 	Scores  []MetricSummary `json:"scores"`
 	Steps   float64         `json:"steps"`
 	Seconds float64         `json:"seconds"`
@@ -45,7 +45,7 @@ type LeftOut struct {
 	Why string `json:"why"` // not_run, service_failed, other_item, gold_missing, gold_failed, gold_empty
 }
 
-// Pair compares run B with run A. Differences are B's figure minus A's, from -1 to 1.
+// Pair compares run B with run A. Differences are B's score minus A's, from -1 to 1.
 type Pair struct {
 	A        string   `json:"a"`
 	B        string   `json:"b"`
@@ -109,7 +109,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 		c.Runs = append(c.Runs, summariseRun(r, i, metrics, common, failed))
 	}
 	if len(common) == 0 {
-		return c, nil // if there is nothing to compare, report no figures rather than zeros
+		return c, nil // if there is nothing to compare, report no differences rather than zeros
 	}
 	for a := range runs {
 		for b := a + 1; b < len(runs); b++ {

@@ -64,7 +64,7 @@ func TestCompare(t *testing.T) {
 	if c.Oracle[0].F1 != 1 || *c.Runs[0].Scores[0].F1 != 0.5 || *c.Runs[1].Scores[0].F1 != 0.75 {
 		t.Errorf("oracle %v, runs %v %v", c.Oracle, c.Runs[0].Scores, c.Runs[1].Scores)
 	}
-	// Item e can be scored in both runs and failed only in the second. It is right in the first and counts as 0 in the
+	// Item e can be scored in both runs and failed only in the second. It is right in the first and is scored as 0 in the
 	// second, so both score 3 of 5.
 	for _, r := range c.Runs {
 		if all := r.Scores[0].WithFailures; r.Scores[0].N != 4 || all == nil || all.N != 5 ||
@@ -185,7 +185,7 @@ func TestCalibrate(t *testing.T) {
 }
 
 // Two benchmarks can use the same IDs: an item whose question and gold query differ is not common to both, and without
-// common items, there are no figures.
+// common items, no results are reported.
 func TestCompareOtherBenchmark(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))

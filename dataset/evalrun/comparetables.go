@@ -23,7 +23,7 @@ func (c *Comparison) Tables(items int) []Table {
 	return out
 }
 
-// known0 returns a figure for which 0 means unknown: a recorded model reports no tokens, and a model without prices has
+// known0 formats a number for which 0 means unknown: a recorded model reports no tokens, and a model without prices has
 // no cost.
 func known0(v float64, format string) (float64, string) {
 	if v == 0 {

@@ -128,7 +128,7 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
-// ByFeature returns the metric's mean for each feature of the gold queries (an item counts once per feature of its
+// ByFeature returns the metric's mean for each feature of the gold queries (an item is counted once per feature of its
 // query) and for queries without features. Items with service failures are omitted, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
@@ -161,7 +161,7 @@ func (r *RunData) BySteps(metric string) []Bin {
 	return b.bins(true)
 }
 
-// ByValue returns the distribution of a figure over the items, in ten equal-width bins from its minimum to its maximum,
+// ByValue returns the distribution of a value over the items, in ten equal-width bins from its minimum to its maximum,
 // as in tables 10 and 11 in the paper.
 func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func(float64) string) []Bin {
 	low, high := math.Inf(1), math.Inf(-1)

@@ -139,8 +139,8 @@ func readLines(path string, f func(line int, data []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false if there is none. For a truncated trajectory, it returns the
-// complete events and event.ErrTorn.
+// events reads the trajectory of the given item; ok is false if there is none. For a truncated trajectory, it returns
+// the complete events and event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -16,10 +16,10 @@ const maxName = 80
 // hashed matches a name with a hash. An ID of this form also gets a hash.
 var hashed = regexp.MustCompile(`(^|-)[0-9a-f]{16}$`)
 
-// FileName returns a file name, without extension, for an item's ID. An ID of lowercase letters, digits, dashes, dots,
-// and underscores that starts with a letter or digit is used unchanged. In all other IDs, other characters become
-// dashes and 16 hex digits of a hash are appended, so that no two IDs share a name, even on a case-insensitive file
-// system: "../x" becomes "x-…". The name never refers to a directory, a hidden file, or a device.
+// FileName returns the file name, without extension, for the item with the given ID. An ID of lowercase letters,
+// digits, dashes, dots, and underscores that starts with a letter or digit is used unchanged. In all other IDs, other
+// characters become dashes and 16 hex digits of a hash are appended, so that no two IDs share a name, even on a
+// case-insensitive file system: "../x" becomes "x-…". The name never refers to a directory, a hidden file, or a device.
 func FileName(id string) string {
 	var b strings.Builder
 	same := id != "" && len(id) <= maxName

@@ -43,8 +43,8 @@ func OpenRecording(dir string) (*Recording, error) {
 	return r, nil
 }
 
-// Item returns a replay of an item's last attempt, or nil if the run does not contain the item. The attempt must have
-// used a labeler.
+// Item returns a replay of the given item's last attempt, or nil if the run does not contain the item. The attempt must
+// have used a labeler.
 func (r *Recording) Item(id string) (*event.Replay, error) {
 	events, ok, err := r.dir.events(id)
 	if err != nil || !ok {

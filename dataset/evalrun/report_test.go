@@ -221,9 +221,9 @@ func TestShowEvents(t *testing.T) {
 	}
 }
 
-// TestShowEndsAndCalls checks that the probes' message to the model is shown next to the ending that the probes
-// delayed, so that a second ending does not look like a repetition, and that each argument of a native call is on a
-// separate line.
+// TestShowEndsAndCalls checks that the probes' message to the model is shown next to the ending that the probes delayed
+// (otherwise, a second ending would look like a repetition), and that each argument of a native call is on a separate
+// line.
 func TestShowEndsAndCalls(t *testing.T) {
 	end := &agent.Step{N: 1, Action: "finish", Argument: `{"answer":"Two.\nNo more.","columns":["x"]}`}
 	got := ShowEvents([]agent.Event{{Event: "probe", ID: 1, Detail: "Not published yet."}, {Event: "step", ID: 2, Parent: 1, Step: end},

@@ -190,7 +190,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// If the service fails during a gold query, the query does not count as failed: the next session runs it again without
+// If the service fails during a gold query, the query is not recorded as failed: the next session runs it again without
 // asking the item again.
 func TestGoldService(t *testing.T) {
 	t.Parallel()

@@ -62,7 +62,7 @@ type MetricSummary struct {
 	Means
 	// Upper is the mean of the upper bounds if scoring ran out of time or memory for some items.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// WithFailures also includes items with service failures, each counted as 0; nil if there are none.
+	// WithFailures also includes items with service failures, each scored as 0; nil if there were no such failures.
 	WithFailures *Means `json:"with_failures,omitempty"`
 }
 
@@ -74,7 +74,7 @@ func (m *MetricSummary) failed() int {
 	return m.WithFailures.N - m.N
 }
 
-// whole returns the means with any service failures counted as 0.
+// whole returns the means with any service failures scored as 0.
 func (m *MetricSummary) whole() Means {
 	if m.WithFailures == nil {
 		return m.Means
@@ -232,8 +232,8 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 }
 
-// writeScores writes one line per metric and, if there are service failures, a second line with these counted as 0, as
-// in "eval score".
+// writeScores writes one line per metric and, if there are service failures, a second line in which these are scored as
+// 0, as in "eval score".
 func (s *Summary) writeScores(w io.Writer) {
 	if len(s.Scores) == 0 {
 		return

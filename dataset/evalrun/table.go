@@ -37,7 +37,7 @@ func cells(texts ...string) []Cell {
 	return out
 }
 
-// number is a figure in a ranked column.
+// number is a cell in a ranked column.
 type number struct {
 	value float64 // NaN if there is none
 	text  string
@@ -84,7 +84,7 @@ func transpose(columns ...[]Cell) [][]Cell {
 	return rows
 }
 
-// Text writes the table for a terminal. The best figures are marked with *, the second best with +.
+// Text writes the table for a terminal. The best numbers are marked with *, the second best with +.
 func (t *Table) Text(w io.Writer) {
 	marks := [...]string{"", "*", "+"}
 	width := make([]int, len(t.Head))

@@ -85,7 +85,7 @@ func (h *Held) Add(items ...dataset.Item) {
 	}
 }
 
-// why returns the reason that an example is held back, or "" if it is not.
+// why returns the reason that an example is withheld, or "" if it is not withheld.
 func (h *Held) why(d *doc) Reason {
 	switch {
 	case h.ids[foldID(d.ID)]:

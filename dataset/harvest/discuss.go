@@ -103,7 +103,8 @@ func permalink(api string, revision int64, anchor string) string {
 	return u
 }
 
-// pageURL returns the URL of a page as in the SPINACH dataset: slashes and colons in the title are not escaped.
+// pageURL returns the URL of the given page, written as in the SPINACH dataset: slashes and colons in the title are not
+// escaped.
 func pageURL(api, title string) string {
 	_, article := script(api)
 	return article + strings.NewReplacer("%2F", "/", "%3A",

@@ -15,7 +15,7 @@
 // The outcome is stored. Everything else about a candidate is derived from this when the files are written (stage.go,
 // flags.go, trim.go, near.go, export.go).
 //
-// A [Suggester], if there is one, is asked once about each staged candidate. Labels alone do not show which Victoria is
+// A [Suggester], if configured, is asked once about each staged candidate. Labels alone do not show which Victoria is
 // meant, so the suggester also receives English descriptions. They are requested in one query for all of a candidate's
 // IDs, sent to the endpoint that ran the candidate's query, since the entity API returns descriptions only with whole
 // entities. When the text of a discussion is removed, the advice about it is removed, too.

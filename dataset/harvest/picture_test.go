@@ -26,7 +26,7 @@ func sampleFunnel() dataset.Funnel {
 	return f
 }
 
-// The picture is well-formed, shows the figures, and can be drawn even for an empty funnel.
+// The picture is well-formed, shows the numbers, and can be drawn even for an empty funnel.
 func TestPicture(t *testing.T) {
 	for _, f := range []dataset.Funnel{sampleFunnel(), {},
 		{Total: dataset.Counts{Discussions: 1}, Years: []dataset.Counts{{Year: 2020, Discussions: 1}}}} {

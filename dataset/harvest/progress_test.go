@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// The estimate counts only pages with work. There is no estimate until two such pages are done. The estimate takes into
-// account the discussions within a page.
+// The estimate is based only on pages that required work. There is no estimate until two such pages are done. The
+// estimate takes into account the discussions within a page.
 func TestPace(t *testing.T) {
 	now := testNow
 	tasks := []task{{}, {}, {fresh: true}, {fresh: true}, {fresh: true}, {fresh: true}}

@@ -24,7 +24,8 @@ type Earlier struct {
 	RanAt    time.Time
 }
 
-// Similar finds earlier discussions with words similar to those of a question. It is built once and then only read.
+// Similar finds earlier discussions whose words are similar to those in a question. It is built once and then only
+// read.
 //
 // A discussion is a document made of its heading, its request, and the labels of the IDs in its query. Documents are
 // ranked by BM25, with heading words counted twice. Words shorter than two letters, and words that occur in most
@@ -77,8 +78,8 @@ func tokens(s string) (out []string) {
 // Words returns the words in a string that are used to find discussions; see [Similar].
 func Words(s string) []string { return tokens(s) }
 
-// stem removes only the most common plural endings from an English word, so that rivers becomes river, and countries
-// becomes country.
+// stem removes only the most common plural endings from an English word: rivers becomes river, and countries becomes
+// country.
 func stem(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):

@@ -147,7 +147,7 @@ func (h *Harvest) step(ctx context.Context, s *turn) (did bool, err error) {
 	return did, errors.Join(err, h.end(context.WithoutCancel(ctx), c, s, err, ctx.Err() != nil))
 }
 
-// begin claims a page's job, if it has one, and returns the time by which the page must be done.
+// begin claims the page's job, if the page is queued, and returns the time by which the page must be done.
 func (h *Harvest) begin(ctx context.Context, t *task) (*job.Claim, time.Time, error) {
 	until := h.Now().Add(pageTime)
 	if !t.queued {

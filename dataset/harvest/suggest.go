@@ -106,7 +106,8 @@ func Prompt(c *dataset.Candidate) (system, user string, err error) {
 	return system, strings.TrimSpace(b.String()), nil
 }
 
-// posts returns the request and the last comments of a long discussion, each shortened.
+// posts returns the discussion's comments, each shortened. In a long discussion, it keeps only the request and the most
+// recent comments.
 func posts(c *dataset.Candidate) []dataset.Comment {
 	list := slices.Clone(c.Conversation.Comments)
 	if n := len(list); n > maxPromptPosts {

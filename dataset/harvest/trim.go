@@ -19,9 +19,9 @@ type trimmed struct {
 }
 
 // trimmer removes the parts of a syntax tree that do not belong to the question's meaning: hints; articles, sitelink
-// counts, pictures and formatted text that are only projected; labels in place of their entities; lists of names
-// (which become counts). A part may be removed if every variable that exists only for it is used only in the
-// projection (or as a plain GROUP BY key), and all its other variables are also bound elsewhere.
+// counts, pictures and formatted text that are only projected; labels in place of their entities; lists of names (which
+// become counts). A part may be removed on two conditions: the variables that it introduces are used elsewhere only in
+// the projection (or as a plain GROUP BY key), and all its other variables are also bound elsewhere.
 type trimmer struct {
 	q        *sparql.Query
 	flags    []dataset.Flag
@@ -142,7 +142,7 @@ func (t *trimmer) leaves(u *unit, skip map[sparql.Node]bool) bool {
 		func(i *sparql.SelectItem) bool { return !u.projects(i) })
 }
 
-// projects reports whether a projected column exists only for the unit.
+// projects reports whether a projected column is one of the unit's own variables.
 func (u *unit) projects(i *sparql.SelectItem) bool {
 	if i.Expr != nil {
 		return false

@@ -51,8 +51,8 @@ type Split struct {
 }
 
 // Divide splits golds into a development part and a test part. Near-duplicates of the requested kind stay together,
-// even if they are connected only indirectly. Candidates that were not kept also connect items, so that annotating
-// more of them later does not join clusters. Both the harvested and the gold queries are compared.
+// even if they are connected only indirectly. Candidates that were not kept also connect items. Otherwise, annotating
+// more of them later could join clusters. Both the harvested and the gold queries are compared.
 //
 // The split depends only on the seed, the candidates and the golds, not on their order. Each cluster of near-duplicates
 // draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below the

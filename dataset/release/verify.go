@@ -52,7 +52,7 @@ type DriftError struct {
 // OK reports whether the item can still be used.
 func (d *Drift) OK() bool { return d.Status != Empty && d.Status != Failed }
 
-// Check is an item to verify, with its stored result if there is one.
+// Check is an item to verify, with its stored result, if any.
 type Check struct {
 	ID     string
 	Query  string

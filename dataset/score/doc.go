@@ -27,8 +27,8 @@
 // The whole computation is exact: weights are integers (in a gold row of width w, a cell weighs L/w, where L is the
 // least common multiple of all widths). If L is 2^60 or more, which requires gold rows with more than 40 different
 // widths or with several large prime widths, weights are rounded down, and the score also has an upper bound, as when
-// time runs out. The score and the bound then differ by less than the precision of any printed figure. Among several
-// best pairings, the one with the most pairs is used, so that the row order never matters; see [Pairing].
+// time runs out. The score and the bound then differ by less than the precision with which scores are printed. Among
+// several best pairings, the one with the most pairs is used, so that the row order never matters; see [Pairing].
 //
 // # Trust
 //

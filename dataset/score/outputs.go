@@ -60,7 +60,7 @@ type Output struct {
 
 // Evaluated contains an item's scores in GRASP's evaluation format.
 type Evaluated struct {
-	Excluded string  // why the item does not count, or ""
+	Excluded string  // reason that the item is excluded, or ""
 	Score    float64 // 0 if no query was produced
 }
 

@@ -31,7 +31,7 @@ type Mean struct {
 	// Lowest is the mean for the worst choice among the best pairings, if the choice affects the score of some item.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
 	*SetMean
-	// WithFailures counts service failures as 0; nil if there are none.
+	// WithFailures scores service failures as 0; nil if there were no such failures.
 	WithFailures *Mean `json:"with_failures,omitempty"`
 }
 
@@ -207,7 +207,7 @@ func BestOf(f1 [][]float64) (maximum, empty float64) {
 	return maximum, empty
 }
 
-// DialogueMean contains the figures for Interactive-KBQA dialogues.
+// DialogueMean contains the means for Interactive-KBQA dialogues.
 type DialogueMean struct {
 	N             int      `json:"n"`
 	Finished      float64  `json:"finished"` // share of dialogues that ended with Done

@@ -10,7 +10,7 @@ import (
 
 // SetScore contains the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are from 0 to 1.
 type SetScore struct {
-	Undefined             string // why there is no score, or ""
+	Undefined             string // reason that there is no score, or ""
 	Precision, Recall, F1 float64
 	// RHits1 is the probability that an answer drawn at random from the predicted answers is correct. The papers estimate
 	// it from a hundred draws; this is the exact value.

@@ -88,11 +88,11 @@ type Conversations struct {
 	Silent  int     `json:"silent"`  // discussions without an answer; not counted in N
 }
 
-// Popularity describes the page views of the distinct entities in the queries (Table 9). Entities without a figure are
-// treated as having no views.
+// Popularity describes the page views of the distinct entities in the queries (Table 9). Entities whose page views are
+// unknown are treated as having none.
 type Popularity struct {
 	Entities    int          `json:"entities"`
-	Known       int          `json:"known"` // number of entities with a figure
+	Known       int          `json:"known"` // number of entities whose page views are known
 	Percentiles []Percentile `json:"percentiles"`
 }
 
@@ -193,7 +193,7 @@ type collector struct {
 	words, responses                       []int
 }
 
-// text computes the figures that do not require a syntax tree.
+// text computes the statistics that do not require a syntax tree.
 func (c *collector) text(it *dataset.Item) {
 	c.notebook.add(measure.Notebook(it.SPARQL))
 	c.properties.add(measure.NotebookProperties(it.SPARQL)...)

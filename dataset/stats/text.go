@@ -22,10 +22,10 @@ var published = []struct {
 	{"LC-QuAD 2", [7]float64{3.65, 1, 2.07, 1.51, 2.05, 2.07, .22}},
 }
 
-// columns are the names of the figures in Table 1.
+// columns are the names of the metrics in Table 1.
 var columns = [...]string{"clauses", "projections", "relations", "subjects", "predicates", "objects", "literals"}
 
-// values returns the figures in column order, with nil for unknown figures.
+// values returns the means in column order, with nil for unknown means.
 func (m Means) values() [7]*float64 {
 	return [7]*float64{&m.Clauses, m.Projections, &m.Relations, &m.Subjects, &m.Predicates, &m.Objects, &m.Literals}
 }

@@ -127,7 +127,7 @@ func (x *Export) discussion(c *dataset.Candidate, o Options) error {
 	return nil
 }
 
-// heldBack returns the reason why a discussion is too similar to a test item, or "" if it is not.
+// heldBack describes how a discussion is too similar to a test item, or returns "" if it is not.
 func heldBack(not *examples.Held, c *dataset.Candidate, queries []string) examples.Reason {
 	request := ""
 	if len(c.Conversation.Comments) > 0 {

@@ -251,7 +251,7 @@ func worked(c *exemplar.Chat) ([]byte, error) {
 
 var errEmpty = errors.New("it contains no events; want a trajectory")
 
-// readFile reads a trajectory. It returns nil if the trajectory is not that of a run with a question.
+// readFile reads a trajectory. It returns nil if the trajectory does not belong to a run with a question.
 func readFile(name string) (*Run, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package transcript writes agent runs in formats that other programs read: GRASP's output lines (the current format
-// and the 2025 format), Interactive-KBQA's dialogues, and training data, both as OpenAI chat lines and as dialogues
-// that mark the parts to learn. It reads only the events in a trajectory.
+// Package transcript writes agent runs in formats that other programs read: GRASP's output lines (in the current format
+// or the 2025 format), Interactive-KBQA's dialogues, and training data, both as OpenAI chat lines and as dialogues that
+// mark the parts to learn. It reads only the events in a trajectory.
 //
 //	transcript.go   the content of a trajectory
 //	grasp.go        GRASP's output lines

@@ -88,8 +88,8 @@ func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 }
 
 // Continue continues an interrupted run, for example after a crash, and returns immediately. The run's trajectory file
-// is at path. Listeners get all events of the run, starting with the first. The cost so far counts toward the limits.
-// An error explains why the run cannot be continued; in that case, nothing was asked, and the file is unchanged.
+// is at path. Listeners get all events of the run, starting with the first. The limits include the cost so far. An
+// error explains why the run cannot be continued; in that case, nothing was asked, and the file is unchanged.
 func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {

@@ -20,8 +20,8 @@ type Shelf struct {
 	kept map[string]*place
 }
 
-// place is the slot for one graph. Its lock is held while the graph is opened, so that other callers wait and the graph
-// is opened only once.
+// place is the slot for one graph. Its lock is held while the graph is opened, so other callers wait, and the graph is
+// opened only once.
 type place struct {
 	sync.Mutex
 	source *agent.Source

@@ -100,7 +100,7 @@ func (w *world) round(extra ...string) string {
 // first lets the bot see the page for the first time, so that it answers only later posts.
 func (w *world) first() { w.t.Helper(); w.round() }
 
-// section returns the wikitext of the section with a heading.
+// section returns the content of the section with the given heading.
 func section(text, heading string) string {
 	_, after, ok := strings.Cut(text, "== "+heading+" ==\n")
 	if !ok {

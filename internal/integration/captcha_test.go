@@ -10,8 +10,8 @@ import (
 )
 
 // The wiki requires a captcha for each edit, as the ConfirmEdit extension does for accounts without the skipcaptcha
-// right. The bot tries once, stops and reports why; its reply stays pending. Once the account has the right, the reply
-// is posted.
+// right. The bot tries once, stops and reports the reason; its reply stays pending. Once the account has the right, the
+// reply is posted.
 func TestCaptcha(t *testing.T) {
 	t.Parallel()
 	wiki, bin := startNewerWiki(t), binary(t)

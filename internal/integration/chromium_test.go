@@ -182,8 +182,8 @@ func (p *tab) accessible(view string) {
 	p.scheme("light")
 }
 
-// unswiped checks that a narrow page can be read without scrolling sideways: no element is wider than its container,
-// except within elements that match but, a CSS selector.
+// unswiped checks that a narrow page can be read without scrolling sideways: no element except those inside a match of
+// the CSS selector but is wider than its container.
 func (p *tab) unswiped(view, but string) {
 	p.t.Helper()
 	if wide := eval[[]string](p, `[...document.querySelectorAll("main .scroll, main .tree, main table")].filter(e => e.checkVisibility() && !e.closest(`+quote(but)+`) && e.scrollWidth > e.clientWidth + 1).map(e => e.outerHTML.slice(0, 120) + " " + e.scrollWidth + " > " + e.clientWidth)`); len(wide) > 0 {

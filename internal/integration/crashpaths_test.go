@@ -208,7 +208,7 @@ func (u *user) unread() (n int) {
 	return n
 }
 
-// subscribed reports whether a user is subscribed to the first topic of a page.
+// subscribed reports whether the user is subscribed to the first topic on the given page.
 func (u *user) subscribed(page string) bool {
 	u.t.Helper()
 	out := u.call(url.Values{"action": {"discussiontoolspageinfo"}, "page": {page}, "prop": {"threaditemshtml"}})

@@ -35,7 +35,7 @@ func stamp(user string, hour, day int) string {
 	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %02d:00, %d June 2019 (UTC)", user, user, user, hour, day)
 }
 
-// countries returns a query that returns rows on the built-in slice; its text depends on n.
+// countries returns a query with results in the built-in slice. A different n gives a different query.
 func countries(n int) string {
 	return fmt.Sprintf("SELECT ?c WHERE { ?c wdt:P31 wd:Q6256 } LIMIT %d", n)
 }

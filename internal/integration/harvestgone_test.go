@@ -77,7 +77,7 @@ func (s *harvestSite) takenAway(t *testing.T) {
 	}
 }
 
-// filesWith returns the files in a folder that contain a string.
+// filesWith returns the files in the given folder that contain the given string.
 func filesWith(t *testing.T, dir, text string) (out []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

@@ -46,7 +46,7 @@ func (u *user) merge(from, to, until string) {
 	u.act(v)
 }
 
-// revisions returns the times of a page's revisions, oldest first.
+// revisions returns the timestamps of the given page's revisions, oldest first.
 func (u *user) revisions(page string) (times []string) {
 	u.t.Helper()
 	out := u.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"timestamp"}, "rvlimit": {"50"},

@@ -20,9 +20,9 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// searched returns the events of the only trajectory in a folder, one per line: the complete tree with its steps,
-// scores, visits, endings and votes. For calls and the end event, it keeps only the position, because the rest contains
-// times and retries.
+// searched returns the events of the only trajectory in the given folder, one per line: the complete tree with its
+// steps, scores, visits, endings and votes. For calls and the end event, it keeps only the position, because the rest
+// contains times and retries.
 func searched(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
@@ -55,7 +55,7 @@ func searched(t *testing.T, dir string) (out []string) {
 	return out
 }
 
-// trajectory returns the current content of the only trajectory in a folder.
+// trajectory returns the current content of the only trajectory in the given folder.
 func trajectory(dir string) []byte {
 	files, err := filepath.Glob(filepath.Join(dir, "trajectories", "*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -68,8 +68,8 @@ func trajectory(dir string) []byte {
 	return b
 }
 
-// ended reports whether the only trajectory in a folder is complete. If a program is killed after it writes the last
-// line but before it exits, the file is complete, and there is nothing to continue.
+// ended reports whether the only trajectory in the given folder is complete. If a program is killed after it writes the
+// last line but before it exits, the file is complete, and there is nothing to continue.
 func ended(t *testing.T, dir string) bool {
 	t.Helper()
 	events, err := event.Read(bytes.NewReader(trajectory(dir)))

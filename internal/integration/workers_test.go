@@ -48,7 +48,7 @@ func (p *postgres) restart() {
 	}
 }
 
-// history returns all revisions of a page.
+// history returns all revisions of the given page.
 func (u *user) history(page string) (all []testutil.Revision) {
 	u.t.Helper()
 	more := url.Values{}

@@ -84,7 +84,7 @@ type Queue interface {
 	Claim(ctx context.Context, holder string, w Want, now time.Time, lease time.Duration) (*Claim, error)
 	// Renew extends a claim by another lease, counted from now. It returns [ErrLost] if the claim has expired.
 	Renew(ctx context.Context, c *Claim, lease time.Duration) error
-	// GiveBack ends a claim. If due is set, the job becomes due at that time, and the claim does not count as an attempt,
+	// GiveBack ends a claim. If due is set, the job becomes due at that time, and the claim is not recorded as an attempt,
 	// because nothing could be done. It does nothing if another worker has the job or the job is finished.
 	GiveBack(ctx context.Context, c *Claim, due time.Time) error
 }

@@ -44,7 +44,7 @@ func Mentioned(queries ...string) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// structureOf analyzes a query: wdt:P39, p:P39 and ps:P39 all count as P39.
+// structureOf analyzes a query: wdt:P39, p:P39 and ps:P39 are all treated as P39.
 func structureOf(query string) (*structure, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {

@@ -133,7 +133,7 @@ func (u Usage) Input() string {
 	return s
 }
 
-// Bound returns text to print after figures that are upper bounds, such as " (at most: 1 call came back without
+// Bound returns text to print after numbers that are upper bounds, such as " (at most: 1 call came back without
 // figures)", or "" if they are exact.
 func (u Usage) Bound() string {
 	if u.Unmeasured == 0 {

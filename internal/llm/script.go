@@ -284,7 +284,7 @@ func splitSamples(lines []string) []string {
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
 // section returns the section that answers the call. For an act, feedback or judge call beyond the end of the script,
-// that is the last one of its kind. For a request with tools, it is a section that calls one of them, if there is one.
+// that is the last one of its kind. For a request with tools, it is preferably a section that calls one of them.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {

@@ -178,8 +178,8 @@ func post(t *testing.T, h http.Handler, body string) (int, map[string]any) {
 	return rec.Code, m
 }
 
-// The JSON must have the form described in platform.openai.com/docs/api-reference/chat/object, and errors that of its
-// error object.
+// The JSON must be in the format described in platform.openai.com/docs/api-reference/chat/object, and errors in the
+// format of its error object.
 func TestScriptServer(t *testing.T) {
 	h := mustScript(t, bakery).Handler()
 	ask := func(extra string) string {

@@ -161,8 +161,7 @@ func isStrict(tools []Tool) bool {
 }
 
 // refusesTools reports whether an error means that the server does not accept tools. OpenAI and Azure report an unknown
-// or unsupported argument, vLLM and llama.cpp report missing options, and Ollama and OpenRouter have messages of their
-// own.
+// or unsupported argument, vLLM and llama.cpp report missing options, and Ollama and OpenRouter use different messages.
 func refusesTools(status int, low string) bool {
 	switch status {
 	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError,

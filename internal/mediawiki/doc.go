@@ -1,4 +1,5 @@
-// Package mediawiki provides safe access to a MediaWiki wiki for a bot, over go-mwclient.
+// Package mediawiki provides a client with which a bot can safely read and edit a MediaWiki wiki. It is built on
+// go-mwclient.
 //
 // # What a bot must get right
 //

@@ -128,7 +128,7 @@ type PageState struct {
 	RevID     int64
 	Missing   bool
 	// the new title if the page was moved, according to the wiki's log, or "". If it was moved, the fields above, except
-	// the title, describe the page under its new title. A redirect created by hand does not count as a move.
+	// the title, describe the page under its new title. A redirect created by hand is not treated as a move.
 	MovedTo string
 
 	redirect bool

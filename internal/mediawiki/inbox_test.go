@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// A page counts as moved if the move is in the wiki's log, with or without a redirect. A redirect created by hand does
-// not count as a move.
+// A page has been moved if the move is in the wiki's log, with or without a redirect. A redirect created by hand is not
+// a move.
 func TestStatesOfMovedPages(t *testing.T) {
 	info := map[string]string{
 		"Talk:A":         `{"ns":1,"title":"Talk:A","lastrevid":1}`,

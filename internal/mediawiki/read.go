@@ -194,7 +194,7 @@ func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([
 	return own, nil
 }
 
-// textOf reads the text of a revision. A revision that no longer exists counts as hidden.
+// textOf reads the text of a revision. A revision that no longer exists is treated as hidden.
 func (c *Client) textOf(ctx context.Context, title string, rev int64) (text string, hidden bool, err error) {
 	var a answer
 	err = c.query(ctx, request{op: "history", title: title, params: params.Values{
@@ -242,9 +242,9 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 // maxTexts is the maximum number of revisions whose text [Client.Texts] returns.
 const maxTexts = 500
 
-// Texts returns the text of each revision of a page between two times (inclusive), oldest first. It omits hidden texts.
-// For a missing page, it returns no texts. If there are more than 500 texts, the error is Refused: from an incomplete
-// history, the caller could wrongly conclude that an edit was not made.
+// Texts returns the text of each revision of a page between two times (inclusive), oldest first. It omits hidden
+// revisions. For a missing page, it returns no revisions. If there are more than 500 revisions, the error is Refused:
+// from an incomplete history, the caller could wrongly conclude that an edit was not made.
 func (c *Client) Texts(ctx context.Context, title string, from, to time.Time) ([]string, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err

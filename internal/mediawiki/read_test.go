@@ -131,7 +131,7 @@ func TestTooLongAnswer(t *testing.T) {
 	}
 }
 
-// Redirects are not followed and other hosts are not contacted, so that neither a page nor a proxy can divert an edit.
+// Redirects are not followed and other hosts are not contacted, so neither a page nor a proxy can divert an edit.
 func TestStaysAtItsHost(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 		*http.Request) {

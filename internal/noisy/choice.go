@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// good is the minimum score at which an answer counts as right.
+// good is the minimum score at which an answer is considered right.
 const good = 0.99
 
 // score returns how good a query's result is, from 0 to 1.

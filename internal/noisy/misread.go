@@ -16,7 +16,7 @@ type misreading struct {
 	change func(r *Reader, q *sparql.Query, rnd *rand.Rand) bool
 }
 
-// misreadings contains the misreadings counted in published runs on SPINACH's test set, weighted by frequency. The best
+// misreadings contains the misreadings found in published runs on SPINACH's test set, weighted by frequency. The best
 // run had 87 answers with too few, too many or wrong rows. Of these, 29 had columns that nobody requested, 25 had a
 // filter on a label's language, and 22 had a LIMIT that nobody requested; 15 confused statements with values, and 14
 // lacked a path. In 16 other wrong answers, a property or a condition was wrong.
@@ -164,8 +164,8 @@ func requireLabel(_ *Reader, q *sparql.Query, _ *rand.Rand) bool {
 	return true
 }
 
-// noPath removes the repetition (* or +) from a path, so that the path no longer has indirect matches, such as
-// instances of a subclass.
+// noPath removes the repetition (* or +) from a path. The path then no longer has indirect matches, such as instances
+// of a subclass.
 func noPath(_ *Reader, q *sparql.Query, rnd *rand.Rand) bool {
 	repeats := func(p *sparql.Path) bool { return p.Kind == sparql.PathStar || p.Kind == sparql.PathPlus }
 	at := paths(q, func(p *sparql.Path) bool {

@@ -8,7 +8,7 @@
 // the reader knows the answer.
 //
 // The reader relies on the purpose of a request, its tools, its facts ([llm.Facts]) and the IDs that occur in it, never
-// on the words of a prompt. So it cannot show the effect of a prompt's wording.
+// on the wording of a prompt. So it cannot show the effect of a prompt's wording.
 //
 //	noisy.go     the reader, and its turns
 //	reading.go   how it chooses a reading of the question
@@ -46,8 +46,8 @@ type Options struct {
 	Seed  uint64
 	Gold  func(question string) (sparql string, ok bool)
 	Label func(id string) string // English label of an ID, or ""
-	// the quality of a query's result, from 0 to 1; determines choices, and which readings count as wrong; if nil, 1 for
-	// the gold query and 0 otherwise
+	// the quality of a query's result, from 0 to 1; determines choices, and which readings are considered wrong; if nil, 1
+	// for the gold query and 0 otherwise
 	Score func(question, query string) float64
 	// returns a property that could be confused with the given one, or ""; if nil, properties are never confused
 	Near  func(property string) string

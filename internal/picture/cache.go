@@ -16,7 +16,7 @@ import (
 // keepFor is how long a picture is kept before it is fetched again, since a file may be replaced by a new version.
 const keepFor = 30 * 24 * time.Hour
 
-// block is the minimum number of bytes that a file counts toward the limit.
+// block is the minimum size, in bytes, that is assumed for a file when the limit is checked.
 const block = 4096
 
 // cache stores pictures in files. The file names are hashes, so no part of a request becomes a path.

@@ -324,8 +324,8 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// The disk cache keeps as many pictures as the limit allows; the least recently requested ones are evicted first.
-// Files left behind by a killed program are removed, and a file that was tampered with does not count as a picture.
+// The disk cache keeps as many pictures as the limit allows; the least recently requested ones are evicted first. Files
+// left behind by a killed program are removed, and a file that was tampered with is not used as a picture.
 func TestBoundedDisk(t *testing.T) {
 	files := map[string]http.HandlerFunc{}
 	for i := range 12 {

@@ -259,7 +259,7 @@ func TestAddresses(t *testing.T) {
 	if err := public.check(context.Background(), "nonsense:80"); err == nil {
 		t.Error("a name is dialed")
 	}
-	// not the name "localhost", so it counts as public
+	// not the name "localhost", so it is treated as public
 	rt, err := NewTransport(Options{Hosts: []string{"localhost.:1"}})
 	if err != nil {
 		t.Fatal(err)

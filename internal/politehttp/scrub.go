@@ -165,7 +165,7 @@ func base64Fragments(secret string) []string {
 // secretParameter is the name of a URL parameter whose value is a secret.
 var secretParameter = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|auth|sig|credential|session`)
 
-// longValue is the minimum length at which the value of a URL parameter counts as a secret, regardless of the
+// longValue is the minimum length at which the value of a URL parameter is treated as a secret, regardless of the
 // parameter's name.
 const longValue = 16
 

@@ -106,7 +106,7 @@ func EntityID(iri string) string {
 	return ""
 }
 
-// ValidID reports whether id has the form of an item, property or lexeme ID: Q42, P31, L7, without a leading zero.
+// ValidID reports whether id is in the format of an item, property or lexeme ID (Q42, P31, L7), without a leading zero.
 func ValidID(id string) bool {
 	if len(id) < 2 || len(id) > 12 || (id[0] != 'Q' && id[0] != 'P' && id[0] != 'L') || id[1] == '0' {
 		return false

@@ -1,4 +1,4 @@
-// Package retain deletes data whose retention period has ended: old trajectories, and the words of posts that are no
+// Package retain deletes data whose retention period has ended: old trajectories, and the text of posts that are no
 // longer on the wiki.
 package retain
 
@@ -124,11 +124,11 @@ func (r *Retention) each(f func(path, key string, written time.Time) error) erro
 // gone returns the key of the note that records when a post was first found missing.
 func gone(key string) string { return "gone " + key }
 
-// RemovedPosts erases the words of posts that have been missing from the forum page and its archive for longer than the
-// retention period. It also deletes the posts' trajectories, and their words in lessons. A post counts as present as
-// long as its words or its signature can be found. The archives of other pages are unknown, so posts there count as
-// missing only if the page is missing. If a page cannot be read, or the archive is not at the expected title, nothing
-// is erased. Each other wiki has its own Retention.
+// RemovedPosts erases the text of posts that have been missing from the forum page and its archive for longer than the
+// retention period. It also deletes the posts' trajectories, and their words in lessons. A post is considered present
+// as long as its words or its signature can be found. The archives of other pages are unknown, so posts there are
+// considered missing only if the page is missing. If a page cannot be read, or the archive is not at the expected
+// title, nothing is erased. Each other wiki has its own Retention.
 func (r *Retention) RemovedPosts(ctx context.Context) error {
 	if r.Removed < 0 {
 		return nil
@@ -162,7 +162,7 @@ func (r *Retention) RemovedPosts(ctx context.Context) error {
 	return r.erase(ctx, missing)
 }
 
-// forget removes the words of posts from the lessons.
+// forget removes the text of posts from the lessons.
 func (r *Retention) forget(entries []string) error {
 	if r.Lessons == nil {
 		return nil

@@ -233,7 +233,7 @@ func TestLessonsOfRemovedPosts(t *testing.T) {
 	}
 }
 
-// A post that reappears counts as present, as does a post whose words were changed.
+// A post that reappears is considered present, as is a post whose text was changed.
 func TestPostsThatAreThere(t *testing.T) {
 	w := newWorld(t)
 	w.run("")

@@ -76,7 +76,7 @@ func Find(items []dataset.Item, asked string) (dataset.Item, error) {
 	return dataset.Item{}, fmt.Errorf("there is no question with the ID or text %q", text.Clip(asked, 80))
 }
 
-// GoldOf returns the correct answer for an item.
+// GoldOf returns the correct answer to the item's question.
 func GoldOf(it dataset.Item) Gold {
 	g := Gold{SPARQL: it.SPARQL}
 	if q, err := sparql.Parse(it.SPARQL); err == nil { // formatted like the model's final query

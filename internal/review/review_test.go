@@ -199,7 +199,7 @@ func TestGoldNamed(t *testing.T) {
 	}
 }
 
-// Pressing Enter before a turn is shown does not count as a decision on the turn.
+// Pressing Enter before a turn is shown is not treated as a decision on the turn.
 func TestTypedEarly(t *testing.T) {
 	early := bufio.NewReader(io.MultiReader(strings.NewReader("\n\n"), strings.NewReader("b\n")))
 	if _, err := early.Peek(1); err != nil { // as with a terminal, part of the input is already buffered

@@ -22,7 +22,7 @@ func Lessons(s *console.Screen, notes []lesson.Note) {
 	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // see [Run.JSON]
 }
 
-// measured returns the figures in a note's effect, "not measured" if there are none, or "-" for a candidate.
+// measured returns a note's measured effect, "not measured" if it has not been measured, or "-" for a candidate.
 func measured(n lesson.Note) string {
 	if n.Kind == lesson.Candidate {
 		return "-"

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// A result has aligned columns and does not show a label twice. A single row is counted as "1 row".
+// A result has aligned columns and does not show a label twice. A single row is reported as "1 row".
 func TestRun(t *testing.T) {
 	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
 	lit := func(s string) rdf.Term { return rdf.Typed(s, rdf.XSDString) }

@@ -2,7 +2,7 @@ package sparql
 
 import "strings"
 
-// keyword identifies a keyword of the language, including functions and aggregates. kwNone stands for any other word.
+// keyword identifies a keyword of the language, including functions and aggregates. kwNone represents any other word.
 type keyword uint8
 
 const (

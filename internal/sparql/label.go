@@ -66,7 +66,7 @@ func (p *printer) labelOf(t *Term) string {
 }
 
 // labeled adds the labels of the IDs on a line to the line's comments. A label that a comment already contains as a
-// whole word is not repeated, so that annotating an annotated line changes nothing.
+// whole word is not repeated, so annotating an annotated line changes nothing.
 func (p *printer) labeled(comments []string) []string {
 	if p.o.Replace || p.o.OneLine {
 		return comments

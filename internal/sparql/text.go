@@ -31,7 +31,7 @@ func ReplaceAutoLanguage(text, lang string) string {
 	return b.String()
 }
 
-// IsLanguageCode reports whether s has the form of a language code, such as en or zh-hans.
+// IsLanguageCode reports whether s is in the format of a language code, such as en or zh-hans.
 func IsLanguageCode(s string) bool {
 	if s == "" || len(s) > 32 {
 		return false

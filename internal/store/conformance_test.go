@@ -29,7 +29,7 @@ type opener func(t *testing.T) *Store
 // sharedURL is the name of the setting with the URL of a PostgreSQL database for tests. The integration run sets it.
 const sharedURL = "STORE_TEST_DATABASE_URL"
 
-// each runs a test against an SQLite file and, if one is configured, against a PostgreSQL database.
+// each runs a test against an SQLite file and, if configured, against a PostgreSQL database.
 func each(t *testing.T, test func(t *testing.T, open opener)) {
 	t.Run("file", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "new", "folder with ? and #", "bot.db")

@@ -173,7 +173,7 @@ ends = CASE WHEN `+goesOn+` THEN jobs.ends ELSE 0 END, state = CASE WHEN `+goesO
 func plain(s string) string { return strings.ReplaceAll(strings.ToValidUTF8(s, "�"), "\x00", "") }
 
 // Jobs returns the matching jobs in one of the states (in any state if none is given), in the order in which they are
-// due. A job whose claim has expired counts as waiting.
+// due. A job whose claim has expired is considered waiting.
 func (s *Store) Jobs(ctx context.Context, w job.Want, states ...job.State) ([]job.Job, error) {
 	where, args := "1 = 1", []any{}
 	if w.Key != "" {

@@ -290,7 +290,7 @@ func testResults(t *testing.T, open opener) {
 
 func TestGiveBackForLater(t *testing.T) { each(t, testGiveBackForLater) }
 
-// A job that cannot continue now is released until a given time. This does not count as an attempt.
+// A job that cannot continue now is released until a given time. This is not recorded as an attempt.
 func testGiveBackForLater(t *testing.T, open opener) {
 	ctx := t.Context()
 	s := open(t)

@@ -13,7 +13,7 @@ type DiffLine struct {
 }
 
 // maxDiff limits the size of the table for a comparison. If the parts that differ have more lines than that, all of
-// their lines count as removed and added.
+// their lines are reported as removed and added.
 const maxDiff = 2000
 
 // Diff compares two texts line by line using their longest common subsequence. same reports whether two lines are

@@ -22,7 +22,7 @@ type layout struct {
 	*Tree
 	class                 string // CSS class of the drawing in a page
 	width, margin, indent float64
-	column                float64 // width of the column of figures on the right
+	column                float64 // width of the column of numbers on the right
 	bars                  bool
 	y                     float64
 	trunk                 []float64 // y coordinate of the last node drawn at each depth

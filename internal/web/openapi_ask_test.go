@@ -29,7 +29,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// answering simulates an agent that returns a table and consults a reviewer once, if there is one.
+// answering simulates an agent that returns a table and, if the run has a reviewer, consults the reviewer once.
 type answering struct{ who policy.Reviewer }
 
 func (a answering) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {

@@ -334,8 +334,8 @@ func (r *reader) angle(i int) int {
 	return node.End
 }
 
-// comment reads a comment. A comment that fills whole lines includes its newline, so that the next line starts where
-// the comment did.
+// comment reads a comment. A comment that fills whole lines includes its newline, so the next line starts where the
+// comment did.
 func (r *reader) comment(i int) int {
 	t := r.text
 	end := len(t)

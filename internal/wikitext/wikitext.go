@@ -1,4 +1,4 @@
-// Package wikitext finds the structure of a page of wikitext as MediaWiki's preprocessor sees it: HTML comments, parser
+// Package wikitext finds the structure of a page's wikitext as MediaWiki's preprocessor sees it: HTML comments, parser
 // extension tags such as nowiki and syntaxhighlight, templates with their arguments, template parameters, and headings
 // with MediaWiki's own section numbers.
 //

@@ -304,7 +304,7 @@ func (b *bench) compare(ctx context.Context, question string, t *kg.Table) (f1 f
 	return s.Spinach.F1, s.Spinach.EM, nil
 }
 
-// score returns the score of a query's result, which the reader's choices depend on, or 0 if the query fails.
+// score returns the score of the query's result, or 0 if the query fails. The reader's choices depend on it.
 func (b *bench) score(ctx context.Context, question, query string) float64 {
 	key := question + "\x00" + query
 	if f1, ok := b.scores.Load(key); ok {
@@ -312,7 +312,7 @@ func (b *bench) score(ctx context.Context, question, query string) float64 {
 	}
 	f1 := 0.0
 	if t, err := b.graph.Query(ctx, query); err == nil && !t.Empty() {
-		f1, _, _ = b.compare(ctx, question, t) // results that cannot be compared count as wrong
+		f1, _, _ = b.compare(ctx, question, t) // results that cannot be compared are considered wrong
 	}
 	b.scores.Store(key, f1)
 	return f1

@@ -1,4 +1,4 @@
-// This file exceeds 500 lines because it contains one simulation, from posts to figures, whose processes share the
+// This file exceeds 500 lines because it contains one simulation, from posts to results, whose processes share the
 // state of the simulated clock.
 
 package scale

@@ -79,7 +79,7 @@ type measure struct {
 // places are the upper bounds of the position ranges.
 var places = []int{1, 2, 4, 6, 8, 10, 12, 14, 20}
 
-// sum contains the figures for one part of the observations.
+// sum contains the totals for one part of the observations.
 type sum struct {
 	times, entries, bytes int
 	shown, used, only     int   // IDs

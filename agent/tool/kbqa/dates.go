@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// MissingDates rewrites a query for Freebase so that a missing start or end date counts as a match. In Freebase, a
+// MissingDates rewrites a query for Freebase so that a missing start or end date is treated as a match. In Freebase, a
 // missing end date usually means that something is still true. A triple whose predicate ends in .from or .to, together
 // with the filters in its group that compare its variable with a constant, becomes a filter that is also true if there
 // is no matching triple. If the variable is also used elsewhere (in the result, in another triple, or with a different

@@ -153,7 +153,7 @@ func (n Naming) Compact(iri string) string {
 	return n.graph.Compact(iri)
 }
 
-// Words returns the words of a predicate's IRI. In a graph that uses IRIs, these are the words in its base name; in
+// Words returns the words in a predicate's IRI. In a graph that uses IRIs, these are the words in its base name; in
 // Freebase, they are the words in the whole IRI, without repeating the domain.
 func (n Naming) Words(iri string) string {
 	local := iri

@@ -26,7 +26,7 @@ func meansOf(all map[score.Metric]score.Mean, only score.Mean, main score.Metric
 	return map[score.Metric]score.Mean{main: only}
 }
 
-// WriteText prints a document as text, with a column for each figure.
+// WriteText prints a document as text, with a column for each score.
 func (d *Document) WriteText(w io.Writer, metrics []score.Metric) {
 	fmt.Fprintf(w, "%s: %d items (%s)\n\n", text.OneLine(d.File), len(d.Items), d.Format)
 	if d.Metrics == nil {

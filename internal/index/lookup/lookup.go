@@ -48,7 +48,7 @@ const (
 // Entry is an index's description of an entity in one language. Entries for one IRI in several languages are one hit.
 type Entry struct {
 	IRI      string // without angle brackets
-	Type     Type   // Any counts as Entity
+	Type     Type   // Any is treated as Entity
 	Label    string
 	Language string // language of label, aliases and infos, such as "en"; "" if unknown
 	Aliases  []string

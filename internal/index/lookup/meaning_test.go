@@ -55,7 +55,7 @@ func TestByStems(t *testing.T) {
 	}
 }
 
-// themes is an embedding model for tests. Each dimension of a vector stands for one theme that a string may mention.
+// themes is an embedding model for tests. Each dimension of a vector represents one theme that a string may mention.
 type themes struct {
 	name  string
 	words [][]string

@@ -101,7 +101,7 @@ func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
 		}
 		return r, true
 	}
-	wrong, some := -1, rank{tier: tierSome} // some does not count weak words
+	wrong, some := -1, rank{tier: tierSome} // some ignores weak words
 	for i, w := range a.words {
 		whole := slices.Contains(name, w)
 		if !whole && !slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }) {

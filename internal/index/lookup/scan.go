@@ -120,8 +120,8 @@ func (c *collector) best() []found {
 	})
 }
 
-// byWords returns the best want hits in a part, and the best hits that are held back, which are used if there are no
-// others.
+// byWords returns the best hits in a part, up to want of them, and the best of those that are held back (see
+// [Query.External]), to be used only if no hit matches all words.
 func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) (hits, held []found, err error) {
 	s := &scan{p: p, ctx: ctx, ask: a, want: want, ids: make([]uint32, 0, maxWords+2), equal: map[uint32]bool{}}
 	s.hits.want, s.held.want = want, want

@@ -38,7 +38,8 @@ func any1(parts ...dsl) dsl {
 	return dsl{"bool": dsl{"should": parts, "minimum_should_match": 1}}
 }
 
-// query returns the request body for a query. If held is true, hits that are usually held back are included.
+// query returns the body of the search request for the given query. If held is true, hits that are usually held back
+// are included.
 func query(q lookup.Query, held bool) dsl {
 	words := lookup.Words(q.Text)
 	whole := dsl{"term": dsl{"whole": strings.Join(words, " ")}}
@@ -63,7 +64,7 @@ func query(q lookup.Query, held bool) dsl {
 	should = append(should, constant(full, all(begun)), constant(typo, all(near)))
 	for i, weak := range lookup.Weak(distinct) {
 		term, prefix := dsl{"term": dsl{"words": distinct[i]}}, dsl{"prefix": dsl{"words": distinct[i]}}
-		if weak { // a weak word counts only in a name that matches all words
+		if weak { // a weak word contributes to the score only in a name that matches all words
 			term, prefix = all(append([]dsl{term}, near...)), all(append([]dsl{prefix}, near...))
 		}
 		should = append(should, constant(1, term), constant(matched, prefix))

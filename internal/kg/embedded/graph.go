@@ -22,8 +22,8 @@ type Options struct {
 	MaxResult int64 // maximum size of a streamed response (package httpapi) in bytes; 0 means 256 MB
 
 	// MaxTotalMemory is the total memory in bytes that concurrent queries may use; 0 means 1 GB. A query that cannot get
-	// more memory fails with kg.TooGreedy. The first megabyte of each query is free, so that small queries can run at the
-	// same time as greedy ones. The Go runtime lets the heap grow to about twice its live size before it collects garbage
+	// more memory fails with kg.TooGreedy. A query's first megabyte is not counted, so small queries can run at the same
+	// time as greedy ones. The Go runtime lets the heap grow to about twice its live size before it collects garbage
 	// (GOGC), so the process may need twice this amount, plus the graph itself.
 	MaxTotalMemory int64
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // labelService implements SERVICE wikibase:label. The label service runs after everything else in its group except the
-// filters. For each output, it uses the first language in the chain that has a text; if no language has a label, the
-// label is the end of the IRI (the Q or P ID). In automatic mode (if the service contains no patterns), it binds the
-// columns of the enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query
+// filters. For each output, it uses the first language in the chain that has one; if no language has a label, the label
+// is the end of the IRI (the Q or P ID). In automatic mode (if the service contains no patterns), it binds the columns
+// of the enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query
 // service/User Manual, section Label service.
 type labelService struct {
 	langs []string

@@ -15,7 +15,7 @@ type Sink interface {
 	// Head is called once, before all rows, with the column names. If ask is true, the result is a boolean, which is
 	// passed to Boolean.
 	Head(vars []string, ask bool) error
-	// Row is called for each solution. A zero Term stands for an unbound variable. The slice is reused.
+	// Row is called for each solution. A zero Term represents an unbound variable. The slice is reused.
 	Row(row []rdf.Term) error
 	Boolean(b bool) error
 }

@@ -91,7 +91,7 @@ type checker struct {
 	edges   []edge
 	order   []string            // subjects as they appear
 	types   map[string][]typing // classes of each subject
-	byVar   map[string][]string // variables that stand for a subject's classes
+	byVar   map[string][]string // variables that represent a subject's classes
 	values  map[string][]string // IRIs that VALUES assigns to a variable
 	inner   []*checker          // checkers of services
 	helpers int

@@ -6,7 +6,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// View is a shape in the JSON format that the program prints. Unknown figures are null.
+// View is a shape in the JSON format that the program prints. Unknown counts are null.
 type View struct {
 	Class    Ref         `json:"class"`
 	Members  *int64      `json:"members"`

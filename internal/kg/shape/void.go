@@ -21,7 +21,7 @@ type voidSources struct {
 }
 
 // voidQueries returns functions that query the graph's own description: one for the endpoint, if it contains a
-// description, and one for the document, if there is one. If both are missing, shapes are measured instead.
+// description, and one for the document, if available. If both are missing, shapes are measured instead.
 func (m *Maker) voidQueries(ctx context.Context) ([]Query, error) {
 	m.sources.mu.Lock()
 	defer m.sources.mu.Unlock()
@@ -125,7 +125,7 @@ func (m *measurer) void(ctx context.Context, class string) (*kg.Shape, error) {
 	}
 	s := &kg.Shape{Members: size, Source: VoID}
 	limits := m.limits
-	m.limits.Share = -1 // keep predicates without figures
+	m.limits.Share = -1 // keep predicates whose counts are unknown
 	s.Out, s.Rest = m.keep(out, limits.Out)
 	m.limits = limits
 	s.MoreOut = len(s.Rest)

@@ -10,8 +10,8 @@ import (
 
 // Query runs a SPARQL query. [AUTO_LANGUAGE] must already have been replaced. It retries temporary failures: a broken
 // connection, a 5xx status, or a 429 with an acceptable Retry-After. If the endpoint is down, timed out, or accepts no
-// more queries for now, the query is sent to the fallback, if there is one. Table.Source is the URL of the endpoint
-// that answered, without its parameter values. The error is a *kg.Error or the error of ctx.
+// more queries for now, the query is sent to the fallback, if configured. Table.Source is the URL of the endpoint that
+// answered, without its parameter values. The error is a *kg.Error or the error of ctx.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.main.Query(ctx, query)
 	if c.fallback != nil && c.elsewhere(kg.KindOf(err)) && ctx.Err() == nil {

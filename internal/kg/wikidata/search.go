@@ -42,8 +42,8 @@ type langValue struct {
 	Value    string `json:"value"`
 }
 
-// Search finds entities by label or alias in a language and its fallbacks, using wbsearchentities, which matches
-// prefixes and does not offer full-text search. An empty string finds nothing.
+// Search finds entities by label or alias in the given language and its fallbacks, using wbsearchentities, which
+// matches prefixes and does not offer full-text search. An empty string finds nothing.
 func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	text := strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(text); len(r) > longestFor {

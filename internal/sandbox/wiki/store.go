@@ -242,7 +242,8 @@ func (w *Wiki) Hide(id int64, h Hidden) error {
 	return nil
 }
 
-// current returns the newest revision of a page, or nil. The caller must hold the lock.
+// current returns the newest revision of the given page, or nil if the page does not exist. The caller must hold the
+// lock.
 func (w *Wiki) current(page string) *Revision {
 	revs := w.pages[page]
 	if len(revs) == 0 {
@@ -251,7 +252,7 @@ func (w *Wiki) current(page string) *Revision {
 	return revs[len(revs)-1]
 }
 
-// Page returns the newest revision of a page, or nil if the page does not exist.
+// Page returns the newest revision of the given page, or nil if the page does not exist.
 func (w *Wiki) Page(title string) *Revision {
 	t, err := normalize(title)
 	if err != nil {

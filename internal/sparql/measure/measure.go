@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Metrics contains the complexity figures from SPINACH's Table 1. [Query] follows the paper's definitions (section 3.3)
-// and counts each node of the query's tree once, regardless of layout. [Notebook] counts as the paper's published
-// program does.
+// Metrics contains the complexity metrics from SPINACH's Table 1. [Query] follows the paper's definitions (section 3.3)
+// and counts each node of the query's tree once, regardless of layout. [Notebook] counts in the same way as the paper's
+// published program.
 type Metrics struct {
 	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and similar
 	Projections int `json:"projections"` // columns of the final SELECT, without labels and descriptions

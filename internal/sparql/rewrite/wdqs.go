@@ -125,7 +125,7 @@ func firstPredicate(p *sparql.Path) string {
 	return p.IRI()
 }
 
-// ofArticles reports whether a pattern is only about articles, so that the whole pattern can be sent to the other half.
+// ofArticles reports whether a pattern is only about articles. If so, the whole pattern can be sent to the other half.
 func ofArticles(p sparql.Pattern, articles map[string]bool) bool {
 	switch x := p.(type) {
 	case *sparql.Triples:

@@ -45,8 +45,8 @@ func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	w.add(Variant{Kind: Ends, Effect: effect, What: what + ": " + strings.Join(slices.Compact(seen), ", ")}, change)
 }
 
-// compare calls f for each comparison with a constant that is combined only with && and ||, so that loosening the
-// comparison never makes the expression false for more rows.
+// compare calls f for each comparison with a constant that is combined only with && and ||. Loosening such a comparison
+// never makes the expression false for more rows.
 func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	if e.Kind != sparql.ExprBinary {
 		return

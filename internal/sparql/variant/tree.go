@@ -59,7 +59,7 @@ func (w *writer) copy() *sparql.Query {
 	return q
 }
 
-// flat reports whether a statement has neither blank nodes nor collections, so that it can be split.
+// flat reports whether a statement has neither blank nodes nor collections. If so, it can be split.
 func flat(t *sparql.Triples) bool {
 	plain := func(t *sparql.Term) bool { return t.Kind == sparql.Var || t.Kind == sparql.Const }
 	for _, p := range t.Properties {
@@ -111,8 +111,8 @@ func at(i int, change func(place) bool) func(*sparql.Query) bool {
 	return func(q *sparql.Query) bool { return change(places(q)[i]) }
 }
 
-// uses counts, for each variable, the patterns, keys and expressions that use it. Plain projections of a variable do
-// not count.
+// uses counts, for each variable, the patterns, keys and expressions that use it. Plain projections of a variable are
+// ignored.
 func uses(q *sparql.Query) map[string]int {
 	out := map[string]int{}
 	sparql.Inspect(q, func(n sparql.Node) bool {
@@ -204,7 +204,7 @@ func binary(op string, a, b *sparql.Expr) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprBinary, Op: op, Args: []*sparql.Expr{a, b}}
 }
 
-// name returns the IRI as it appears in Variant.What, with a prefix if there is one for it.
+// name returns the IRI as it appears in Variant.What: as a prefixed name, if possible.
 func (w *writer) name(t *sparql.Term) string { return rdf.Shorten(t.Value().Value) }
 
 // fresh returns an unused variable name.

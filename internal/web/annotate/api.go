@@ -128,7 +128,7 @@ func (s *Server) store(r *http.Request, who string, w *annotate.Work, kind annot
 	return err
 }
 
-// apiSave saves texts. A verdict remains valid until the query is changed.
+// apiSave saves the query, the question and the note. A verdict remains valid until the query is changed.
 func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -151,7 +151,7 @@ func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	return map[string]any{"work": w, "withdrawn": withdrawn}, nil
 }
 
-// apiDecide saves the texts and the verdict.
+// apiDecide saves the query, the question, the note and the verdict.
 func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -258,7 +258,7 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	return map[string]any{"next": s.Base + page + w.Candidate}, nil
 }
 
-// apiRestore restores the texts from an older version.
+// apiRestore restores the query, the question and the note from an older version.
 func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 		c := annotate.NewCase(&dataset.Candidate{ID: id}, works)
 		return c.Final(false)
 	}
-	s.decide("Ada", 3, dataset.Include, nil) // a second time, so that Ben's verdict is now the older verdict
+	s.decide("Ada", 3, dataset.Include, nil) // a second time; Ben's verdict is now the older one
 	if w := final(); w == nil || w.Annotator != "Ada" {
 		t.Errorf("the export of two equal verdicts is %+v", w)
 	}

@@ -89,7 +89,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	return nil
 }
 
-// otherSide returns the lines of a query and marks those that the other query does not contain.
+// otherSide returns the lines of query and marks those that other does not contain.
 func otherSide(other, query string) []text.DiffLine {
 	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }

@@ -46,7 +46,7 @@ type entry struct {
 // kept, so browsers can follow runs to the end without causing file reads.
 const cached = 20
 
-// name returns the name of a question's stored trajectory.
+// name returns the name under which the given question's trajectory is stored.
 func name(id string) string { return "web-" + id }
 
 var validID = regexp.MustCompile(`^[a-z2-7]{16}$`)
@@ -75,14 +75,14 @@ func (a *asked) keep(e entry) {
 	}
 }
 
-// run returns the run in progress for a question, or nil.
+// run returns the run in progress for the given question, or nil if there is none.
 func (a *asked) run(id string) *ask.Run {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.runs[id].Run
 }
 
-// person returns the reader who decides on the turns of a question in progress, or nil.
+// person returns the reader who decides on the turns of the given question, or nil if no reader does.
 func (a *asked) person(id string) *person {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -117,7 +117,7 @@ func (a *asked) path(id string) (string, error) {
 	return found[0], nil
 }
 
-// events returns the events of a question so far. The caller must not modify them.
+// events returns the given question's events so far. The caller must not modify them.
 func (a *asked) events(id string) ([]agent.Event, error) {
 	if events, ok := a.inMemory(id); ok {
 		return events, nil
@@ -176,7 +176,7 @@ func (a *asked) forget(id string) {
 	a.cache = slices.DeleteFunc(a.cache, func(e entry) bool { return e.id == id })
 }
 
-// choiceOf returns the choice made for a run.
+// choiceOf returns the choice made for the given run.
 func choiceOf(events []agent.Event) Choice {
 	var c Choice
 	if len(events) == 0 {

@@ -222,7 +222,7 @@ func plainWikitext(s string) string {
 	return out
 }
 
-// shownOf returns the result in the form in which it is shown; a Boolean becomes a table with one cell.
+// shownOf returns the result as shown on the page; a Boolean becomes a table with one cell.
 func shownOf(t *kg.Table) *Result {
 	if t.Ask {
 		head, rows := grid(t)

@@ -94,7 +94,7 @@ type stored struct {
 // find returns the result that a request refers to.
 type find func(*http.Request) (*stored, error)
 
-// ofQuestion finds the result of a question's answer.
+// ofQuestion finds the result of the answer to the given question.
 func (s *Server) ofQuestion(r *http.Request) (*stored, error) {
 	id := r.PathValue("id")
 	events, err := s.asked.events(id)

@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Cell is a value in the form in which it is shown.
+// Cell is a value as shown on a page.
 type Cell struct {
 	Kind string `json:"kind"` // item, link, image, point, date, number, text, node; "" for no value
 	Text string `json:"text"` // the text shown
@@ -28,8 +28,7 @@ type Cell struct {
 	Lang string `json:"lang,omitempty"`
 }
 
-// Result is a query result in the form in which it is shown: label columns are merged with the columns of their
-// entities.
+// Result is a query result as shown on a page: label columns are merged with the columns of their entities.
 type Result struct {
 	Columns []string
 	Rows    [][]Cell
@@ -212,7 +211,7 @@ func compare(a, b Cell) int {
 	return strings.Compare(strings.ToLower(a.Text), strings.ToLower(b.Text))
 }
 
-// final returns the last final event of a run, or nil.
+// final returns the run's last final event, or nil if there is none.
 func final(events []agent.Event) *agent.Event {
 	for i := len(events) - 1; i >= 0; i-- {
 		if events[i].Event == "final" {

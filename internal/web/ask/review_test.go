@@ -172,7 +172,7 @@ func TestReviewOnThePage(t *testing.T) {
 	}
 }
 
-// kept reads the trajectory of a question.
+// kept reads the trajectory of the given question.
 func kept(t *testing.T, dir, id string) []event.Event {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, name(id)+"-*"))

@@ -48,7 +48,7 @@ func (s *Server) changeable(r *http.Request) ([]agent.Event, *stepData, error) {
 	return nil, nil, refuse(http.StatusNotFound, "ask.step.none")
 }
 
-// turnText returns a step in the form in which reviewers write turns.
+// turnText returns a step in the format that reviewers use for turns.
 func turnText(st event.Step) string {
 	return "Thought: " + text.Clean(st.Thought) + "\nAction: " + text.Clean(st.Action) + "(" + text.Clean(st.Argument) + ")"
 }

@@ -112,8 +112,8 @@ var (
 	errFailed     = errors.New("the question could not be answered; the server's log says why")
 )
 
-// query returns the query for a question in scoring form. The error is shown to strangers, so it does not reveal
-// internals.
+// query returns the query for the given question, in scoring form. The error is shown to strangers, so it does not
+// reveal internals.
 func (h *Handler) query(ctx context.Context, s Solver, question string) (string, error) {
 	switch {
 	case strings.TrimSpace(question) == "":

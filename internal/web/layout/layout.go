@@ -175,7 +175,7 @@ type Pages struct {
 	pages map[string]*template.Template
 }
 
-// Pages parses the templates in a folder. It panics if a template is invalid, since templates are part of the program.
+// Pages parses the templates in files. It panics if a template is invalid, since templates are part of the program.
 func (s *Site) Pages(files fs.FS) *Pages {
 	frame := template.Must(template.New("").Funcs(functions).ParseFS(own, "page/*.html"))
 	names, err := fs.Glob(files, "*.html")

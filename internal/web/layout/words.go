@@ -51,7 +51,7 @@ func (m *words) text(lang, key string, args []any) string {
 	return key
 }
 
-// texts returns the frame's messages in a language, including the formats of numbers and dates.
+// texts returns the frame's messages in the given language, including the formats of numbers and dates.
 func (m *words) texts(lang string) *message.Texts { return m.catalogs[0].In(lang) }
 
 func (m *words) some(lang string, prefixes []string) map[string]any {

@@ -35,7 +35,7 @@ type past struct {
 type request struct {
 	question agent.Question
 	graphs   []string
-	old      bool // the request has the 2025 form
+	old      bool // the request is in the 2025 format
 	past     past
 }
 
@@ -80,7 +80,7 @@ func (h *Handler) read(data []byte) (r *request, why string) {
 	return r, ""
 }
 
-// message is a message in a conversation, in the form of the OpenAI protocol. Non-text content is ignored.
+// message is a message in a conversation, in the format of the OpenAI protocol. Non-text content is ignored.
 type message struct {
 	Role       string     `json:"role"`
 	Content    text       `json:"content"`

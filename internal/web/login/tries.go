@@ -38,7 +38,7 @@ type count struct {
 }
 
 // begin returns how long a client has to wait before its next attempt, or 0 if it may try now. If it may, the caller
-// must call done with the outcome. Until then, the attempt counts as a failure, so concurrent attempts have no
+// must call done with the outcome. Until then, the attempt is treated as a failure, so concurrent attempts have no
 // advantage over sequential ones.
 func (t *tries) begin(client string) (done func(ok bool), wait time.Duration) {
 	t.mu.Lock()

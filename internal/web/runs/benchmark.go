@@ -294,7 +294,7 @@ func (x *items) row(it *evalrun.WatchedItem, f *filter) (out row, ok bool) {
 	return out, ok && (f.state != differ || len(states) > 1)
 }
 
-// count computes the figures for each run.
+// count computes the numbers for each run.
 func (x *items) count(say func(string) string) {
 	for _, b := range x.Runs {
 		of := figures{Name: b.Name}
@@ -351,7 +351,7 @@ func (p *Pages) benchmark(w http.ResponseWriter, r *http.Request) {
 	p.pages.Show(w, r, http.StatusOK, "benchmark", page)
 }
 
-// benchmarkState serves the current figures of a run in progress to the page's script.
+// benchmarkState serves the current results of a run in progress to the page's script.
 func (p *Pages) benchmarkState(w http.ResponseWriter, r *http.Request) {
 	x, err := p.look(r)
 	if err != nil {

@@ -65,8 +65,8 @@ type index struct {
 
 const ending = ".jsonl"
 
-// all returns the runs in a folder, newest first. If the folder does not exist, it returns no runs. Unchanged files are
-// not read again; files that cannot be read are omitted.
+// all returns the runs in the given folder, newest first. If the folder does not exist, it returns no runs. Unchanged
+// files are not read again; files that cannot be read are omitted.
 func (x *index) all(dir string) ([]entry, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

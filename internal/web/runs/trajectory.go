@@ -148,7 +148,7 @@ type view struct {
 	ID      string    // ID of the question; its other runs have the same ID
 }
 
-// view returns the parts of a run that the URL requests.
+// view returns the parts of the run that the URL requests.
 func (p *Pages) view(r *http.Request, x *run) *view {
 	v := &view{run: x, Failed: word(r, "failed") != ""}
 	tool := word(r, "tool")
@@ -186,7 +186,7 @@ func (p *Pages) view(r *http.Request, x *run) *view {
 // watchTime is how long a run without an end event is polled after its last change.
 const watchTime = 15 * time.Minute
 
-// page returns the description of a run's page. The page is reloaded while the run is in progress.
+// page returns the data shown on a run's page. The page is reloaded while the run is in progress.
 func (p *Pages) page(r *http.Request, v *view) layout.Page {
 	out := layout.Page{Title: text.Clip(text.OneLine(text.Clean(v.Question())), 120), Section: "runs", Styles: []string{"runs/runs.css"},
 		Scripts: []string{"runs/runs.js"}, Words: []string{"runs.zoom"}, Wide: v.Tree != nil, Data: v}

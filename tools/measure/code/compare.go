@@ -2,7 +2,7 @@ package code
 
 // Compare compares the statements in two trees. It returns the number of statements in before, how many of them no
 // longer exist in after, and how many are new. A statement is the text between two semicolons or braces, including the
-// semicolons that Go's scanner inserts at line ends, so a line that was only wrapped or moved counts as unchanged.
+// semicolons that Go's scanner inserts at line ends, so a line that was only wrapped or moved is unchanged.
 func Compare(before, after *Tree) (were, gone, added int) {
 	count := map[string]int{}
 	for _, p := range before.Packages {

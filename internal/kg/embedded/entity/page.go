@@ -13,10 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entity returns the page of an item or property with labels in lang and its fallbacks (mul, en). It omits external
-// identifiers; [Reader.Page] can include them. It reads statements from p:, ps:, psv:, pq: and pqv:. If a property has
-// only wdt: values, these are returned as normal-rank statements. It follows redirects (owl:sameAs). Errors have kind
-// BadID or NotFound.
+// Entity returns the page of the given item or property, with labels in lang and its fallbacks (mul, en). It omits
+// external identifiers; [Reader.Page] can include them. It reads statements from p:, ps:, psv:, pq: and pqv:. If a
+// property has only wdt: values, these are returned as normal-rank statements. It follows redirects (owl:sameAs).
+// Errors have kind BadID or NotFound.
 func (r *Reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
 	return r.Page(ctx, num, lang, false)
 }
@@ -190,7 +190,7 @@ func (r pageReader) rank(node value.ID) kg.Rank {
 }
 
 // qualifiers reads a statement's pq: values, in numeric order of the properties. A type wdno:P… for a property other
-// than the statement's own stands for a novalue qualifier.
+// than the statement's own represents a novalue qualifier.
 func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	s := r.g.store
 	var nums []string

@@ -179,7 +179,7 @@ func (r *Reader) best(sub, pred value.ID, langs []string) string {
 	return text
 }
 
-// all returns the values of a subject's predicate in a language.
+// all returns a subject's values for the given predicate in the given language.
 func (r *Reader) all(sub, pred value.ID, lang string) []string {
 	var out []string
 	for _, po := range r.store.Objects(sub, pred) {

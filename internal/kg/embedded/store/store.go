@@ -78,7 +78,7 @@ type predStat struct {
 	Objects  int // number of distinct objects
 }
 
-// newStore sorts the triples. Duplicates count only once.
+// newStore sorts the triples. Duplicates are counted only once.
 func newStore(d *dict, ts []triple) *Store {
 	// Three stable counting sorts, starting with the last position, yield subject, predicate, object order.
 	n := d.Size()
