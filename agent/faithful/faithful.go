@@ -142,16 +142,17 @@ var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 func (c *Checker) Faults(text string) []Fault {
 	var out []Fault
 	for _, s := range c.Sentences(text) {
-		out = append(out, c.sentence(s)...)
+		out = append(out, c.check(s)...)
 	}
 	return out
 }
 
-// Keep returns the sentences that have no faults.
+// Keep returns the sentences that have no faults. Of a sentence with faults, it keeps the clauses before the first fault,
+// if semicolons separate them.
 func (c *Checker) Keep(text string) string {
 	var kept []string
 	for _, s := range c.Sentences(text) {
-		if len(c.sentence(s)) == 0 {
+		if s = c.kept(s); s != "" {
 			kept = append(kept, s)
 		}
 	}

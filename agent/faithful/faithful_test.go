@@ -206,6 +206,28 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// A clause with a fault does not remove the clauses before it, and figures are compared clause by clause.
+func TestClauses(t *testing.T) {
+	for _, tt := range []struct{ text, want string }{
+		{"Mount Everest has 8848.86 metres; K2 was first climbed in 1954.", "Mount Everest has 8848.86 metres."},
+		{"K2 was first climbed in 1954; Mount Everest has 8848.86 metres.", ""}, // the rest may depend on it
+		{"The highest is Mount Everest; K2 has 8611 metres; mountains without one of the two values are missing.",
+			"The highest is Mount Everest; K2 has 8611 metres; mountains without one of the two values are missing."},
+		{"The highest is Mount Everest; K2 has 8516 metres; Lhotse has 8516 metres.", "The highest is Mount Everest."},
+		{"All (K2; Makalu) are high.", ""},
+		{"Two values are missing.", ""},
+	} {
+		if got := New(mountains).Keep(tt.text); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+	e := borders
+	e.Language = "zh"
+	if got := New(e).Keep("有Belgien；有Kilimanjaro。"); got != "有Belgien。" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestSentences(t *testing.T) {
 	for in, want := range map[string]string{
 		"One. Two!":                    "One.|Two!",

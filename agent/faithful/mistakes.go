@@ -60,3 +60,19 @@ func countsErrors(toks []token, i int) bool {
 	return i > 1 && are[toks[i-1].folded] && countOfErrors[toks[i-2].folded] ||
 		slices.ContainsFunc(toks[i+1:min(i+3, len(toks))], func(t token) bool { return countOfErrors[t.folded] })
 }
+
+// valuesOfRow contains words for what a row has in several columns, and ofThe the words before their number.
+var (
+	valuesOfRow = wordMap(`values value figures numbers columns dates werte werten angaben zahlen spalten daten valeurs chiffres colonnes
+		dates valores cifras columnas fechas valori cifre colonne date datas colunas waarden getallen kolommen datums
+		wartości liczb kolumn dat значений чисел столбцов дат`)
+	ofThe = wordMap(`the these of beiden der den die diese dieser des les ces de los las estos dei delle i le queste questi dos
+		das os as estes van deze tych z из этих`)
+)
+
+// ofRow reports whether the token at i is the 2 of a row's two values, in a sentence or clause without a name from the
+// result: countries that lack one of the two values.
+func ofRow(toks []token, named []found, i int) bool {
+	return len(named) == 0 && toks[i].number == 2 && i > 0 && i+1 < len(toks) && ofThe[toks[i-1].folded] &&
+		valuesOfRow[toks[i+1].folded]
+}
