@@ -32,7 +32,7 @@ func TestCheck(t *testing.T) {
 			want: "does not seem to be in the asker's language, de"},
 		"too long":   {spoil: func(r *forum.Reply, _ *Entry) { r.Query += "\n# " + strings.Repeat("x", 20_000) }, want: "bytes, more than 20000"},
 		"long words": {spoil: func(r *forum.Reply, _ *Entry) { r.Rows[0][1].Text = strings.Repeat("w", 90) }}, // they are broken
-		"too wide": {spoil: func(r *forum.Reply, _ *Entry) { r.Rows[0][1].Text = strings.Repeat("w", 90) },
+		"too wide": {spoil: func(r *forum.Reply, _ *Entry) { r.Rows[0][1].Text = strings.Repeat("1", 90) },
 			wiki: func(w string) string { return strings.Replace(w, forum.BreakWords, "", 1) }, want: "pixels wide, more than 390"},
 		"a ping": {wiki: func(w string) string { return strings.Replace(w, "K2", "[[User:Mallory]]", 1) },
 			want: `would notify "Mallory"`},

@@ -35,10 +35,14 @@ func (c *composer) struck() error {
 	}
 	var rows []string
 	old := &composer{r: *c.r.Before, t: c.t, indent: c.indent}
+	shown := old.shape().columns
 	for _, row := range old.r.Rows[:min(len(old.r.Rows), maxStruck)] {
 		var cells []string
-		for _, v := range row[:min(len(row), old.columns())] {
-			cell, err := old.cell(v)
+		for _, i := range shown {
+			if i >= len(row) {
+				continue
+			}
+			cell, err := old.cell(row[i])
 			if err != nil {
 				return err
 			}

@@ -112,6 +112,7 @@ type Reply struct {
 	Rows        [][]Cell   // first rows of the result
 	NoValues    []string   // names of query columns that are not in Vars because they have no values
 	NoValueVars []string   `json:",omitempty"` // their variables
+	Sorted      []string   `json:",omitempty"` // variables that the query sorts by
 	Total       int        // total number of rows
 	Tree        []TreeItem // the result as a tree, shown instead of the table
 	Several     bool       // some items have several rows, one per value

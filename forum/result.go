@@ -3,10 +3,10 @@ package forum
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/forum/escape"
 	"github.com/spinachbot/spinachbot/internal/text"
@@ -33,7 +33,7 @@ func (c *composer) found() string {
 // the result, it adds what was left out, and when and where the query ran.
 func (c *composer) result() error {
 	var below []string
-	rows, columns := min(len(c.r.Rows), Shown(max(c.r.Total, len(c.r.Rows)))), c.columns()
+	rows := min(len(c.r.Rows), Shown(max(c.r.Total, len(c.r.Rows))))
 	switch {
 	case c.r.Boolean != nil || rows == 0 || len(c.r.Vars) == 0:
 	case len(c.r.Tree) > 0:
@@ -54,16 +54,19 @@ func (c *composer) result() error {
 			c.block(c.line(c.t.Text("result", "value", value)))
 		}
 	default:
+		shape := c.shape()
 		var err error
-		if rows, err = c.table(rows, columns); err != nil {
+		if rows, err = c.table(rows, shape); err != nil {
 			return err
 		}
-		if hidden := len(c.r.Vars) - columns; hidden > 0 {
-			var names []string
-			for i := range hidden {
-				names = append(names, c.header(columns+i))
+		var hidden []string
+		for i := range c.r.Vars {
+			if !slices.Contains(shape.columns, i) {
+				hidden = append(hidden, c.header(i))
 			}
-			below = append(below, c.t.Text("columns", "count", hidden, "names", c.list(names)))
+		}
+		if len(hidden) > 0 {
+			below = append(below, c.t.Text("columns", "count", len(hidden), "names", c.list(hidden)))
 		}
 	}
 	if err := c.struck(); err != nil {
@@ -102,7 +105,7 @@ func (c *composer) below(columns []string, rows int) []string {
 	if c.r.Equal && rows > 0 {
 		said = append(said, c.t.Text("equal_rows"))
 	}
-	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 {
+	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 && !aboutRows.MatchString(c.r.Short) {
 		said = append(said, c.t.Text("several"))
 	}
 	if rows > 0 {
@@ -113,6 +116,10 @@ func (c *composer) below(columns []string, rows int) []string {
 	}
 	return said
 }
+
+// aboutRows matches an answer that already says that items have several values or rows, in the languages of the messages.
+var aboutRows = regexp.MustCompile(`(?i)\b(values|rows?|werten?|zeilen?|valeurs|lignes?|valores|filas?|valori|righe|linhas?|` +
+	`waarden|rijen|wartości|wiersz[ey]?)\b|значени|строк[аиу]|値|行|值|قيم|صف`)
 
 // view returns a sentence if the query service does not show the result as a table.
 func (c *composer) view() []string {
@@ -178,136 +185,6 @@ func percent(s string) string {
 	return b.String()
 }
 
-// Widths of a table on a phone, in CSS pixels: a column is as wide as its longest word.
-const (
-	// PhoneWidth is the maximum width of a reply's table.
-	PhoneWidth = 390
-
-	margin    = 24 // margin of the page, and indentation of each level
-	maxLevels = 4  // deeper tables are narrow anyway
-	padding   = 16 // of a cell
-	character = 8
-	bold      = 9 // of a header
-)
-
-// brokenWidth is the maximum width of a table whose words may be broken on a phone. Breaking long words is better than
-// leaving out a column that is slightly too wide.
-const brokenWidth = PhoneWidth * 5 / 4
-
-// columns returns the number of columns shown: as many as fit on a phone, but at least two and at most eight.
-func (c *composer) columns() int {
-	n := min(len(c.r.Vars), maxColumns)
-	for n > 2 && c.width(n) > brokenWidth {
-		n--
-	}
-	return n
-}
-
-// TableWidth returns the minimum width of a reply's table in CSS pixels after the list prefix, unless its words are
-// broken ([BreakWords]). It returns 0 if there is no table.
-func TableWidth(r Reply, indent string) int {
-	if len(r.Rows) == 0 || len(r.Vars) == 0 || len(r.Tree) > 0 || r.single() || r.Boolean != nil ||
-		Texts(r.Language) == nil {
-		return 0
-	}
-	c := &composer{r: r, t: Texts(r.Language), indent: indent}
-	return c.width(c.columns())
-}
-
-// BreakWords is the attribute for a table whose words may be broken, so that the table always fits on a phone.
-const BreakWords = `style="overflow-wrap:anywhere"`
-
-// keepWords is the attribute for a table that fits on a phone if lines are broken only between words. Mobile skins
-// break words anywhere, which would make columns narrower than necessary.
-const keepWords = `style="word-break:normal;overflow-wrap:normal"`
-
-// width returns the minimum width of a table with the first n columns.
-func (c *composer) width(n int) int { return c.measure(n, longestWord) }
-
-// measure returns the width of a table with the first n columns. letters returns the length of a string in characters.
-func (c *composer) measure(n int, letters func(string) int) int {
-	px := margin * (1 + min(len(c.indent), maxLevels))
-	for i := range n {
-		longest := letters(c.header(i)) * bold / character
-		for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
-			if i < len(row) {
-				text := c.plain(row[i])
-				if row[i].Kind == "address" {
-					text = strings.ReplaceAll(breakable(text), "<wbr>", "\u200b")
-				}
-				longest = max(longest, letters(text))
-			}
-		}
-		px += padding + character*min(longest, maxCell)
-	}
-	return px
-}
-
-func longestWord(s string) int {
-	n := 0
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" -（\u200b", r) }) {
-		n = max(n, utf8.RuneCountInString(w))
-	}
-	return n
-}
-
-// header returns the unencoded header of column i.
-func (c *composer) header(i int) string {
-	if i < len(c.r.Headers) && c.r.Headers[i] != "" {
-		return c.r.Headers[i]
-	}
-	return c.r.Vars[i]
-}
-
-// table adds a table with the first rows of the result and returns the number of rows written. Rows that differ only in
-// omitted columns are written once.
-func (c *composer) table(rows, columns int) (written int, err error) {
-	var b strings.Builder
-	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
-	if c.width(columns) > PhoneWidth {
-		b.WriteString(" " + BreakWords)
-	} else if c.measure(columns, utf8.RuneCountInString) > PhoneWidth*3/4 { // leave room for link icons and borders
-		b.WriteString(" " + keepWords)
-	}
-	b.WriteString("\n!")
-	for i := range columns {
-		if i > 0 {
-			b.WriteString(" !!")
-		}
-		b.WriteString(" " + encode(c.header(i), 60))
-	}
-	seen := map[string]bool{}
-	for _, row := range c.r.Rows[:rows] {
-		if columns < len(c.r.Vars) {
-			if key := fmt.Sprintf("%#v", row[:min(columns, len(row))]); seen[key] {
-				continue
-			} else {
-				seen[key] = true
-			}
-		}
-		written++
-		b.WriteString("\n|-\n|")
-		for i := range columns {
-			if i > 0 {
-				b.WriteString(" ||")
-			}
-			if i >= len(row) {
-				continue
-			}
-			text, err := c.cell(row[i])
-			if err != nil {
-				return 0, err
-			}
-			if text != "" {
-				b.WriteString(" " + text)
-			}
-		}
-	}
-	b.WriteString("\n|}")
-	c.block(b.String())
-	return written, nil
-}
-
 func (c *composer) tree() error {
 	c.indent = strings.Repeat(":", len(c.indent)) // a list below bullets would be parsed as part of the bullets
 	for i, item := range c.r.Tree {
@@ -340,7 +217,7 @@ func (c *composer) cell(v Cell) (string, error) {
 			return "[[:" + v.Text + "|" + text + "]]", nil
 		}
 		if v.Kind == "address" {
-			return breakable(text), nil
+			return breaksIn(text), nil
 		}
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
 			text = strings.ReplaceAll(text, " ", "\u00a0") // keeps 12 345 on one line
@@ -369,7 +246,8 @@ var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=
 // longRun matches a run of letters and digits in a web address, which is broken after twelve characters.
 var longRun = regexp.MustCompile(`([A-Za-z0-9]{12})([A-Za-z0-9]{3})`)
 
-func breakable(address string) string {
+// breaksIn returns an address with marks where it may be broken.
+func breaksIn(address string) string {
 	return breaks.Replace(longRun.ReplaceAllString(address, "$1<wbr>$2"))
 }
 

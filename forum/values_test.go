@@ -121,13 +121,33 @@ func TestWordsOfTables(t *testing.T) {
 	for _, tt := range []struct{ cell, want string }{
 		{"x", "{| class=\"wikitable\"\n"},
 		{"a sentence of many short words that breaks on a phone", "{| class=\"wikitable\" style=\"word-break:normal;overflow-wrap:normal\"\n"},
-		{strings.Repeat("x", 40), "{| class=\"wikitable\" style=\"overflow-wrap:anywhere\"\n"},
+		{strings.Repeat("x", 40), "\n| style=\"overflow-wrap:anywhere\" | " + strings.Repeat("x", 40) + " ||"},
+		{"Donaudampfschifffahrtsgesellschaft 1234567890", "| style=\"overflow-wrap:anywhere\" | Donaudampf"},
+		{"Grundstücksverkehrsgenehmigung", "\n| Grundstücks&shy;verkehrsge&shy;nehmigung ||"},
 	} {
 		r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Total: 1, Signature: "~~~~",
 			Rows: [][]Cell{{{Text: tt.cell}, {Text: "A mountain.jpg", Kind: "file"}}}}
 		w, err := Compose(r, ":")
 		if err != nil || !strings.Contains(w, tt.want) {
 			t.Errorf("%s: %v\n%s", tt.cell, err, w)
+		}
+	}
+}
+
+// Words in a table that would be too wide are broken between syllables, and numbers are not broken.
+func TestPieces(t *testing.T) {
+	for _, tt := range []struct {
+		word    string
+		letters int
+		want    string
+		soft    bool
+	}{
+		{"Sterbedatum", 10, "Sterbe-datum", true}, {"Geburtsdatum", 8, "Geburts-datum", true}, {"population", 8, "popula-tion", true},
+		{"équatoriale", 10, "équato-riale", true}, {"население", 8, "насе-ление", true}, {"short", 8, "short", true},
+		{"X1234567890", 8, "X1234-567890", false}, {"المملكةالمتحدة", 8, "المملكةالمتحدة", true},
+	} {
+		if parts, soft := pieces(tt.word, tt.letters); strings.Join(parts, "-") != tt.want || soft != tt.soft {
+			t.Errorf("%s: %q, %v", tt.word, parts, soft)
 		}
 	}
 }

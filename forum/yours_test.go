@@ -66,18 +66,23 @@ func TestYoursIsSaidOnce(t *testing.T) {
 
 // Columns that do not fit on a phone are listed by name, and rows that look the same without them are shown once.
 func TestColumnsLeftOut(t *testing.T) {
-	long := strings.Repeat("x", 20)
+	long := Cell{Text: strings.Repeat("1", 20), Kind: "number"} // numbers are not broken
 	r := Reply{To: "A", Short: "x", Query: "ASK { }", Signature: "~~~~", Total: 5, Vars: []string{"a", "b", "c", "d"},
 		Headers: []string{"a", "b", "term", "party [[y]]"}}
 	for _, last := range []string{"1", "2", "3"} {
-		r.Rows = append(r.Rows, []Cell{{Text: long}, {Text: long}, {Text: long}, {Text: last}})
+		r.Rows = append(r.Rows, []Cell{long, long, long, {Text: last}})
 	}
 	w, err := Compose(r, ":")
 	if err != nil || strings.Count(w, "\n|-\n") != 1 || !strings.Contains(w, "And 4 more rows: ") ||
 		!strings.Contains(w, "2 more columns are left out here: term, party &#91;&#91;y&#93;&#93;.") {
 		t.Errorf("%v\n%s", err, w)
 	}
-	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // if all columns are shown, so are all rows of the query's result
+	r.Sorted = []string{"d"} // kept, since the rows are in its order
+	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, "\n! a !! party &#91;&#91;y&#93;&#93;\n") ||
+		!strings.Contains(w, "2 more columns are left out here: b, term.") || strings.Count(w, "\n|-\n") != 3 {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // with all columns, the rows are the same as in the query's result
 	for i := range r.Rows {
 		r.Rows[i] = r.Rows[i][:2]
 	}

@@ -139,6 +139,21 @@ func labelled(query string) map[string]string {
 	return of
 }
 
+// sortedBy returns the variables that a query sorts by.
+func sortedBy(query string) []string {
+	q, err := sparql.Parse(query)
+	if err != nil || q.Body == nil || q.Body.OrderBy == nil {
+		return nil
+	}
+	var out []string
+	for _, k := range q.Body.OrderBy.Keys {
+		if v := k.Expr.Variable(); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 func counted(q *sparql.Query, name string) bool {
 	for _, item := range q.Body.Items {
 		if item.Var == name && item.Expr != nil && item.Expr.Kind == sparql.ExprAggregate && item.Expr.Op == "COUNT" {

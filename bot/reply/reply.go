@@ -100,7 +100,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	r.Several = several(table)
 	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
-	r.Headers = headers(a, r.Vars, lang)
+	r.Headers, r.Sorted = headers(a, r.Vars, lang), sortedBy(a.SPARQL)
 	withoutEmptyColumns(&r, t)
 	if r.Tree = tree(&r); r.Tree != nil { // each row is an edge of the tree, not an item with its values
 		r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { return ofThings[o.Kind] })

@@ -117,6 +117,7 @@ func pieces(account, operator string) []piece {
 		{"table row", regexp.MustCompile(`(?m)^\|-$`), 0},
 		{"code", regexp.MustCompile(`</?code>`), 0},
 		{"break in an address", regexp.MustCompile(`<wbr>`), 0},
+		{"soft hyphen", regexp.MustCompile(`&shy;`), 0},
 		{"small", regexp.MustCompile(`</?small>`), 2},
 		{"entity", regexp.MustCompile(`&#\d{2,3};`), 0},
 	}

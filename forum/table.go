@@ -1,0 +1,325 @@
+package forum
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Widths of a table on a phone, in CSS pixels: a column is as wide as its longest word.
+const (
+	// PhoneWidth is the maximum width of a reply's table.
+	PhoneWidth = 390
+
+	margin    = 24 // of the page, and of each level of indentation
+	maxLevels = 4  // deeper tables are narrow anyway
+	padding   = 16 // of a cell
+)
+
+// BreakWords is the attribute for a table whose words may be broken anywhere, so that the table always fits on a phone.
+const BreakWords = `style="overflow-wrap:anywhere"`
+
+// keepWords is the attribute for a table that fits on a phone if lines are broken only between words and at the places
+// marked in them. Mobile skins break words anywhere, which would make columns narrower than necessary.
+const keepWords = `style="word-break:normal;overflow-wrap:normal"`
+
+// shape is the part of a result that a table shows.
+type shape struct {
+	columns []int // indexes in Vars
+	letters int   // longer words are broken, but no numbers or dates; 0 means that no words are broken
+}
+
+// minColumns is the number of columns that a table always has.
+const minColumns = 2
+
+// wordLengths contains the lengths to which words are broken if a table would be too wide otherwise.
+var wordLengths = []int{0, 14, 12, 10, 8}
+
+// shape returns the columns that fit on a phone: at least two and at most eight. Words are broken rather than columns
+// left out. The first column and those that the query sorts by are the last to be left out.
+func (c *composer) shape() shape {
+	s := shape{}
+	widths := make([][]int, len(c.r.Vars)) // by column and index in wordLengths
+	for i := range c.r.Vars {
+		s.columns = append(s.columns, i)
+		for _, letters := range wordLengths {
+			widths[i] = append(widths[i], c.columnWidth(i, letters))
+		}
+	}
+	for {
+		for k := range wordLengths {
+			px := c.margins()
+			for _, i := range s.columns {
+				px += widths[i][k]
+			}
+			if s.letters = wordLengths[k]; px <= PhoneWidth && len(s.columns) <= maxColumns {
+				return s
+			}
+		}
+		if len(s.columns) <= minColumns {
+			return s
+		}
+		last := len(s.columns) - 1
+		for i := last; i > 0; i-- {
+			if !slices.Contains(c.r.Sorted, c.r.Vars[s.columns[i]]) {
+				last = i
+				break
+			}
+		}
+		s.columns = slices.Delete(s.columns, last, last+1)
+	}
+}
+
+// TableWidth returns the minimum width of a reply's table in CSS pixels after the list prefix, unless its words are
+// broken anywhere ([BreakWords]). It returns 0 if there is no table.
+func TableWidth(r Reply, indent string) int {
+	if len(r.Rows) == 0 || len(r.Vars) == 0 || len(r.Tree) > 0 || r.single() || r.Boolean != nil ||
+		Texts(r.Language) == nil {
+		return 0
+	}
+	c := &composer{r: r, t: Texts(r.Language), indent: indent}
+	return c.width(c.shape())
+}
+
+// width returns the minimum width of a table.
+func (c *composer) width(s shape) int {
+	px := c.margins()
+	for _, i := range s.columns {
+		px += c.columnWidth(i, s.letters)
+	}
+	return px
+}
+
+// fullWidth returns the width of a table without any line breaks.
+func (c *composer) fullWidth(s shape) int {
+	px := c.margins()
+	for _, i := range s.columns {
+		px += c.measure(i, func(text string, _ bool) float64 { return pixels(text) })
+	}
+	return px
+}
+
+func (c *composer) margins() int { return margin * (1 + min(len(c.indent), maxLevels)) }
+
+// columnWidth returns the width of a column whose words are broken after so many letters, if it is not 0.
+func (c *composer) columnWidth(i, letters int) int {
+	return c.measure(i, func(text string, breakable bool) float64 {
+		widest := 0.0
+		for _, w := range strings.FieldsFunc(text, isBreak) {
+			parts := []string{w}
+			if breakable && letters > 0 {
+				parts, _ = pieces(w, letters)
+			}
+			for _, p := range parts {
+				widest = max(widest, pixels(p))
+			}
+		}
+		return widest
+	})
+}
+
+// measure returns the width of a column, given the width of a cell's text. breakable is true for cells whose words may be
+// broken.
+func (c *composer) measure(i int, width func(text string, breakable bool) float64) int {
+	const bold = 1.06 // as wide as in a cell
+	widest := width(c.header(i), true) * bold
+	for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
+		if i < len(row) {
+			text := c.plain(row[i])
+			if row[i].Kind == "address" {
+				text = strings.ReplaceAll(breaksIn(text), "<wbr>", "\u200b")
+			}
+			widest = max(widest, width(text, isText(row[i])))
+		}
+	}
+	return padding + int(widest)
+}
+
+// isBreak reports whether lines are broken at a character.
+func isBreak(r rune) bool { return strings.ContainsRune(" -（\u200b", r) || wide(r) }
+
+// isText reports whether the words of a cell may be broken, unlike numbers and dates.
+func isText(v Cell) bool { return v.Kind == "" || v.Kind == "file" || v.Kind == "article" }
+
+// pixels returns the approximate width of a string in a sans-serif font of 16 pixels.
+func pixels(s string) float64 {
+	px := 0.0
+	for _, r := range s {
+		switch {
+		case unicode.IsMark(r):
+		case strings.ContainsRune("ijltfrI.,;:'’|!()[]-/ \u00a0\u202f", r):
+			px += 5
+		case strings.ContainsRune("mwMW@%", r):
+			px += 13
+		case unicode.IsUpper(r):
+			px += 11
+		case wide(r):
+			px += 16
+		default:
+			px += 8.9
+		}
+	}
+	return px
+}
+
+// wide reports whether a character is from a script without spaces, in which a line may be broken at any character.
+func wide(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
+// longWord matches a word, or letters and digits without a space between them.
+var longWord = regexp.MustCompile(`[\pL\pM\pN_]+`)
+
+// maxSoft is the maximum number of letters in a word that is split into syllables.
+const maxSoft = 30
+
+// soften returns escaped text in which words with more than the given number of letters have soft hyphens between
+// syllables. If such a word is an identifier or no word at all, the text is returned unchanged, for a cell with
+// [BreakWords].
+func soften(escaped string, letters int) (text string, hard bool) {
+	if letters == 0 {
+		return escaped, false
+	}
+	text = longWord.ReplaceAllStringFunc(escaped, func(w string) string {
+		parts, soft := pieces(w, letters)
+		hard = hard || !soft
+		return strings.Join(parts, "&shy;")
+	})
+	if hard {
+		return escaped, true
+	}
+	return text, false
+}
+
+// pieces splits a word with more than the given number of letters into pieces of about the same length. soft reports
+// whether they are syllables, with a hyphen between them. Words in a script whose letters are joined are not split.
+func pieces(word string, letters int) (parts []string, soft bool) {
+	runes := []rune(word)
+	if len(runes) <= letters || strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
+		return []string{word}, true
+	}
+	soft = len(runes) <= maxSoft && !strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
+	})
+	for len(runes) > letters {
+		at := len(runes) / ((len(runes) + letters - 1) / letters)
+		if soft {
+			at = syllable(runes, at, letters)
+		}
+		parts, runes = append(parts, string(runes[:at])), runes[at:]
+	}
+	return append(parts, string(runes)), soft
+}
+
+// minPiece is the minimum number of letters before a soft hyphen.
+const minPiece = 3
+
+// syllable returns the index nearest to at, and not above most, where a syllable begins: at a consonant that a vowel
+// follows. If there is none, it returns at.
+func syllable(word []rune, at, most int) int {
+	for d := range at {
+		for _, i := range []int{at + d, at - d} {
+			if i >= minPiece && i <= most && i+1 < len(word) && !vowel(word[i]) && vowel(word[i+1]) {
+				return i
+			}
+		}
+	}
+	return at
+}
+
+func vowel(r rune) bool {
+	return strings.ContainsRune("aeiouyàáâãäåèéêëìíîïòóôõöøùúûüýæœąęаеёиоуыэюяіїє", unicode.ToLower(r))
+}
+
+// header returns the unencoded header of column i.
+func (c *composer) header(i int) string {
+	if i < len(c.r.Headers) && c.r.Headers[i] != "" {
+		return c.r.Headers[i]
+	}
+	return c.r.Vars[i]
+}
+
+// table adds a table with the first rows of the result and returns the number of rows written. Rows that differ only in
+// omitted columns are written once.
+func (c *composer) table(rows int, s shape) (written int, err error) {
+	var b strings.Builder
+	b.WriteString("{| class=\"wikitable\"" + c.tableDirection())
+	if c.width(s) > PhoneWidth {
+		b.WriteString(" " + BreakWords)
+	} else if c.fullWidth(s) > PhoneWidth*3/4 { // icons of links and borders need room, too
+		b.WriteString(" " + keepWords)
+	}
+	b.WriteString("\n!")
+	for n, i := range s.columns {
+		if n > 0 {
+			b.WriteString(" !!")
+		}
+		b.WriteString(" " + breakable(encode(c.header(i), 60), s.letters))
+	}
+	seen := map[string]bool{}
+	for _, row := range c.r.Rows[:rows] {
+		cells := make([]Cell, len(s.columns))
+		for n, i := range s.columns {
+			if i < len(row) {
+				cells[n] = row[i]
+			}
+		}
+		if len(s.columns) < len(c.r.Vars) {
+			key := fmt.Sprintf("%#v", cells)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+		}
+		written++
+		b.WriteString("\n|-\n|")
+		for n, v := range cells {
+			if n > 0 {
+				b.WriteString(" ||")
+			}
+			text, err := c.tableCell(v, s.letters)
+			if err != nil {
+				return 0, err
+			}
+			if text != "" {
+				b.WriteString(" " + text)
+			}
+		}
+	}
+	b.WriteString("\n|}")
+	c.block(b.String())
+	return written, nil
+}
+
+// tableCell returns a value as wikitext in which long words may be broken, with the cell's attribute if it needs one.
+func (c *composer) tableCell(v Cell, letters int) (string, error) {
+	text, err := c.cell(v)
+	if err != nil || letters == 0 || !isText(v) {
+		return text, err
+	}
+	target, words, linked := strings.Cut(text, "|")
+	switch {
+	case strings.HasPrefix(text, "{{"): // the template writes the label
+		if broken := breakable(v.Label, letters); broken != v.Label {
+			return BreakWords + " | " + text, nil
+		}
+		return text, nil
+	case !strings.HasPrefix(text, "[["):
+		return breakable(text, letters), nil
+	case linked:
+		if soft, hard := soften(words, letters); !hard {
+			return target + "|" + soft, nil
+		}
+		return BreakWords + " | " + text, nil
+	}
+	return text, nil
+}
+
+// breakable returns the content of a cell whose words may be broken, with the cell's attribute if it needs one.
+func breakable(escaped string, letters int) string {
+	text, hard := soften(escaped, letters)
+	if hard {
+		return BreakWords + " | " + text
+	}
+	return text
+}
