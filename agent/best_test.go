@@ -395,6 +395,17 @@ func TestBestOtherLanguages(t *testing.T) {
 	}
 }
 
+// TestBestPropertyIDs checks that properties whose IDs are in the question are shown.
+func TestBestPropertyIDs(t *testing.T) {
+	b := embedded.NewBuilder()
+	if err := b.Read("data.ttl", strings.NewReader(peaks)); err != nil {
+		t.Fatal(err)
+	}
+	g := b.Graph(embedded.Options{Name: "test"})
+	lookedUp(t, g, "What is the ratio of P2044 to P36?", "P2044 elevation", "No name here")
+	lookedUp(t, g, "Qual è il rapporto tra P2044 e P36?", "P36 capital", "No name here")
+}
+
 // TestBestPages checks that if a question names five entities, four are shown with their properties. The omitted entity
 // is named by a common word and is not a class, so its page is the least useful.
 func TestBestPages(t *testing.T) {

@@ -129,6 +129,13 @@ func (q *questioned) find(ctx context.Context) error {
 	if q.weight, err = q.env.best(ctx, things, found); err != nil {
 		return err
 	}
+	for i, s := range things { // properties whose IDs are in the question
+		for _, h := range found[i].Hits {
+			if s.query.Type == kg.Property && h.ID == s.query.Text && usable(h, s.query) {
+				q.addProperty(h)
+			}
+		}
+	}
 	taken := q.chooseThings(things, found)
 	taken = q.miss(phrases, taken)
 	rest := q.without(taken)
@@ -155,7 +162,8 @@ func (q *questioned) find(ctx context.Context) error {
 func (q *questioned) miss(phrases, taken []phrase) []phrase {
 	for _, p := range phrases {
 		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
-		if p.name && !p.number() && !p.noun(q.env.Language.Code) && !slices.ContainsFunc(taken, overlaps) {
+		if p.name && !p.number() && !p.noun(q.env.Language.Code) && !slices.ContainsFunc(taken, overlaps) &&
+			!slices.ContainsFunc(q.properties, func(h kg.Hit) bool { return h.ID == p.text }) {
 			q.missing = append(q.missing, p.text)
 			taken = append(taken, p)
 		}

@@ -98,7 +98,8 @@ var (
 	writtenQuery = regexp.MustCompile("(?is)```.*?```|\\b(?:PREFIX\\s+\\w*:|SELECT\\b|ASK\\b|CONSTRUCT\\b)[^{]*\\{.*\\}")
 	quotation    = regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
 	wordForm     = regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
-	smallBetween = regexp.MustCompile(`^[\s:–—&-]*$`)
+	smallBetween = regexp.MustCompile(`^[ \t:–—&-]*$`)
+	entityWord   = regexp.MustCompile(`^[PQ]\d{2,}$`)
 	// French and Italian words that lose their last vowel before another word: "l'Espagne", "dell'Italia". They are
 	// capitalized only at the start of a sentence, unlike the N in "N'Djamena".
 	elision = regexp.MustCompile(`^(?:(?:[LlDdJjCc]|[Qq]u|[Dd]ell|[Nn]ell|[Aa]ll|[Dd]all|[Ss]ull|[Uu]n|[nsmt])['’])(\pL)`)
@@ -139,7 +140,7 @@ func wordsOf(question string) []word {
 		w := word{text: text, stop: stopWords[strings.ToLower(text)], quoted: quoted[m[0]],
 			capped: unicode.IsUpper(first) || strings.ContainsFunc(text, unicode.IsDigit) ||
 				strings.ContainsFunc(text, unicode.IsUpper),
-			apart: end == 0 || strings.TrimSpace(between) != ""}
+			apart: end == 0 || strings.TrimSpace(between) != "" || strings.Contains(between, "\n")}
 		if w.capped && end > 0 && w.apart && smallBetween.MatchString(between) { // "Star Wars: Episode VI – Return"
 			w.apart, w.and = false, strings.Contains(between, "&")
 		}
@@ -218,6 +219,9 @@ func names(words []word, add func(from, to int, name, run bool)) {
 		}
 		to := from + 1 // index after the last capitalized word
 		for at := to; at < len(words) && !words[at].apart && at-from < maxNameWords; at++ {
+			if entityWord.MatchString(words[at].text) && entityWord.MatchString(words[to-1].text) {
+				break // P1082 and P2046
+			}
 			if words[at].capped {
 				to = at + 1
 			} else if !words[at].joint() {

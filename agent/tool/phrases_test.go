@@ -61,3 +61,22 @@ func TestWithUses(t *testing.T) {
 		}
 	}
 }
+
+// IDs and the words of different lines do not form a name together.
+func TestNamesApart(t *testing.T) {
+	for _, c := range []struct{ question, wanted, unwanted string }{
+		{"Density in Africa\nBonjour, what is it?", "Africa", "Africa Bonjour"},
+		{"Can it be computed from P1082 and P2046?", "P1082", "P1082 and P2046"},
+		{"Who flew the P51 Mustang?", "P51 Mustang", ""},
+	} {
+		var texts []string
+		for _, p := range phrasesOf(c.question) {
+			if p.name {
+				texts = append(texts, p.text)
+			}
+		}
+		if !slices.Contains(texts, c.wanted) || slices.Contains(texts, c.unwanted) {
+			t.Errorf("%s: searched for %q; want %q among them, not %q", c.question, texts, c.wanted, c.unwanted)
+		}
+	}
+}

@@ -81,9 +81,36 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 		if err != nil {
 			return nil, failure(err)
 		}
-		return f.result(ctx, page.Hits, page.More, nil)
+		hits, more, err := f.withID(ctx, lq, page)
+		if err != nil {
+			return nil, failure(err)
+		}
+		return f.result(ctx, hits, more, nil)
 	}
 	return f.among(ctx, q, lq)
+}
+
+// withID returns the hits on a page. If the query is an entity's ID in a Wikibase graph, that entity comes first, as in
+// a search with wbsearchentities.
+func (f *Finder) withID(ctx context.Context, q lookup.Query, page lookup.Page) ([]lookup.Hit, bool, error) {
+	id := strings.ToUpper(strings.TrimSpace(q.Text))
+	property := strings.HasPrefix(id, "P")
+	if !f.Graph.IsWikibase() || q.Offset > 0 || !rdf.ValidID(id) || q.Type == lookup.Entity && property ||
+		q.Type == lookup.Property && !property {
+		return page.Hits, page.More, nil
+	}
+	e, found, err := f.Index.Get(ctx, rdf.Entity+id, q.Language)
+	if err != nil || !found {
+		return page.Hits, page.More, err
+	}
+	hits := []lookup.Hit{{Entry: e, Name: e.Label, Match: lookup.Exact}}
+	for _, h := range page.Hits {
+		if h.IRI != e.IRI {
+			hits = append(hits, h)
+		}
+	}
+	more := page.More || len(hits) > q.Limit
+	return hits[:min(len(hits), q.Limit)], more, nil
 }
 
 // candidates are the terms of a query's Among, by kind.

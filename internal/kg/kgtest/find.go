@@ -55,6 +55,9 @@ func testFindWords(t *testing.T, g Finder) {
 		{"properties only", kg.FindQuery{Text: "birth", Type: kg.Property}, "P569"},
 		{"items only", kg.FindQuery{Text: "birth", Type: kg.Item}, ""},
 		{"any case", kg.FindQuery{Text: "HUMAN SETTLEMENT", Type: kg.Item, Limit: 1}, "Q486972"},
+		{"an ID", kg.FindQuery{Text: "q183", Limit: 1}, "Q183"},
+		{"a property's ID", kg.FindQuery{Text: "P569", Type: kg.Property}, "P569"},
+		{"an ID of the other type", kg.FindQuery{Text: "P569", Type: kg.Item}, ""},
 		{"nothing", kg.FindQuery{Text: "Zanzibar"}, ""},
 		{"no text", kg.FindQuery{Text: " \t"}, ""},
 	} {
