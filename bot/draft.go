@@ -22,6 +22,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 		r.Language = forum.Texts(append([]string{r.Language}, b.cfg.Languages...)...).Tag().String()
 	}
 	reply.AskersWords(&r, e.Question, p.comment.SPARQL()...)
+	reply.WithoutRequired(&r, e.Question)
 	reply.AddFigures(&r, more.figures)
 	b.cfg.Reply.apply(&r, e)
 	edit, err := b.compose(p, r)

@@ -40,6 +40,9 @@ func PointWords(t *message.Texts, o Open) string {
 	if !openKinds[o.Kind] || named[o.Kind] && o.Name == "" {
 		return ""
 	}
+	if (o.Kind == "missing" || o.Kind == "condition") && o.Name != "" {
+		return t.Text("open_no_value", "name", o.Name)
+	}
 	if o.Kind == "class" && o.Other != "" {
 		return t.Text("open_class_other", "name", o.Name, "other", o.Other)
 	}

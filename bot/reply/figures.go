@@ -151,7 +151,8 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 				continue
 			}
 			header := words(spelled, r.Language)
-			if fold(header) != fold(headers[i]) && !slices.Contains(headers, header) {
+			longer := r.Language == "de" && strings.HasPrefix(fold(headers[i]), fold(header)) // Geburtsdatum for ?geburt
+			if fold(header) != fold(headers[i]) && !longer && !slices.Contains(headers, header) {
 				headers[i] = header
 			}
 		}

@@ -81,6 +81,10 @@ func TestNamesOfReadings(t *testing.T) {
 	if err != nil || !strings.Contains(w, "[[Q3624078]] en lugar de [[Q6256]]") {
 		t.Errorf("%v\n%s", err, w)
 	}
+	p = agent.Probe{Kind: "missing", About: rdf.Direct + "P276", Come: 1, Names: map[string]string{"P276": "location"}}
+	if got := forum.PointWords(forum.Texts("en"), Point(out, p)); got != "items that have no value for “location”" {
+		t.Error(got)
+	}
 	for _, tt := range []struct {
 		come, gone int
 		want       string
@@ -94,6 +98,11 @@ func TestNamesOfReadings(t *testing.T) {
 
 // If some items have several rows, the reply says so, unless the rows are pairs.
 func TestSeveral(t *testing.T) {
+	pairs := [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q2")},
+		{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q3")}, {rdf.IRI(rdf.Entity + "Q2"), rdf.IRI(rdf.Entity + "Q4")}}
+	if several(pairs) {
+		t.Error("pairs of items")
+	}
 	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": true, "Q1 Q1 Q1 Q2 Q2 Q2": false, "P1 P1 P2": false, "": false} {
 		var table [][]rdf.Term
 		for _, id := range strings.Fields(ids) {

@@ -241,18 +241,25 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // several reports whether some items in the first column have several rows because they have several values. If there
-// are three or more rows per item on average, the rows are pairs, and no one expects one row per item.
+// are three or more rows per item, or the same items in the second column, the rows are about pairs, and no one expects
+// one row per item.
 func several(table [][]rdf.Term) bool {
-	rows := map[string]int{}
+	rows, second := map[string]int{}, map[string]bool{}
 	for _, row := range table {
 		id := ""
 		if len(row) > 1 && row[0].IsIRI() {
 			id = rdf.EntityID(row[0].Value)
+			second[rdf.EntityID(row[1].Value)] = true
 		}
 		if !strings.HasPrefix(id, "Q") {
 			return false
 		}
 		rows[id]++
+	}
+	for id := range rows {
+		if second[id] {
+			return false
+		}
 	}
 	return len(rows) < len(table) && 3*len(rows) > len(table)
 }

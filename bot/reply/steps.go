@@ -95,8 +95,8 @@ const maxThings = 4
 var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
 	// a line starts with an entity that was found by name: Africa (Q15), continent
-	headOfLine = regexp.MustCompile(`(?m)^[^\n();]{1,100} \(([QP][1-9]\d{0,10})\)`)
-	// observations name an entity as label (Q1) or as Q1 (label)
+	headOfLine = regexp.MustCompile(`(?m)^[^\s();][^\n();]{0,99} \(([QP][1-9]\d{0,10})\)`)
+	// the two ways in which observations name an entity: label (Q1) and Q1 (label)
 	labelBefore = regexp.MustCompile(`([^\n;:,()"]{1,80}) \(([QP][1-9]\d{0,10})\)`)
 	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
 )

@@ -1,0 +1,26 @@
+package reply
+
+import (
+	"testing"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+func TestWithoutRequired(t *testing.T) {
+	for question, want := range map[string]int{
+		"Which of them have a location (P276), and where are they?":              0,
+		"Which of these paintings has a known location?":                         0,
+		"Welche davon haben einen Eintrag in P276?":                              0,
+		"¿Cuáles tienen P276?":                                                   0,
+		"У каких картин указано P276?":                                           0,
+		"All paintings with their location (P276).":                              1,
+		"I have a list of paintings of many kinds and want to see the location.": 1,
+		"Gemälde mit P276":                                                       1,
+		"":                                                                       1,
+	} {
+		r := &forum.Reply{Open: []forum.Open{{Kind: "missing", ID: "P276", Name: "location"}, {Kind: "ranks", ID: "P276"}}}
+		if WithoutRequired(r, question); len(r.Open) != want+1 {
+			t.Errorf("%q: %+v", question, r.Open)
+		}
+	}
+}
