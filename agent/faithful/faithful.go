@@ -57,6 +57,7 @@ type Checker struct {
 	values    []value
 	free      map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
 	window    map[float64]bool // figures of LIMIT and OFFSET, which only a sentence about them may have
+	some      map[float64]bool // how many rows have a value in a column, or have none, or have a label there
 	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
 	variables map[string]bool  // names of variables in the query and in the question
 	rows      int
@@ -90,7 +91,7 @@ type value struct {
 func New(e Evidence) *Checker {
 	base, _, _ := strings.Cut(strings.ToLower(e.Language), "-")
 	c := &Checker{language: base, ids: map[string]bool{}, known: vocabulary{}, parts: vocabulary{}, labels: vocabulary{},
-		free: map[float64]bool{}, window: map[float64]bool{}, variables: map[string]bool{}}
+		free: map[float64]bool{}, some: map[float64]bool{}, window: map[float64]bool{}, variables: map[string]bool{}}
 	for i, s := range []string{e.Question, e.Query} {
 		for _, id := range anyID.FindAllString(s, -1) {
 			c.ids[id] = true
@@ -396,6 +397,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	for i, row := range t.Rows {
 		c.values = append(c.values, between(row, i)...)
 	}
+	c.readSome(t, labels)
 	for _, n := range names {
 		if len(n.words) > 0 {
 			c.names = append(c.names, *n)

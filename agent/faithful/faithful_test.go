@@ -228,6 +228,26 @@ func TestClauses(t *testing.T) {
 	}
 }
 
+// How many rows have a value in a column, or none, may be said without a name.
+func TestSome(t *testing.T) {
+	e := Evidence{Language: "es", Question: "¿Qué cosas y en qué año?", Query: "SELECT ?cosa ?año { }",
+		Labels: map[string]string{"Q1": "Io", "Q2": "Galilea", "Q3": "", "Q4": "", "Q5": ""},
+		Table: &kg.Table{Vars: []string{"cosa", "año"}, Rows: [][]rdf.Term{{item("Q1"), integer("1610")}, {item("Q2"), {}}, {item("Q3"), {}},
+			{item("Q4"), integer("1611")}, {item("Q5"), integer("1612")}}}}
+	for text, want := range map[string]string{
+		"Solo dos tienen etiqueta.": "", "Tres no tienen año.": "", "Tres tienen año, y dos no.": "", "Cuatro no tienen año.": "Cuatro",
+		"Dos son famosas.": "Dos",
+	} {
+		var got []string
+		for _, f := range New(e).Faults(text) {
+			got = append(got, f.Piece)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, want %q", text, got, want)
+		}
+	}
+}
+
 func TestSentences(t *testing.T) {
 	for in, want := range map[string]string{
 		"One. Two!":                    "One.|Two!",
@@ -458,7 +478,7 @@ func TestCountsErrors(t *testing.T) {
 		text, want string
 	}{
 		{mountains, "There are two mistakes in the query.", ""},
-		{mountains, "The query needs two small changes.", ""},
+		{mountains, "The query needs two small changes.", ""}, {mountains, "Two things: p:P2044 leads to the statement.", ""},
 		{mountains, "There are two mountains in the query.", "two"},
 		{borders, "Die Abfrage hat drei Fehler.", ""},
 		{borders, "Die Abfrage hat drei Länder.", "drei"},

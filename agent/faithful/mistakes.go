@@ -11,6 +11,9 @@ var countOfErrors = wordMap(`error errors mistake mistakes problem problems chan
 	condições voorwaarden wystąpienia warunki вхождения условия переменные triple triples tripel tripeln
 	triplet triplets tripleta tripletas tripletta triplette tripla triplas trójki trójkach тройки
 	тройках троек filter filters filtro filtros filtri filtre filtres subquery subqueries erro erros
+	things reasons issues ways steps dinge gründe möglichkeiten schritte wege choses raisons façons étapes
+	cosas razones maneras pasos cose ragioni modi passi coisas razões maneiras passos dingen redenen manieren stappen
+	rzeczy powody sposoby kroki вещи причины способа шага
 	alterações fout fouten problemen wijzigingen query's błąd błędy błędów zapytania zmiany ошибка
 	ошибки ошибок запроса изменения проблемы`)
 

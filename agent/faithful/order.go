@@ -64,6 +64,7 @@ const (
 	youngest
 	first
 	last
+	leading // in first place, by a number or by the order of the rows
 )
 
 // form is a way to write a superlative: a pattern for the word or, if the pattern starts with a space, for the word and
@@ -84,29 +85,39 @@ var forms = sync.OnceValue(func() map[string][]form {
 	return out
 })
 
-// superlatives contains the patterns for each language, in the order of the degree constants.
-var superlatives = map[string][6]string{
+// superlatives contains the patterns for each language, in the order of the constants for degrees.
+var superlatives = map[string][7]string{
 	"en": {`(highest|tallest|largest|biggest|longest|deepest|heaviest|widest| most (populous|populated|common|frequent))$`,
 		`(lowest|smallest|shortest|shallowest|lightest|narrowest| least (populous|populated|common|frequent))$`, `(oldest|earliest)$`,
-		`(youngest|newest|latest| most recent)$`, ` the first$`, ` the last$`},
+		`(youngest|newest|latest| most recent)$`, ` the first$`, ` the last$`,
+		` (comes?|came|ranks?|ranked) first$| first place$`},
 	"de": {`(höchst|größt|längst|tiefst|schwerst|breitest|häufigst)e[nrsm]?$`, `(niedrigst|kleinst|kürzest|leichtest|schmalst|seltenst)e[nrsm]?$`,
-		`(ältest|frühest)e[nrsm]?$`, `(jüngst|neu(e)?st|spätest)e[nrsm]?$`, ` (der|die|das) erste$`, ` (der|die|das) letzte$`},
+		`(ältest|frühest)e[nrsm]?$`, `(jüngst|neu(e)?st|spätest)e[nrsm]?$`, ` (der|die|das) erste$`, ` (der|die|das) letzte$`,
+		` an der spitze$| (liegt|liegen|lag|lagen|steht|stehen) vorne?$| (kommt|steht) zuerst$`},
 	"fr": {` en tête$| l[ea]s? plus (haut|élevé|grand|long|profond|peuplé|lourd|fréquent|courant)(e?s?|ue?s?)$`, ` l[ea]s? (plus (bas|basse|petit|court)e?s?|moins (haut|élevé|grand|long|peuplé)e?s?)$`,
-		` l[ea]s? plus (vieux|vieille|ancien|âgé)(ne)?e?s?$`, ` l[ea]s? plus (jeune|récent)e?s?$`, ` l[ea] premi(er|ère)$`, ` l[ea] derni(er|ère)$`},
+		` l[ea]s? plus (vieux|vieille|ancien|âgé)(ne)?e?s?$`, ` l[ea]s? plus (jeune|récent)e?s?$`, ` l[ea] premi(er|ère)$`, ` l[ea] derni(er|ère)$`,
+		` (arriv|vien)\pL+ en premier$| première (place|position)$`},
 	"es": {` (más (alt|larg|profund|poblad|pesad)[oa]s?|más grandes?|más (frecuentes?|comun(es)?|común)|(el|la) mayor)$`, ` (más (baj|pequeñ|cort)[oa]s?|menos poblad[oa]s?|(el|la) menor)$`,
-		` más (antigu|viej)[oa]s?$`, ` más (joven|jóvenes|recientes?|nuev[oa]s?)$`, ` (el primero|la primera)$`, ` (el último|la última)$`},
+		` más (antigu|viej)[oa]s?$`, ` más (joven|jóvenes|recientes?|nuev[oa]s?)$`, ` (el primero|la primera)$`, ` (el último|la última)$`,
+		` primer lugar$| en cabeza$`},
 	"it": {` (il|la|i|le|lo|gli|l|\pL+) più (alt|lung|profond|popolos|pesant)[oaie]$| più (grandi?|frequent[ei]|comun[ei]|diffus[oaie])$`, ` più (bass|cort|brev|piccol)[oaie]$`,
-		` più (antic|vecchi|anzian)h?[oaie]?$`, ` più (giovan|recent)[ei]$`, ` (il primo|la prima)$`, ` (l'ultimo|l'ultima)$`},
+		` più (antic|vecchi|anzian)h?[oaie]?$`, ` più (giovan|recent)[ei]$`, ` (il primo|la prima)$`, ` (l'ultimo|l'ultima)$`,
+		` primo posto$| in testa$`},
 	"pt": {` (mais (alt|long|profund|populos|pesad)[oa]s?|mais (frequentes?|comu[mn]s?)|[oa] maior)$`, ` (mais (baix|pequen|curt)[oa]s?|[oa] menor)$`,
-		` mais (antig|velh)[oa]s?$`, ` mais (jovem|jovens|recentes?|nov[oa]s?)$`, ` (o primeiro|a primeira)$`, ` (o último|a última)$`},
+		` mais (antig|velh)[oa]s?$`, ` mais (jovem|jovens|recentes?|nov[oa]s?)$`, ` (o primeiro|a primeira)$`, ` (o último|a última)$`,
+		` primeiro lugar$`},
 	"nl": {`(hoogst|grootst|langst|diepst|zwaarst)e?$`, `(laagst|kleinst|kortst|lichtst)e?$`, `(oudst|vroegst)e?$`, `(jongst|nieuwst|recentst)e?$`,
-		` de eerste$`, ` de laatste$`},
+		` de eerste$`, ` de laatste$`,
+		` eerste plaats$| op kop$`},
 	"pl": {`^naj(wyższ|więks|dłuż|głęb|ludniej|częst)\pL*$`, `^naj(niższ|mniejsz|krót|płyt)\pL*$`, `^naj(stars|wcześ)\pL*$`, `^naj(młod|now|późn)\pL*$`,
-		`^pierwsz[yae]$`, `^ostatni[ae]?$`},
+		`^pierwsz[yae]$`, `^ostatni[ae]?$`,
+		` pierwszym miejscu$`},
 	"ru": {`^(наибольш|крупнейш|высочайш|длиннейш|глубочайш)\pL*$| сам\pL{1,3} (высок|больш|длинн|дол[гж]|продолжительн|глубок|крупн|населённ|част|распростран)\pL*$`,
 		`^(наименьш|кратчайш)\pL*$| сам\pL{1,3} (низк|маленьк|коротк|кратк|мал)\pL*$`, `^(старейш|древнейш)\pL*$| сам\pL{1,3} (стар|древн|ранн)\pL*$`,
-		`^новейш\pL*$| сам\pL{1,3} (молод|нов|поздн)\pL*$`, `^перв(ый|ая|ое)$`, `^последн(ий|яя|ее)$`},
-	"ar": {`^(ال)?(أعلى|أكبر|أطول|أعمق)$`, `^(ال)?(أدنى|أصغر|أقصر)$`, `^(ال)?أقدم$`, `^(ال)?أحدث$`, `^الأول$`, `^الأخير$`},
+		`^новейш\pL*$| сам\pL{1,3} (молод|нов|поздн)\pL*$`, `^перв(ый|ая|ое)$`, `^последн(ий|яя|ее)$`,
+		` первом месте$`},
+	"ar": {`^(ال)?(أعلى|أكبر|أطول|أعمق)$`, `^(ال)?(أدنى|أصغر|أقصر)$`, `^(ال)?أقدم$`, `^(ال)?أحدث$`, `^الأول$`, `^الأخير$`,
+		` المرتبة الأولى$`},
 }
 
 var (
@@ -176,7 +187,7 @@ func (c *Checker) superlatives(toks []token, named []found) []superlative {
 			}
 			ranked := slices.ContainsFunc(toks[max(i-3, 0):i], func(t token) bool { return otherRank[t.folded] })
 			n := rank(toks, i)
-			if ranked && n == 1 || thanIs[next] || f.degree >= first && !isOne[next] {
+			if ranked && n == 1 && f.degree != leading || thanIs[next] || (f.degree == first || f.degree == last) && !isOne[next] {
 				break
 			}
 			out = append(out, superlative{f.degree, i, i + 1, n})
@@ -316,7 +327,7 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 	}
 	for _, col := range c.columns {
 		switch {
-		case d == most && !col.dates:
+		case (d == most || d == leading) && !col.dates:
 			add(col.values, -1)
 		case d == least && !col.dates:
 			add(col.values, 1)
@@ -327,7 +338,7 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 		}
 	}
 	switch {
-	case d == first:
+	case d == first, d == leading:
 		add(position, 1)
 	case d == last:
 		add(position, -1)

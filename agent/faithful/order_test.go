@@ -48,6 +48,14 @@ func TestOrder(t *testing.T) {
 		{"pt", "O mais alto é Everest.", true}, {"pt", "O mais alto é K2.", false}, {"nl", "De hoogste is Everest.", true}, {"nl", "De hoogste is K2.", false},
 		{"pl", "Najwyższy jest Everest.", true}, {"pl", "Najwyższy jest K2.", false},
 		{"ru", "Самый высокий — Everest.", true}, {"ru", "Самый высокий — K2.", false},
+		{"en", "Everest comes first.", true}, {"en", "K2 comes first.", false}, {"en", "Everest comes first, ahead of K2.", true},
+		{"de", "An der Spitze steht Everest.", true}, {"de", "K2 steht an der Spitze.", false}, {"de", "Vor K2 liegt Everest vorn.", true},
+		{"fr", "Everest arrive en premier, devant K2.", true}, {"fr", "K2 arrive en premier.", false},
+		{"es", "En primer lugar está Everest, con 8848,86.", true}, {"es", "K2 está en primer lugar.", false},
+		{"it", "Al primo posto c'è Everest.", true}, {"it", "Al primo posto c'è K2.", false}, {"pt", "Em primeiro lugar está K2.", false},
+		{"nl", "Op de eerste plaats staat Everest.", true}, {"nl", "Op de eerste plaats staat K2.", false},
+		{"pl", "Na pierwszym miejscu jest Everest.", true}, {"pl", "Na pierwszym miejscu jest K2.", false},
+		{"ru", "На первом месте Everest.", true}, {"ru", "На первом месте K2.", false},
 	} {
 		faults := New(ordered(tt.language)).Faults(tt.text)
 		if (len(faults) == 0) != tt.ok {

@@ -1,0 +1,50 @@
+package faithful
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// readSome counts, for each column, the rows that have a value there and, for items, the rows that have a label there.
+func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
+	for col := range t.Vars {
+		bound, labeled, items := 0, 0, 0
+		for _, row := range t.Rows {
+			if col >= len(row) || !row[col].Bound() {
+				continue
+			}
+			bound++
+			if id := rdf.EntityID(row[col].Value); row[col].IsIRI() && id != "" {
+				items++
+				if label := labels[id]; label != "" && label != id {
+					labeled++
+				}
+			}
+		}
+		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound} {
+			if n > 0 && n < len(t.Rows) {
+				c.some[float64(n)] = true
+			}
+		}
+	}
+}
+
+// having contains words with which a sentence says that things have or lack a value.
+var having = wordMap(`have has having without lack lacks lacking missing none
+	haben hat ohne fehlt fehlen kein keine keinen
+	ont a sans manque manquent aucun aucune
+	tienen tiene sin falta faltan carecen ningún ninguno ninguna
+	hanno ha senza manca mancano nessun nessuno nessuna
+	têm tem sem faltam nenhum nenhuma
+	hebben heeft zonder ontbreekt ontbreken geen
+	mają ma bez brakuje
+	есть имеют имеет без нет отсутствует указан указано указана`)
+
+// ofSome reports whether the token at i is the number of rows that have a value, a label or none, in a sentence without
+// a name from the result: only two of them have a label.
+func (c *Checker) ofSome(toks []token, named []found, i int) bool {
+	return len(named) == 0 && slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return c.some[n.value] }) &&
+		slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] })
+}
