@@ -102,6 +102,9 @@ func (c *composer) below(columns []string, rows int) []string {
 	if names := c.list(c.r.NoValues); names != "" && rows > 0 {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
+	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
+		said = append(said, c.t.Text("no_values_here", "names", names))
+	}
 	if c.r.Equal && rows > 0 {
 		said = append(said, c.t.Text("equal_rows"))
 	}
@@ -115,6 +118,23 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("ran", "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)))
 	}
 	return said
+}
+
+// emptyHere returns the names of the columns that have a value only in rows that are not shown.
+func (c *composer) emptyHere(rows int) []string {
+	var out []string
+	if c.r.single() || c.r.Boolean != nil {
+		return nil
+	}
+	for _, i := range c.shape().columns {
+		filled := slices.ContainsFunc(c.r.Rows[:rows], func(row []Cell) bool {
+			return i < len(row) && row[i] != (Cell{})
+		})
+		if rows > 0 && !filled {
+			out = append(out, c.header(i))
+		}
+	}
+	return out
 }
 
 // aboutRows matches an answer that already says that items have several values or rows, in the languages of the messages.

@@ -151,3 +151,20 @@ func TestPieces(t *testing.T) {
 		}
 	}
 }
+
+// A column that has values only in rows that are not shown is explained.
+func TestEmptyHere(t *testing.T) {
+	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Headers: []string{"a", "year"}, Total: 40,
+		Signature: "~~~~"}
+	for range 20 {
+		r.Rows = append(r.Rows, []Cell{{Text: "x"}, {}})
+	}
+	const said = "None of the rows shown here has a value for: year."
+	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, said) {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.Rows[3][1].Text = "1973"
+	if w, err := Compose(r, ":"); err != nil || strings.Contains(w, said) {
+		t.Errorf("%v\n%s", err, w)
+	}
+}

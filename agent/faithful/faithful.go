@@ -157,6 +157,9 @@ func (c *Checker) Keep(text string) string {
 			kept = append(kept, s)
 		}
 	}
+	if c.language == "ja" || c.language == "zh" {
+		return strings.Join(kept, "")
+	}
 	return strings.Join(kept, " ")
 }
 
@@ -190,11 +193,13 @@ func (c *Checker) endsInNumber(before, after []rune) bool {
 	if len(after) < 2 || !unicode.IsUpper(after[1]) || !unicode.IsDigit(before[len(before)-1]) {
 		return false
 	}
-	return c.language != "de" && c.language != "" || germanStarts.MatchString(string(after[:min(len(after), 10)]))
+	return c.language != "de" && c.language != "" || germanStarts.MatchString(string(after[:min(len(after), 12)]))
 }
 
-var germanStarts = regexp.MustCompile(`^ (Der|Die|Das|Eine?|Es|Sie|Er|I[nm]|Auf|Bei|Mit|Von|Zu|Für|Nur|Alle|` +
-	`Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei)\s`)
+var germanStarts = regexp.MustCompile(`^ (Der|Die|Das|Eine?|Es|Sie|Er|I[nm]|Auf|Bei|Beim|Mit|Von|Vom|Zu|Zum|Zur|Für|Nur|Alle|Am|An|` +
+	`Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei|Durch|Neben|Ohne|Über|Unter|Nach|Vor|Außerdem|Beide|Jede[rs]?|Keine?|Wer|Was|` +
+	`Wie|Dann|Danach|Dazu|Davon|Daher|Deshalb|Dort|So|Als|Ab|Bis|Seit|Um|Viele|Einige|Manche|Andere|Weitere|Insgesamt|` +
+	`Zusammen|Laut|Weil|Sortiert|Gezählt|Bitte|Falls|Auch|Aber|Sollte|Dass|Ob|Man|Ich|Du)\s`)
 
 // endsInName reports whether a period between before and after ends a sentence although it looks like part of an
 // abbreviation, because before ends with a multiword name from the result, such as Apollo 13 or Annapurna I, and after

@@ -221,7 +221,11 @@ func TestClauses(t *testing.T) {
 			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
 		}
 	}
-	e := borders
+	e := japan
+	if got := New(e).Keep("富士山は3776です。高さは1234です。3776です。"); got != "富士山は3776です。3776です。" {
+		t.Errorf("%q", got)
+	}
+	e = borders
 	e.Language = "zh"
 	if got := New(e).Keep("有Belgien；有Kilimanjaro。"); got != "有Belgien。" {
 		t.Errorf("%q", got)
@@ -278,6 +282,7 @@ func TestSentencesAfterNames(t *testing.T) {
 		{"en", "Wikidata gives 1895 for George VI. of 999.", ""},
 		{"de", "Zuerst kommt George VI. Sohn von 999.", ""}, // the sixth's son
 		{"de", "Zuerst kommt Apollo 13. Das kostete 999.", "Zuerst kommt Apollo 13."},
+		{"de", "Wikidata nennt für Annapurna I 8091. Durch Zufall kostete es 999.", "Wikidata nennt für Annapurna I 8091."},
 		{"de", "Am 13. Oktober kostete es 999.", ""},
 	} {
 		e.Language = tt.language

@@ -1,6 +1,7 @@
 package faithful
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -40,11 +41,15 @@ var having = wordMap(`have has having without lack lacks lacking missing none
 	têm tem sem faltam nenhum nenhuma
 	hebben heeft zonder ontbreekt ontbreken geen
 	mają ma bez brakuje
-	есть имеют имеет без нет отсутствует указан указано указана`)
+	есть имеют имеет без нет отсутствует указан указано указана
+	لها له لديها لديه بدون دون ينقص تنقص ليس ليست`)
+
+// havingUnspaced contains the same words for Chinese and Japanese, which are parts of longer tokens.
+var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった`)
 
 // ofSome reports whether the token at i is the number of rows that have a value, a label or none, in a sentence without
 // a name from the result: only two of them have a label.
 func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	return len(named) == 0 && slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return c.some[n.value] }) &&
-		slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] })
+		slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) })
 }

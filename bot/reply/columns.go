@@ -24,7 +24,7 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 		}
 		return out
 	}
-	n := &namer{a.Labels, map[string]string{}, map[string]string{}, itemColumns(a, vars)}
+	n := &namer{a.Labels, map[string]string{}, map[string]string{}, itemColumns(a, vars), map[string]bool{}}
 	sparql.Inspect(q, n.visit)
 	number := "number"
 	if t := forum.Texts(language); t != nil {
@@ -36,6 +36,8 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 			out[i] = number
 		case language == "en" && n.items[v] && len(v) > 2 && !generic[strings.ToLower(v)]:
 			out[i] = words(v, language) // "person" rather than "human"
+		case n.people[v] && ownWord(v, language):
+			out[i] = words(v, language) // "Komponist" rather than "Mensch"
 		case n.classes[v] != "":
 			out[i] = n.classes[v]
 		case n.values[v] != "":
@@ -76,6 +78,7 @@ type namer struct {
 	labels          map[string]string
 	values, classes map[string]string // by variable, the name of the property that leads to it and of its class
 	items           map[string]bool
+	people          map[string]bool // variables that are humans
 }
 
 func (n *namer) visit(node sparql.Node) bool {
@@ -91,6 +94,7 @@ func (n *namer) visit(node sparql.Node) bool {
 				n.values[o.Name] = n.labels[id]
 			case id == "P31" && o.Kind == sparql.Const && t.Subject.Kind == sparql.Var:
 				n.classes[t.Subject.Name] = n.labels[rdf.EntityID(o.Value().Value)]
+				n.people[t.Subject.Name] = rdf.EntityID(o.Value().Value) == "Q5"
 			}
 		}
 	}

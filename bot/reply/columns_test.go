@@ -52,6 +52,16 @@ func TestHeadersInEnglish(t *testing.T) {
 	}
 }
 
+// In other languages, this is done for people, if the query's name is a word of that language.
+func TestHeadersOfPeople(t *testing.T) {
+	for name, want := range map[string]string{"komponist": "Komponist", "person": "Person", "composer": "Mensch", "item": "Mensch", "x": "Mensch"} {
+		a := &agent.Answer{SPARQL: "SELECT ?" + name + " { ?" + name + " wdt:P31 wd:Q5 }", Labels: map[string]string{"Q5": "Mensch"}}
+		if got := strings.Join(headers(a, []string{name}, "de"), ", "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 func pairs(ids ...string) *forum.Reply {
 	r := &forum.Reply{Vars: []string{"a", "b"}, Total: len(ids) / 2}
 	for i := 0; i < len(ids); i += 2 {

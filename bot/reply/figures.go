@@ -244,6 +244,17 @@ func word(name, language string) bool {
 	})
 }
 
+// ownWord reports whether a variable's name is a word of the language: it is not an English one, or it is the same word
+// there.
+func ownWord(name, language string) bool {
+	return utf8.RuneCountInString(name) >= minOwn &&
+		(foreign(name) || slices.Contains(strings.Fields(cognates[strings.ToLower(name)]), language))
+}
+
+// cognates lists the languages in which an English word from [english] is the same word.
+var cognates = map[string]string{"person": "de", "film": "de fr es it nl pl pt", "name": "de", "position": "de fr", "image": "fr",
+	"date": "fr", "total": "es fr pt", "area": "it", "director": "es", "autor": "de es pl pt"}
+
 var variable = regexp.MustCompile(`[?$]([\pL\d_]+)`)
 
 // variables returns the names of the variables in queries, without the "Label" suffix.
@@ -264,6 +275,8 @@ var english = wordSet(`age area author award birth birthday book born building c
 	class coordinate coordinates count country creator date day death died director elevation end event father
 	film gender given height human husband image inception instance length link location mother mountain movie name
 	number occupation office party people person picture place population position property river school sex site sitelink
+	actor actress architect artist athlete candidate composer engineer holder king laureate mathematician member musician painter
+	philosopher physicist player poet politician president queen scientist singer winner
 	by end has of parent shares taxon time to with
 	spouse start state statement string sum title total town university website who wife work writer year`)
 
