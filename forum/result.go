@@ -139,7 +139,9 @@ func (c *composer) emptyHere(rows int) []string {
 
 // aboutRows matches an answer that already says that items have several values or rows, in the languages of the messages.
 var aboutRows = regexp.MustCompile(`(?i)\b(values|rows?|werten?|zeilen?|valeurs|lignes?|valores|filas?|valori|righe|linhas?|` +
-	`waarden|rijen|wartości|wiersz[ey]?)\b|значени|строк[аиу]|値|行|值|قيم|صف`)
+	`waarden|rijen|wartości|wiersz[ey]?|twice|several times|more than once|zweimal|mehrfach|mehrmals|deux fois|plusieurs fois|` +
+	`dos veces|varias veces|due volte|più volte|duas vezes|várias vezes|twee keer|meerdere keren|dwa razy|kilka razy)\b|` +
+	`значени|строк[аиу]|несколько раз|дважды|値|行|回|值|多次|两次|قيم|صف|مرات|مرتين`)
 
 // view returns a sentence if the query service does not show the result as a table.
 func (c *composer) view() []string {

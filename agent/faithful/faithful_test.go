@@ -558,6 +558,14 @@ func TestCountedAgain(t *testing.T) {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}
+	e = Evidence{Language: "ja", Question: "配偶者との結婚の開始日", Query: "SELECT ?人 { ?人 p:P26 ?文 }",
+		Table: &kg.Table{Vars: []string{"人"}, Rows: [][]rdf.Term{{item("Q1")}, {item("Q3")}, {item("Q4")}}}}
+	if got := New(e).Faults("夫婦の両方に文がある場合は2回表示されます。"); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+	if got := New(e).Faults("2人います。"); len(got) == 0 {
+		t.Error("two people of three: kept")
+	}
 }
 
 // The languages that a query asks for may be named, others may not.

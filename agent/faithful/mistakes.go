@@ -1,6 +1,9 @@
 package faithful
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+)
 
 // countOfErrors contains words for parts and errors of a query. A number before one of them is not about the result.
 var countOfErrors = wordMap(`error errors mistake mistakes problem problems change changes correction corrections query queries
@@ -25,9 +28,15 @@ var anyone = wordMap(`someone anyone somebody anybody whoever something anything
 // times contains the words that follow a number of occurrences: "three times".
 var times = wordMap(`times mal fois veces volte vezes keer maal razy раза`)
 
+// unspacedTimes matches the same in Chinese and Japanese: shown twice.
+var unspacedTimes = regexp.MustCompile(`^(回|次)(表示|出|现|显示)`)
+
 // countedAgain reports whether the token at i says how many times a query counts something, in a sentence without a
 // name from the result: COUNT(DISTINCT) keeps a player from being counted two times.
 func (c *Checker) countedAgain(toks []token, named []found, i int) bool {
+	if len(named) == 0 && toks[i].text == "2" && i+1 < len(toks) && unspacedTimes.MatchString(toks[i+1].text) {
+		return true
+	}
 	return len(named) == 0 && toks[i].number > 0 && toks[i].number <= 3 && i+1 < len(toks) && times[toks[i+1].folded] &&
 		slices.ContainsFunc(toks, func(t token) bool { return keywords[t.text] })
 }

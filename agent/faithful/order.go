@@ -17,6 +17,7 @@ import (
 // column contains a column's comparable values, by row.
 type column struct {
 	dates  bool // or numbers that look like years
+	ages   bool // by its name
 	values map[int]float64
 }
 
@@ -26,7 +27,7 @@ func (c *Checker) compare(t *kg.Table, query string) {
 		return
 	}
 	for i := range t.Vars {
-		col := column{values: map[int]float64{}}
+		col := column{values: map[int]float64{}, ages: age.MatchString(t.Vars[i])}
 		years, distinct := true, map[float64]bool{}
 		for k, row := range t.Rows {
 			if i >= len(row) || !row[i].IsLiteral() {
@@ -51,6 +52,9 @@ func (c *Checker) compare(t *kg.Table, query string) {
 	}
 	c.byOrder, c.falling = true, q.Body.OrderBy.Keys[0].Descending
 }
+
+// age matches the names of columns with ages.
+var age = regexp.MustCompile(`(?i)^(age|alter|âge|edad|età|idade|leeftijd|wiek|возраст|عمر|العمر|年齢|年龄)`)
 
 var numeric = map[string]bool{rdf.XSDInteger: true, rdf.XSDDecimal: true, rdf.XSDDouble: true, rdf.XSDFloat: true}
 
@@ -331,9 +335,9 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 			add(col.values, -1)
 		case d == least && !col.dates:
 			add(col.values, 1)
-		case d == oldest && col.dates, d == youngest && !dated, d == first:
+		case d == oldest && col.dates, d == youngest && (!dated || col.ages), d == first:
 			add(col.values, 1)
-		case d == youngest && col.dates, d == oldest && !dated, d == last:
+		case d == youngest && col.dates, d == oldest && (!dated || col.ages), d == last:
 			add(col.values, -1)
 		}
 	}

@@ -70,6 +70,13 @@ func TestOrder(t *testing.T) {
 			t.Errorf("%s: %+v", text, faults)
 		}
 	}
+	e.Table = &kg.Table{Vars: []string{"person", "born", "age"}, Rows: [][]rdf.Term{{item("Q2492"), date("1876-01-05"), integer("91")},
+		{item("Q2571"), date("1919-07-08"), integer("97")}}}
+	for text, ok := range map[string]bool{"The youngest is Adenauer.": true, "The oldest is Scheel.": true} { // by age or birth
+		if faults := New(e).Faults(text); (len(faults) == 0) != ok {
+			t.Errorf("%s: %+v", text, faults)
+		}
+	}
 	e = ordered("en")
 	e.Query = "SELECT ?mountain { ?mountain wdt:P2044 ?height } ORDER BY DESC(?height)"
 	e.Table = &kg.Table{Vars: []string{"mountain"}, Rows: [][]rdf.Term{{item("Q513")}, {item("Q43512")}, {item("Q168702")}}}
