@@ -681,3 +681,30 @@ func TestLanguagesOfTheResult(t *testing.T) {
 		}
 	}
 }
+
+// Decimals are not split at their third digit, and a place in a ranking or a year from a name is not a figure.
+func TestPlacesAndDecimals(t *testing.T) {
+	foot := Evidence{Language: "en", Question: "Which units are smaller, and what are their values?", Query: "SELECT ?unit ?value { } ORDER BY ?value",
+		Labels: map[string]string{"Q1": "mil", "Q2": "inch", "Q3": "foot of 1959"},
+		Table: &kg.Table{Vars: []string{"unit", "value"}, Rows: [][]rdf.Term{{item("Q1"), decimal("0.0000254")}, {item("Q2"), decimal("0.0254")},
+			{item("Q3"), decimal("0.3048")}}}}
+	for text, want := range map[string]string{
+		"The foot of 1959 is last with 0.3048, and the mil has 0.0000254.": "", "The inch has 0.3048.": "0.3048", "The mil has 0.0000255.": "0.0000255",
+		"The inch is in place 2.": "", "The inch is in place 1.": "1", "The units are of 1959.": "", "The units are of 1960.": "1960",
+	} {
+		var got []string
+		for _, f := range New(foot).Faults(text) {
+			got = append(got, f.Piece)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %v, want %q", text, got, want)
+		}
+	}
+	big := Evidence{Language: "fr", Question: "Débuts et âges ?", Query: "SELECT ?x ?début { }", Labels: map[string]string{"Q1": "Univers", "Q2": "Terre"},
+		Table: &kg.Table{Vars: []string{"x", "début"}, Rows: [][]rdf.Term{{item("Q1"), date("-13798000000-01-01")}, {item("Q2"), date("-4540000000-01-01")}}}}
+	for text, ok := range map[string]bool{"Univers : 13,8 milliards.": true, "Univers : 4,5 milliards.": false, "Terre : 4 540 000 000.": true} {
+		if got := New(big).Faults(text); (len(got) == 0) != ok {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}

@@ -80,12 +80,16 @@ func figuresOf(t rdf.Term) []value {
 	}
 	if t.Datatype == rdf.XSDDateTime || t.Datatype == rdf.XSDDate {
 		at, ok := dateOf(t)
+		if m := longYear.FindStringSubmatch(t.Value); !ok && m != nil { // millions of years ago
+			year, _ := strconv.ParseFloat(m[1], 64)
+			return []value{{number: year, rows: map[int]bool{}}}
+		}
 		if !ok {
 			return nil
 		}
 		year, bc := at.Year(), at.Year() < 1
-		if bc { // RDF's year 0 is 1 BC
-			year = 1 - year
+		if bc {
+			year = rdf.YearBC(year, int(at.Month()), at.Day())
 		}
 		return []value{{number: float64(year), rows: map[int]bool{}, bc: bc},
 			{number: float64(at.Day()), year: year, rows: map[int]bool{}, bc: bc},
@@ -97,6 +101,9 @@ func figuresOf(t rdf.Term) []value {
 	}
 	return []value{{number: v, rows: map[int]bool{}}}
 }
+
+// longYear matches a BC date with more than four digits in its year.
+var longYear = regexp.MustCompile(`^-(\d{5,15})-\d\d-\d\d`)
 
 func dateOf(t rdf.Term) (time.Time, bool) {
 	if t.Datatype != rdf.XSDDateTime && t.Datatype != rdf.XSDDate {
@@ -183,7 +190,8 @@ func (c *Checker) figures(toks []token, named []found) []string {
 // cannot show.
 func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 	return countsErrors(toks, i) || c.supposed(toks, named, i) || c.countedAgain(toks, named, i) ||
-		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i) || ofRow(toks, named, i) || c.ofSome(toks, named, i)
+		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i) || ofRow(toks, named, i) || c.ofSome(toks, named, i) ||
+		c.inNames(toks, i) || c.placed(toks, named, i)
 }
 
 // shared returns the figures in a sentence without a name that say how many rows have the same figure, and these

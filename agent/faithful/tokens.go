@@ -21,7 +21,7 @@ type token struct {
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 }
 
-var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
+var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3}\b)*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
 

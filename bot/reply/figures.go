@@ -135,8 +135,11 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	}()
 	asked := askedWords(question)
 	theirVars := variables(queries)
+	allForeign := len(vars) > 1 && !slices.ContainsFunc(vars, func(v string) bool {
+		return utf8.RuneCountInString(v) < minWord || !foreign(strings.TrimSuffix(v, "Label"), r.Language)
+	})
 	for _, relaxed := range []bool{false, true} { // after a match, names are preferred to English labels
-		found := false
+		found := allForeign
 		for i, v := range vars {
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
@@ -145,7 +148,7 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
-			better := relaxed && utf8.RuneCountInString(name) >= minOwn && foreign(name) && !foreign(headers[i])
+			better := relaxed && utf8.RuneCountInString(name) >= minOwn && foreign(name, r.Language) && !foreign(headers[i], r.Language)
 			if !theirs && !better ||
 				headers[i] == t.Text("number") && (!inQuestion || counts[strings.ToLower(name)]) {
 				continue
@@ -224,12 +227,13 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 // minSingular is the minimum number of letters in a word whose plural is recognized as a variable's name.
 const minSingular = 5
 
-// foreign reports whether a variable name or label contains none of the English words commonly used in such names.
-func foreign(name string) bool {
+// foreign reports whether a variable name or label contains none of the English words commonly used in such names, or
+// only those that are words of the language, too.
+func foreign(name, language string) bool {
 	return !generic[strings.ToLower(name)] && !strings.ContainsAny(name, "0123456789") &&
 		!slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
 			w = strings.ToLower(w)
-			return shortened[w] || english[w]
+			return shortened[w] || english[w] && !slices.Contains(strings.Fields(cognates[w]), language)
 		})
 }
 
@@ -247,12 +251,12 @@ func word(name, language string) bool {
 // ownWord reports whether a variable's name is a word of the language: it is not an English one, or it is the same word
 // there.
 func ownWord(name, language string) bool {
-	return utf8.RuneCountInString(name) >= minOwn &&
-		(foreign(name) || slices.Contains(strings.Fields(cognates[strings.ToLower(name)]), language))
+	return utf8.RuneCountInString(name) >= minOwn && foreign(name, language)
 }
 
 // cognates lists the languages in which an English word from [english] is the same word.
-var cognates = map[string]string{"person": "de", "film": "de fr es it nl pl pt", "name": "de", "position": "de fr", "image": "fr",
+var cognates = map[string]string{"genre": "fr nl", "instrument": "de fr nl pl", "religion": "de fr", "source": "fr", "sport": "de fr it nl pl",
+	"team": "de it nl", "zone": "fr nl", "platform": "nl", "volume": "fr it nl", "residence": "fr", "person": "de", "film": "de fr es it nl pl pt", "name": "de", "position": "de fr", "image": "fr",
 	"date": "fr", "total": "es fr pt", "area": "it", "director": "es", "autor": "de es pl pt"}
 
 var variable = regexp.MustCompile(`[?$]([\pL\d_]+)`)
@@ -278,6 +282,12 @@ var english = wordSet(`age area author award birth birthday book born building c
 	actor actress architect artist athlete candidate composer engineer holder king laureate mathematician member musician painter
 	philosopher physicist player poet politician president queen scientist singer winner
 	by end has of parent shares taxon time to with
+	above address area assets award basin blog broadcaster cast cost currency demolished demonym depth developer
+	discharge discoverer discovered discovery dissolved distributor duration educated email employees employer founded founder
+	genre government inception instrument inventor language league manufacturer manner mass mouth movement native nickname
+	nominated notable official operator owned owner participant performer phone platform producer profit publisher ranking
+	rating received religion replaced residence revenue rooms screenwriter season sector series sibling source speed spoken
+	sport students team territory tributary visitors voice volume water website weight width winners zone
 	spouse start state statement string sum title total town university website who wife work writer year`)
 
 // counts lists variable names for counts that do not say what is counted.

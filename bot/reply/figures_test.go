@@ -146,3 +146,24 @@ func TestOwnVariables(t *testing.T) {
 		}
 	}
 }
+
+// If all variables are named in the asker's language, their names are better than labels that exist only in English.
+func TestForeignNames(t *testing.T) {
+	for _, tt := range []struct{ vars, want string }{{"carrera puesto piloto", "race puesto piloto"}, {"country puesto piloto", "race ranking participant"}} {
+		r := &forum.Reply{Language: "es", Vars: strings.Fields(tt.vars), Headers: []string{"race", "ranking", "participant"},
+			Rows: [][]forum.Cell{{{ID: "Q1"}, {Text: "1"}, {ID: "Q2"}}}}
+		if AskersWords(r, "¿Quién ganó?"); strings.Join(r.Headers, " ") != tt.want {
+			t.Errorf("%s: %q", tt.vars, r.Headers)
+		}
+	}
+}
+
+// A small number is not rounded to zero or to a different value that is in the data, too.
+func TestSmallNumbers(t *testing.T) {
+	for in, want := range map[string]string{"0.0000254": "0.0000254", "0.0000254001": "0.0000254001", "0.3048": "0.3048",
+		"0.333333333333": "0.333333", "12.34567891": "12.3457", "233.61238938": "233.61", "0": "0"} {
+		if got := shortNumber(in, keptDigits, calculated(in)); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}

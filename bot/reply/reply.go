@@ -175,7 +175,8 @@ func open(out *agent.Outcome) []forum.Open {
 }
 
 // narrower maps each kind of variant that may add or remove rows to the kind used if it removes rows.
-var narrower = map[string]string{"ranks": "ranks_best", "subclasses": "subclasses_none", "places": "places_one"}
+var narrower = map[string]string{"ranks": "ranks_best", "subclasses": "subclasses_none", "places": "places_one",
+	"ends": "ends_out"}
 
 // Point is the change that a variant of an answer's query would make.
 func Point(out *agent.Outcome, p agent.Probe) forum.Open {
@@ -364,6 +365,9 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 		day, _, _ := strings.Cut(t.Value, "T")
 		year, january := strings.CutSuffix(day, "-01-01")
 		if n, err := strconv.Atoi(year); january && err == nil {
+			if n <= 0 { // a year that is not numbered as in XSD
+				n = 1 - rdf.YearBC(n, 1, 1)
+			}
 			return forum.Cell{Text: strconv.Itoa(n), Kind: "year"}
 		}
 		if len(strings.TrimPrefix(day, "-")) == len("2006-01-02") && (len(t.Value) == len(day) || strings.HasSuffix(t.Value, "T00:00:00Z")) {
@@ -398,6 +402,10 @@ func shortNumber(number string, kept, digits int) string {
 	_, fraction, _ := strings.Cut(number, ".")
 	exponent := strings.ContainsAny(number, "eE")
 	f, err := strconv.ParseFloat(number, 64)
+	if math.Abs(f) < 1 && kept == keptDigits { // significant digits
+		kept = max(kept, len(fraction)-len(strings.TrimLeft(fraction, "0"))+kept)
+		digits = max(digits, kept)
+	}
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || math.Abs(f) >= 1e15 || len(fraction) <= kept && !exponent {
 		return number
 	}

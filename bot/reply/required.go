@@ -12,11 +12,23 @@ import (
 var having = regexp.MustCompile(`(?i)(?:^|\P{L})(ha(?:ve|s|ving)|hat|haben|besitzen|ont|ayant|possèdent|tienen?|tengan?|hanno|abbiano|t[eêé]m|tenham|possuem|heeft|hebben|` +
 	`maj[aą]|ma|posiadają|имеют|имеет|есть|указан[аоы]?)(?:\P{L}|$)`)
 
-// WithoutRequired drops the readings that would add things without a value that the question demands, as in "which of
-// them have a location?".
+// comparing matches a limit that a request states in words: "more than 40", "older than 40".
+var comparing = regexp.MustCompile(`(?i)\b(than|above|below|over|under|at least|at most|als|über|unter|mindestens|höchstens|plus de|moins de|supérieure?s?|` +
+	`inférieure?s?|au moins|au plus|más de|menos de|mayor(es)? (de|que)|menor(es)? (de|que)|al menos|più di|meno di|superiori?|inferiori?|almeno|mais de|maior(es)? (do )?que|` +
+	`menor(es)? (do )?que|pelo menos|dan|minstens|hoogstens|niż|powyżej|poniżej|co najmniej|co najwyżej)\b|больше|меньше|более|менее|старше|младше|` +
+	`не менее|أكثر من|أقل من|على الأقل|より|以上|以下|超|未満|大于|小于|超过|至少|至多|[<>≥≤]`)
+
+// WithoutRequired drops the readings that the question excludes: things without a value that it demands, as in "which
+// of them have a location?", and other ends of a range if it states the limit.
 func WithoutRequired(r *forum.Reply, question string) {
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {
-		return o.Kind == "missing" && (demands(question, o.ID) || demands(question, o.Name))
+		switch o.Kind {
+		case "missing":
+			return demands(question, o.ID) || demands(question, o.Name)
+		case "ends", "ends_out":
+			return comparing.MatchString(question)
+		}
+		return false
 	})
 }
 

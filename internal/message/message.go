@@ -298,13 +298,17 @@ func (t *Texts) Date(at time.Time) string {
 // Ancient formats a BC date: "15 March 44 BC". The year 0 is 1 BC, as in RDF. If the month is 0, the date is only a
 // year.
 func (t *Texts) Ancient(year, month, day int) string {
-	date := strconv.Itoa(1 - year)
+	bc := 1 - year
+	date := strconv.Itoa(bc)
 	pattern := t.calendar.Year
 	if month > 0 {
 		pattern = t.calendar.Day
 	}
 	if pattern != "" {
-		date = t.calendar.write(pattern, t.calendar.Months, 1-year, month, day)
+		date = t.calendar.write(pattern, t.calendar.Months, bc, month, day)
+	}
+	if bc >= 10_000 {
+		date = strings.Replace(date, strconv.Itoa(bc), t.Number(bc), 1)
 	}
 	if t.calendar.Before == "" {
 		return date + " BC"

@@ -281,7 +281,7 @@ func TestValues(t *testing.T) {
 		{"first day of the Gregorian calendar", tm("+1582-10-05T00:00:00Z", 11, julian), at("1582-10-15T00:00:00Z", 11)},
 		{"Julian leap day", tm("+1900-02-29T00:00:00Z", 11, julian), at("1900-03-13T00:00:00Z", 11)},
 		{"no such day", tm("+2023-02-30T00:00:00Z", 11, greg), at("2023-02-28T00:00:00Z", 11)},
-		{"Big Bang", tm("-13798000000-00-00T00:00:00Z", 3, greg), at("-13797999999-01-01T00:00:00Z", 3)},
+		{"Big Bang", tm("-13798000000-00-00T00:00:00Z", 3, greg), at("-13798000000-01-01T00:00:00Z", 3)}, // as in Wikidata's RDF
 		{"bad time", tm("yesterday", 11, greg), kg.Value{Unknown: true}},
 		{"quantity", `{"snaktype":"value","datatype":"quantity","datavalue":{"type":"quantity","value":{"amount":"+10","unit":"1"}}}`, kg.Value{Term: rdf.Typed("10", rdf.XSDDecimal)}},
 		{"negative", `{"snaktype":"value","datatype":"quantity","datavalue":{"type":"quantity","value":{"amount":"-4.50","unit":"http://www.wikidata.org/entity/Q25267"}}}`,

@@ -134,13 +134,16 @@ func coordinateValue(data json.RawMessage) (kg.Value, bool) {
 	return kg.Value{Term: rdf.Typed(wkt, rdf.GeoWKT)}, true
 }
 
-// precisionDay is Wikibase's precision for a complete date.
-const precisionDay = 11
+// Wikibase's precisions for a year and a complete date.
+const (
+	precisionYear = 9
+	precisionDay  = 11
+)
 
 var wikibaseTime = regexp.MustCompile(`^([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z$`)
 
 // timeValue returns a time in the RDF form that Wikibase uses: years are numbered as in XSD 1.1 (1 BCE is 0000, whereas
-// Wikibase's JSON writes -0001), month and day 00 become 01, and a complete Julian date is converted to the Gregorian
+// Wikibase's JSON writes -0001) if the precision is at least a year, month and day 00 become 01, and a complete Julian date is converted to the Gregorian
 // calendar. Source: Wikibase, repo/includes/Rdf/DateTimeValueCleaner and JulianDateTimeValueCleaner.
 func timeValue(data json.RawMessage) (kg.Value, bool) {
 	var v struct {
@@ -160,7 +163,9 @@ func timeValue(data json.RawMessage) (kg.Value, bool) {
 		return kg.Value{}, false
 	}
 	if m[1] == "-" && year > 0 {
-		year = 1 - year
+		if year = -year; v.Precision >= precisionYear {
+			year++
+		}
 	}
 	month, _ := strconv.Atoi(m[3])
 	day, _ := strconv.Atoi(m[4])

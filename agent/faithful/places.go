@@ -1,0 +1,35 @@
+package faithful
+
+import (
+	"regexp"
+	"slices"
+)
+
+var yearWord = regexp.MustCompile(`^(1[0-9]|20)\d\d$`)
+
+// places contains words before a number that is a place in a ranking: in place four, auf Platz vier.
+var places = wordMap(`place rank position number no platz rang position stelle place rang puesto lugar posición posto posizione
+	lugar posição plaats plek miejsce miejscu место месте المرتبة المركز`)
+
+// placed reports whether the token at i is the place of a name in the sentence, by the order of the rows or by one of
+// the result's numbers.
+func (c *Checker) placed(toks []token, named []found, i int) bool {
+	if i == 0 || !places[toks[i-1].folded] {
+		return false
+	}
+	return slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool {
+		place := int(n.value)
+		return place > 0 && float64(place) == n.value && slices.ContainsFunc(c.orders(leading, nil), func(order []ranked) bool {
+			return place <= len(order) && slices.ContainsFunc(named, func(f found) bool { return f.head && at(order, f.rows, place) })
+		})
+	})
+}
+
+// inNames reports whether the token at i is a year that is a word in a name from the result: the races of 2020, if
+// there is a row with 2020 Abu Dhabi Grand Prix.
+func (c *Checker) inNames(toks []token, i int) bool {
+	year := toks[i].folded
+	return yearWord.MatchString(year) && slices.ContainsFunc(c.names, func(n rowName) bool {
+		return len(n.words) > 1 && slices.Contains(n.words, year)
+	})
+}
