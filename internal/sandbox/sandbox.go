@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/httpapi"
@@ -25,8 +26,16 @@ import (
 //go:embed data/*.ttl data/forum.wikitext data/archive.wikitext data/botpage.wikitext data/script.txt data/expected.json data/followups.txt
 var files embed.FS
 
-// Graph loads the built-in slice.
+// Graph returns the built-in slice. It is loaded on the first call; all graphs share its triples.
 func Graph(opts embedded.Options) (*embedded.Graph, error) {
+	g, err := slice()
+	if err != nil {
+		return nil, err
+	}
+	return g.With(opts), nil
+}
+
+var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 	names, err := fs.Glob(files, "data/*.ttl")
 	if err != nil {
 		return nil, err
@@ -43,8 +52,8 @@ func Graph(opts embedded.Options) (*embedded.Graph, error) {
 			return nil, fmt.Errorf("built-in slice: %w", err)
 		}
 	}
-	return b.Graph(opts), nil
-}
+	return b.Graph(embedded.Options{}), nil
+})
 
 // Script reads the built-in model's script.
 func Script() (*llm.Script, error) {

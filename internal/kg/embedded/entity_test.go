@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
@@ -153,5 +154,33 @@ func TestSearchAndLabels(t *testing.T) {
 		[]string{"de", "en"})
 	if want := "map[P39:Amt Q1:Eins Q2:Two]"; err != nil || fmt.Sprint(labels) != want {
 		t.Errorf("labels: %v %v, want %s", labels, err, want)
+	}
+}
+
+// Graphs that share their triples have their own names, clocks and limits.
+func TestWith(t *testing.T) {
+	first := graphOf(t, `wd:Q1 rdfs:label "cat"@en . wd:Q2 rdfs:label "dog"@en .`)
+	at := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
+	second := first.With(Options{Name: "second", MaxRows: 1, Now: func() time.Time { return at }})
+	for g, want := range map[*Graph]string{first: "not_found: there is no Q3 in the embedded graph",
+		second: "not_found: there is no Q3 in the second"} {
+		found, err := g.Search(t.Context(), kg.SearchQuery{Text: "dog", Language: "en", Limit: 5})
+		if err != nil || len(found.Hits) != 1 || found.Hits[0].ID != "Q2" {
+			t.Errorf("%s: %+v, %v", g.Name(), found, err)
+		}
+		if _, err := g.Entity(t.Context(), "Q3", "en"); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	table, err := second.Query(t.Context(), `SELECT (NOW() AS ?now) {}`)
+	if err != nil || table.Rows[0][0].Value != "2026-03-04T00:00:00Z" {
+		t.Errorf("%+v, %v", table, err)
+	}
+	const both = `SELECT ?x { ?x rdfs:label ?l }`
+	if _, err := second.Query(t.Context(), both); kg.KindOf(err) != kg.TooLarge {
+		t.Errorf("two rows with a limit of one: %v", err)
+	}
+	if table, err := first.Query(t.Context(), both); err != nil || len(table.Rows) != 2 {
+		t.Errorf("%+v, %v", table, err)
 	}
 }

@@ -81,9 +81,14 @@ type tuning struct {
 var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, favor: 4}
 
 func newGraph(s *store.Store, opts Options) *Graph {
+	return (&Graph{Reader: entity.NewReader(s, ""), store: s, tune: defaultTuning}).With(opts)
+}
+
+// With returns a graph with the same triples and other options. The two graphs share the triples and their indexes.
+func (g *Graph) With(opts Options) *Graph {
 	opts = opts.withDefaults()
-	return &Graph{Reader: entity.NewReader(s, opts.Name), store: s, opts: opts,
-		pool: &limit.Pool{Size: opts.MaxTotalMemory}, tune: defaultTuning}
+	return &Graph{Reader: g.Reader.Named(opts.Name), store: g.store, opts: opts,
+		pool: &limit.Pool{Size: opts.MaxTotalMemory}, tune: g.tune}
 }
 
 // Name returns the graph's name.

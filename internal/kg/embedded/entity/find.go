@@ -24,11 +24,9 @@ func (r *Reader) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.findOnce.Do(func() {
-		r.find = &finder.Finder{Index: lookup.NewMemory(r.found()), Properties: r.facts,
-			Graph: &kg.Description{Name: r.name, Statements: kg.Wikibase, Prefixes: rdf.Prefixes}}
-	})
-	return r.find.Find(ctx, q)
+	f := finder.Finder{Index: r.words(), Properties: r.facts,
+		Graph: &kg.Description{Name: r.name, Statements: kg.Wikibase, Prefixes: rdf.Prefixes}}
+	return f.Find(ctx, q)
 }
 
 // found returns the items and properties for the index, with one entry for each language in which they have a name.

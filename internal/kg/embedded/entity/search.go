@@ -10,10 +10,10 @@ import (
 	"sync"
 
 	"github.com/spinachbot/spinachbot/internal/index"
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
-	"github.com/spinachbot/spinachbot/internal/kg/finder"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -21,11 +21,11 @@ import (
 type Reader struct {
 	store *store.Store
 	name  string // graph name for error messages
-	names *index.Index
 	ids   wellKnown
 
-	findOnce sync.Once
-	find     *finder.Finder
+	// The indexes are built when they are first used, because most queries do not search for entities.
+	names func() *index.Index   // for [Reader.Search]
+	words func() *lookup.Memory // for [Reader.Find]
 }
 
 // wellKnown contains the IDs of the terms used for reading entity pages. The ID of a term that is not in the graph is
@@ -36,7 +36,7 @@ type wellKnown struct {
 	best, preferred, deprecated, property                                 value.ID
 }
 
-// NewReader returns a reader for a store and indexes the names of its entities.
+// NewReader returns a reader for a store.
 func NewReader(s *store.Store, name string) *Reader {
 	iri := func(v string) value.ID { return s.Lookup(rdf.IRI(v)) }
 	wb := func(v string) value.ID { return iri(rdf.Wikibase + v) }
@@ -49,8 +49,16 @@ func NewReader(s *store.Store, name string) *Reader {
 		best:         wb("BestRank"), preferred: wb("PreferredRank"), deprecated: wb("DeprecatedRank"),
 		property: wb("Property"),
 	}}
-	r.names = index.Build(r.entries())
+	r.names = sync.OnceValue(func() *index.Index { return index.Build(r.entries()) })
+	r.words = sync.OnceValue(func() *lookup.Memory { return lookup.NewMemory(r.found()) })
 	return r
+}
+
+// Named returns a reader that shares the store and the indexes and has another name for error messages.
+func (r *Reader) Named(name string) *Reader {
+	named := *r
+	named.name = name
+	return &named
 }
 
 // entries collects the labels and aliases of all items and properties for the index. They are weighted by number of
@@ -121,7 +129,7 @@ func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	} else {
 		exact = ""
 	}
-	found, more := r.names.Search(q.Text, string(q.Type), chain, limit+1)
+	found, more := r.names().Search(q.Text, string(q.Type), chain, limit+1)
 	for _, f := range found {
 		if f.Entry.ID == exact {
 			continue
