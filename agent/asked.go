@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/preset"
@@ -15,13 +16,13 @@ import (
 //go:embed asked.tmpl
 var askedFile embed.FS
 
-var askedTexts = func() *render.Texts {
+var askedTexts = sync.OnceValue(func() *render.Texts {
 	t, err := preset.Texts(askedFile, "asked.tmpl")
 	if err != nil {
 		panic(err) // the file is embedded in the program
 	}
 	return t
-}()
+})
 
 // maxAsked is the maximum number of characters in a request or query that [Engine.Asked] shows to the model.
 const maxAsked = 4000
@@ -54,10 +55,10 @@ func (e *Engine) Asked(ctx context.Context, a Asked, rec Recorder) (*Same, error
 		return nil, err
 	}
 	s, err := readable(ctx, e, b, func(again string) llm.Request {
-		user := askedTexts.Say("asked_user", map[string]any{"New": a.Question, "Query": a.Query, "Earlier": a.Earlier,
+		user := askedTexts().Say("asked_user", map[string]any{"New": a.Question, "Query": a.Query, "Earlier": a.Earlier,
 			"Theirs": a.Theirs, "Again": again})
 		return llm.Request{Purpose: "asked", Subject: a.Question, MaxTokens: 1000,
-			Messages: []llm.Message{{Role: llm.System, Content: askedTexts.Say("asked.tmpl", nil)},
+			Messages: []llm.Message{{Role: llm.System, Content: askedTexts().Say("asked.tmpl", nil)},
 				{Role: llm.User, Content: user}}}
 	}, parseSame)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/preset"
@@ -17,13 +18,13 @@ import (
 //go:embed triage.tmpl
 var triageFile embed.FS
 
-var triageTexts = func() *render.Texts {
+var triageTexts = sync.OnceValue(func() *render.Texts {
 	t, err := preset.Texts(triageFile, "triage.tmpl")
 	if err != nil {
 		panic(err) // the file is embedded
 	}
 	return t
-}()
+})
 
 const (
 	triagePosts  = 20   // number of the latest posts in a thread that are shown
@@ -84,10 +85,10 @@ func (e *Engine) triage(ctx context.Context, events *event.Log, b *event.Branch,
 // judge asks only for the judgment, and asks a second time if it cannot be parsed.
 func (e *Engine) judge(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
 	return readable(ctx, e, b, func(again string) llm.Request {
-		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,
+		user := triageTexts().Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,
 			"Again": again})
 		return llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].Whole(), MaxTokens: 2000,
-			Messages: []llm.Message{{Role: llm.System, Content: triageTexts.Say("triage.tmpl", nil)}, {Role: llm.User,
+			Messages: []llm.Message{{Role: llm.System, Content: triageTexts().Say("triage.tmpl", nil)}, {Role: llm.User,
 				Content: user}}}
 	}, func(text string) (*Triage, string) {
 		t, why := parseTriage(text)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -34,21 +35,21 @@ type Key struct {
 type field struct {
 	Secret bool // never shown; has no flag
 	URL    bool // a URL whose parameters are never shown
+	flag   string
 	set    func(c *Config, value string) error
 }
 
 // Flag returns the name of the key's command-line flag: WIKI_API becomes wiki-api. Secrets have no flag, because other
 // users of a machine can see command lines.
 func (k Key) Flag() string {
-	if k.Secret {
-		return ""
-	}
-	return strings.ReplaceAll(strings.ToLower(k.Name), "_", "-")
+	return k.flag
 }
 
-// Keys returns every accepted setting.
-func Keys() []Key {
-	return []Key{
+// Keys returns every accepted setting. The slice must not be modified.
+func Keys() []Key { return keys() }
+
+var keys = sync.OnceValue(func() []Key {
+	all := []Key{
 		{"WIKI_API", Wiki, "https://www.wikidata.org/w/api.php", "URL of the wiki's api.php",
 			urlField(func(c *Config) *string { return &c.WikiAPI })},
 		{"WIKI_USER", Wiki, "", "the bot's account; with a bot password, its login name, such as SpinachBot@name",
@@ -205,4 +206,10 @@ func Keys() []Key {
 		{"PICTURES_URL", Web, "", "URL from which serve gets the pictures in results, to which the file name is added; off: results link to pictures and do not show them; empty: Wikimedia Commons, or off with a SPARQL_ENDPOINT on this machine",
 			offField(func(c *Config) *string { return &c.PicturesURL })},
 	}
-}
+	for i, k := range all {
+		if !k.Secret {
+			all[i].flag = strings.ReplaceAll(strings.ToLower(k.Name), "_", "-")
+		}
+	}
+	return all
+})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -255,9 +256,9 @@ func (c *composer) notes() {
 // yours adds the fault in the poster's own query, unless the answer mentions it.
 func (c *composer) yours() {
 	switch f := c.r.Yours; {
-	case yourQuery.MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
-	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains.MatchString(c.r.Short): // already explained
-	case f.Kind == FaultSyntax && brackets.MatchString(c.r.Short): // the answer already names the missing bracket
+	case yourQuery().MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
+	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains().MatchString(c.r.Short): // already explained
+	case f.Kind == FaultSyntax && brackets().MatchString(c.r.Short): // the answer already names the missing bracket
 	case f.Kind == FaultSyntax:
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
@@ -276,19 +277,25 @@ func (c *composer) yours() {
 }
 
 // yourQuery matches an answer that mentions the poster's query, in the languages of the messages.
-var yourQuery = regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigenen? )?abfrage|\bihre[rn]? (eigenen? )?abfrage|` +
-	`\b(votre|ta) requête|\b[ts]u (propia )?consulta|\b(tua|sua) (query|consulta)|\b(je|jouw|uw) (eigen )?query|` +
-	`\bquery (that )?you |\b(posted|original) query|\b(gepostete|ursprüngliche)n? abfrage|\brequête (que (vous|tu)|d’origine|initiale)|` +
-	`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
-	`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
+var yourQuery = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigenen? )?abfrage|\bihre[rn]? (eigenen? )?abfrage|` +
+		`\b(votre|ta) requête|\b[ts]u (propia )?consulta|\b(tua|sua) (query|consulta)|\b(je|jouw|uw) (eigen )?query|` +
+		`\bquery (that )?you |\b(posted|original) query|\b(gepostete|ursprüngliche)n? abfrage|\brequête (que (vous|tu)|d’origine|initiale)|` +
+		`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
+		`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
+})
 
 // explains matches an answer that quotes parts of a query. Only answers that explain a fault in a query do that.
-var explains = regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
+var explains = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
+})
 
 // brackets matches an answer that mentions punctuation or syntax, in the languages of the messages.
-var brackets = regexp.MustCompile(`(?i)\b(curly|bracket|brace|parenthes[ie]s|semicolon|comma|syntax)|klammer|semikolon|strichpunkt|komma\b|syntax|accolade|parenthèse|` +
-	`point-virgule|virgule|llave|corchete|paréntesis|punto y coma|sintaxis|graffa|parentesi|punto e virgola|sintassi|chave|chaveta|colchete|parêntese|ponto e vírgula|` +
-	`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)
+var brackets = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(curly|bracket|brace|parenthes[ie]s|semicolon|comma|syntax)|klammer|semikolon|strichpunkt|komma\b|syntax|accolade|parenthèse|` +
+		`point-virgule|virgule|llave|corchete|paréntesis|punto y coma|sintaxis|graffa|parentesi|punto e virgola|sintassi|chave|chaveta|colchete|parêntese|ponto e vírgula|` +
+		`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)
+})
 
 // isoTime formats a time so that parsers do not mistake it for a signature.
 func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }

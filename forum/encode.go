@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/forum/escape"
@@ -57,8 +58,10 @@ func entityID(id string) bool {
 // behaviourSwitch matches MediaWiki's double-underscore keywords (MagicWordFactory::mDoubleUnderscoreIDs, and those
 // from the extensions on Wikidata). MediaWiki 1.39 removes them from the link that the query's template creates. Other
 // words with double underscores, such as the ?PIB__PPA__par_habitant variable, are harmless.
-var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
-	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
+var behaviourSwitch = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
+		`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
+})
 
 // CheckQuery returns an error if a query contains anything that MediaWiki would treat as markup inside a template's
 // argument. The posting form (ARCHITECTURE.md, invariant 4) contains no such markup except the pipe, which [Compose]
@@ -77,7 +80,7 @@ func CheckQuery(q string) error {
 				bad)
 		}
 	}
-	if w := behaviourSwitch.FindString(q); w != "" {
+	if w := behaviourSwitch().FindString(q); w != "" {
 		return fmt.Errorf("query is not in its posting form: it contains %s, which MediaWiki treats as an instruction; split the underscores", w)
 	}
 	for i := 0; i < len(low); i++ {

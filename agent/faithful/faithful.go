@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -97,7 +98,7 @@ func New(e Evidence) *Checker {
 			c.ids[id] = true
 		}
 		c.known.add(s)
-		for _, m := range variable.FindAllStringSubmatch(s, -1) {
+		for _, m := range variable().FindAllStringSubmatch(s, -1) {
 			c.variables[m[1]] = true
 		}
 		toks := tokens(window.ReplaceAllString(anyID.ReplaceAllString(s, " "), " "))
@@ -135,7 +136,9 @@ func New(e Evidence) *Checker {
 // window matches LIMIT and OFFSET clauses. The numbers in them are not row counts.
 var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
 
-var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pM\d_]*)`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[?$]([\pL_][\pL\pM\d_]*)`)
+})
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
@@ -193,13 +196,15 @@ func (c *Checker) endsInNumber(before, after []rune) bool {
 	if len(after) < 2 || !unicode.IsUpper(after[1]) || !unicode.IsDigit(before[len(before)-1]) {
 		return false
 	}
-	return c.language != "de" && c.language != "" || germanStarts.MatchString(string(after[:min(len(after), 12)]))
+	return c.language != "de" && c.language != "" || germanStarts().MatchString(string(after[:min(len(after), 12)]))
 }
 
-var germanStarts = regexp.MustCompile(`^ (Der|Die|Das|Eine?|Es|Sie|Er|I[nm]|Auf|Bei|Beim|Mit|Von|Vom|Zu|Zum|Zur|Für|Nur|Alle|Am|An|` +
-	`Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei|Durch|Neben|Ohne|Über|Unter|Nach|Vor|Außerdem|Beide|Jede[rs]?|Keine?|Wer|Was|` +
-	`Wie|Dann|Danach|Dazu|Davon|Daher|Deshalb|Dort|So|Als|Ab|Bis|Seit|Um|Viele|Einige|Manche|Andere|Weitere|Insgesamt|` +
-	`Zusammen|Laut|Weil|Sortiert|Gezählt|Bitte|Falls|Auch|Aber|Sollte|Dass|Ob|Man|Ich|Du)\s`)
+var germanStarts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ (Der|Die|Das|Eine?|Es|Sie|Er|I[nm]|Auf|Bei|Beim|Mit|Von|Vom|Zu|Zum|Zur|Für|Nur|Alle|Am|An|` +
+		`Diese[rs]?|Wo|Wenn|Da|Hier|Damit|Dabei|Durch|Neben|Ohne|Über|Unter|Nach|Vor|Außerdem|Beide|Jede[rs]?|Keine?|Wer|Was|` +
+		`Wie|Dann|Danach|Dazu|Davon|Daher|Deshalb|Dort|So|Als|Ab|Bis|Seit|Um|Viele|Einige|Manche|Andere|Weitere|Insgesamt|` +
+		`Zusammen|Laut|Weil|Sortiert|Gezählt|Bitte|Falls|Auch|Aber|Sollte|Dass|Ob|Man|Ich|Du)\s`)
+})
 
 // endsInName reports whether a period between before and after ends a sentence although it looks like part of an
 // abbreviation, because before ends with a multiword name from the result, such as Apollo 13 or Annapurna I, and after

@@ -21,7 +21,9 @@ type token struct {
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 }
 
-var tokenPattern = regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3}\b)*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
+var tokenPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
+})
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
 
@@ -38,7 +40,7 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
-	for _, t := range tokenPattern.FindAllString(spaced(s), -1) {
+	for _, t := range tokenPattern().FindAllString(spaced(s), -1) {
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		rest := t[len(digits):]
 		switch {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"text/template"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -14,7 +15,7 @@ import (
 )
 
 // Texts is a set of named texts for a model. Each is a template.
-type Texts struct{ t *template.Template }
+type Texts struct{ t func() *template.Template }
 
 // NewTexts parses the files in fsys that match patterns. The files may use the functions escape, attribute, guard,
 // clip, fold and inc.
@@ -26,25 +27,28 @@ func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Texts{t}, nil
+	return &Texts{func() *template.Template { return t }}, nil
 }
 
 // Add parses more files. An existing text is replaced.
 func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
-	_, err := t.t.ParseFS(fsys, patterns...)
+	_, err := t.t().ParseFS(fsys, patterns...)
 	return err
 }
 
 // Has reports whether there is a text with this name.
-func (t *Texts) Has(name string) bool { return t.t.Lookup(name) != nil }
+func (t *Texts) Has(name string) bool { return t.t().Lookup(name) != nil }
 
-// MustTexts is like [NewTexts], but for files embedded in the program.
+// MustTexts is like [NewTexts], but for files embedded in the program. They are parsed when a text is first used,
+// because most commands use none.
 func MustTexts(fsys fs.FS, patterns ...string) *Texts {
-	t, err := NewTexts(fsys, patterns...)
-	if err != nil {
-		panic(err)
-	}
-	return t
+	return &Texts{sync.OnceValue(func() *template.Template {
+		t, err := NewTexts(fsys, patterns...)
+		if err != nil {
+			panic(err)
+		}
+		return t.t()
+	})}
 }
 
 // Say renders the text with this name. A template that fails is a bug in the program; the returned text then reports
@@ -60,7 +64,7 @@ func (t *Texts) Say(name string, data any) string {
 // Write renders the text with this name. It returns an error if executing the template fails.
 func (t *Texts) Write(name string, data any) (string, error) {
 	var b strings.Builder
-	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
+	if err := t.t().ExecuteTemplate(&b, name, data); err != nil {
 		return "", err
 	}
 	return strings.TrimSpace(b.String()), nil

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // bestTools are the tools of the best preset. There are only a few of them, a single call can cover several entities,
@@ -89,7 +90,9 @@ func runQuery(ctx context.Context, env *Env, a QueryArgs) (Result, error) {
 	return res, nil
 }
 
-var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pN_]*)`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[?$]([\pL_][\pL\pN_]*)`)
+})
 
 // Returns returns the answer columns that a call declares, or nil if it declares none.
 func Returns(t *Tool, args json.RawMessage) []string {
@@ -101,7 +104,7 @@ func Returns(t *Tool, args json.RawMessage) []string {
 		return nil
 	}
 	var out []string
-	for _, m := range variable.FindAllStringSubmatch(*a.Returns, -1) {
+	for _, m := range variable().FindAllStringSubmatch(*a.Returns, -1) {
 		if !slices.Contains(out, m[1]) {
 			out = append(out, m[1])
 		}

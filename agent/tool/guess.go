@@ -24,7 +24,7 @@ func GuessLanguage(question string) Language {
 // SureLanguage determines the language of a question from its letters and words, ignoring any quotations and queries it
 // contains. ok is false if it cannot tell.
 func SureLanguage(question string) (l Language, ok bool) {
-	text := quotation.ReplaceAllString(writtenQuery.ReplaceAllString(question, " "), " ")
+	text := quotation().ReplaceAllString(writtenQuery().ReplaceAllString(question, " "), " ")
 	info := whatlanggo.DetectWithOptions(text, guessed)
 	l, ok = LanguageOf(info.Lang.Iso6391())
 	return l, ok && info.IsReliable()

@@ -3,6 +3,7 @@ package tool
 import (
 	"sort"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
@@ -18,7 +19,7 @@ var English = Language{"en", "English"}
 
 // languageNames maps Wikidata's codes for the languages that the agent distinguishes to the languages' English names
 // (CLDR). Any other language is treated as English, as in SPINACH's reporter.
-var languageNames = func() map[string]string {
+var languageNames = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
 	for _, code := range strings.Fields(`
 	af ar ast az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk
@@ -27,7 +28,7 @@ var languageNames = func() map[string]string {
 	}
 	names["nb"], names["bn"] = "Norwegian", "Bengali" // as models write them; CLDR has Norwegian Bokmål and Bangla
 	return names
-}()
+})
 
 // LanguageOf finds a language's code or English name in a string such as "The language is German." ok is false if there
 // is none.
@@ -37,17 +38,17 @@ func LanguageOf(s string) (Language, bool) {
 	if code == "no" {
 		code = "nb"
 	}
-	if name, ok := languageNames[code]; ok {
+	if name, ok := languageNames()[code]; ok {
 		return Language{code, name}, true
 	}
-	codes := make([]string, 0, len(languageNames))
-	for c := range languageNames {
+	codes := make([]string, 0, len(languageNames()))
+	for c := range languageNames() {
 		codes = append(codes, c)
 	}
 	sort.Strings(codes)
 	best := Language{}
 	for _, c := range codes { // find the longest name: Norwegian Nynorsk, not Norwegian
-		if name := languageNames[c]; len(name) > len(best.Name) && containsWord(s, strings.ToLower(name)) {
+		if name := languageNames()[c]; len(name) > len(best.Name) && containsWord(s, strings.ToLower(name)) {
 			best = Language{c, name}
 		}
 	}

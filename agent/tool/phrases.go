@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -95,11 +96,17 @@ var joints = func() map[string]bool {
 }()
 
 var (
-	writtenQuery = regexp.MustCompile("(?is)```.*?```|\\b(?:PREFIX\\s+\\w*:|SELECT\\b|ASK\\b|CONSTRUCT\\b)[^{]*\\{.*\\}")
-	quotation    = regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
-	wordForm     = regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
-	smallBetween = regexp.MustCompile(`^[ \t:–—&-]*$`)
+	writtenQuery = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("(?is)```.*?```|\\b(?:PREFIX\\s+\\w*:|SELECT\\b|ASK\\b|CONSTRUCT\\b)[^{]*\\{.*\\}")
+	})
+	quotation = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
+	})
+	wordForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
+	})
 	entityWord   = regexp.MustCompile(`^[PQ]\d{2,}$`)
+	smallBetween = regexp.MustCompile(`^[ \t:–—&-]*$`)
 	// French and Italian words that lose their last vowel before another word: "l'Espagne", "dell'Italia". They are
 	// capitalized only at the start of a sentence, unlike the N in "N'Djamena".
 	elision = regexp.MustCompile(`^(?:(?:[LlDdJjCc]|[Qq]u|[Dd]ell|[Nn]ell|[Aa]ll|[Dd]all|[Ss]ull|[Uu]n|[nsmt])['’])(\pL)`)
@@ -107,16 +114,16 @@ var (
 
 // wordsOf splits a question into words, leaving out any query in it.
 func wordsOf(question string) []word {
-	question = writtenQuery.ReplaceAllString(question, " . ")
+	question = writtenQuery().ReplaceAllString(question, " . ")
 	quoted := make([]int, len(question)+1)
-	for i, m := range quotation.FindAllStringIndex(question, -1) {
+	for i, m := range quotation().FindAllStringIndex(question, -1) {
 		for at := m[0]; at < m[1]; at++ {
 			quoted[at] = i + 1
 		}
 	}
 	var out []word
 	end := 0
-	for _, m := range wordForm.FindAllStringIndex(question, -1) {
+	for _, m := range wordForm().FindAllStringIndex(question, -1) {
 		text := strings.TrimRight(question[m[0]:m[1]], "’'&-")
 		if strings.Index(text, ".") == len(text)-1 && len(text) > 3 { // the period ends a sentence, unlike that of "h.w."
 			text = strings.TrimRight(text, ".")

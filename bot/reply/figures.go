@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -259,13 +260,15 @@ var cognates = map[string]string{"genre": "fr nl", "instrument": "de fr nl pl", 
 	"team": "de it nl", "zone": "fr nl", "platform": "nl", "volume": "fr it nl", "residence": "fr", "person": "de", "film": "de fr es it nl pl pt", "name": "de", "position": "de fr", "image": "fr",
 	"date": "fr", "total": "es fr pt", "area": "it", "director": "es", "autor": "de es pl pt"}
 
-var variable = regexp.MustCompile(`[?$]([\pL\d_]+)`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[?$]([\pL\d_]+)`)
+})
 
 // variables returns the names of the variables in queries, without the "Label" suffix.
 func variables(queries []string) map[string]bool {
 	out := map[string]bool{}
 	for _, q := range queries {
-		for _, m := range variable.FindAllStringSubmatch(q, -1) {
+		for _, m := range variable().FindAllStringSubmatch(q, -1) {
 			out[strings.TrimSuffix(m[1], "Label")] = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -59,15 +60,17 @@ func numbers(s string) map[int]bool {
 var wholeNumber = regexp.MustCompile(`\d{1,3}(?:[., \x{a0}\x{202f}]\d{3})+|\d+`)
 
 // AsksForNumbers reports whether a request asks for the IDs of items.
-func AsksForNumbers(question string) bool { return asksForNumbers.MatchString(question) }
+func AsksForNumbers(question string) bool { return asksForNumbers().MatchString(question) }
 
 // asksForNumbers matches a request for the IDs of items, in the languages of the replies.
-var asksForNumbers = regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
-	`\b(ids?|numbers?|nummern?|numéros?|n[uú]meros?|numeri|numer[yu]?|numerów) q\b|` +
-	`\b(item|objekt|wikidata)[- ]?(ids?|numbers?|nummern?|nummers)\b|` +
-	`\b(id|numéros?|n[uú]meros?|numeri) (d['’]|d[eo]s? |degli |dell['’]|)(elementos?|éléments?|elementi|elemento|itens|items?|wikidata)\b|` +
-	`numer(y|ów)? element|(номера?|номеров|идентификатор[ыа]?) (q|элемент)|q[番号編编码]|(項目|アイテム)(番号|id)|项目?(编号|id)|` +
-	`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)
+var asksForNumbers = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\bq[- ]?(ids?|numbers?|nummern?|nummers|numéros?|n[uú]meros?|numeri|numery)\b|` +
+		`\b(ids?|numbers?|nummern?|numéros?|n[uú]meros?|numeri|numer[yu]?|numerów) q\b|` +
+		`\b(item|objekt|wikidata)[- ]?(ids?|numbers?|nummern?|nummers)\b|` +
+		`\b(id|numéros?|n[uú]meros?|numeri) (d['’]|d[eo]s? |degli |dell['’]|)(elementos?|éléments?|elementi|elemento|itens|items?|wikidata)\b|` +
+		`numer(y|ów)? element|(номера?|номеров|идентификатор[ыа]?) (q|элемент)|q[番号編编码]|(項目|アイテム)(番号|id)|项目?(编号|id)|` +
+		`(رقم|أرقام|معر[ّ]?ف|معر[ّ]?فات) (ال)?(عنصر|عناصر)`)
+})
 
 // Language returns the language of a reply. known is the asker's language, or "" if it is not known. If the bot has
 // messages in it, Language returns it. Otherwise, because a reply is entirely in one language, it returns the wiki's

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -251,8 +252,8 @@ func Ran(f forum.Fault, rows int, slow bool, err error) forum.Fault {
 // Known returns the zero Fault if the post already mentions the fault (the query returns no rows or does not finish),
 // and f otherwise.
 func Known(f forum.Fault, post string) forum.Fault {
-	if f.Kind == forum.FaultEmpty && saysEmpty.MatchString(post) ||
-		f.Kind == forum.FaultSlow && saysSlow.MatchString(post) {
+	if f.Kind == forum.FaultEmpty && saysEmpty().MatchString(post) ||
+		f.Kind == forum.FaultSlow && saysSlow().MatchString(post) {
 		return forum.Fault{}
 	}
 	return f
@@ -260,13 +261,17 @@ func Known(f forum.Fault, post string) forum.Fault {
 
 // Phrases for a query that returns no rows or does not finish, in the languages of the messages.
 var (
-	saysEmpty = regexp.MustCompile(`(?i)\bno (results?|rows?|output|matches)\b|\bnothing\b|\bany (results?|rows?)\b|\b(0|zero) (results?|rows?)\b|\bempty\b|` +
-		`\bkeine? (ergebnis|treffer|zeile|resultat)|\bnichts\b|\bleer\b|\baucune? (résultat|ligne)|\brien\b|\bvide\b|` +
-		`\bning(ún|una) (resultado|fila)|\bnada\b|\bvac[ií][oa]|\bnessuna? (risultat|riga)|\bniente\b|\bnulla\b|\bvuot[oa]|` +
-		`\bnenhuma? (resultado|linha)|\bvazi[oa]|\bgeen (resulta|rijen|enkele)|\bniets\b|\bleeg\b|\bnic\b|\bpust[aey]|żadn\w+ (wynik|wiersz)|` +
-		`ничего|пуст|ни одно|нет результат|没有|空|何も|0件|結果が|(لا|أي) (نتائج|نتيجة|شيء|صفوف)|فارغ`)
-	saysSlow = regexp.MustCompile(`(?i)time ?-?out|times? out|timed out|\b(too )?slow|takes too long|zeitüberschreitung|zu lang|langsam|délai|trop (long|lent)|` +
-		`\blent[ao]?\b|tarda|tiempo|tempo|traag|te lang|limit czasu|za długo|woln[oy]|таймаут|тайм-аут|долго|медлен|超时|太慢|タイムアウト|遅|مهلة|بطيء`)
+	saysEmpty = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bno (results?|rows?|output|matches)\b|\bnothing\b|\bany (results?|rows?)\b|\b(0|zero) (results?|rows?)\b|\bempty\b|` +
+			`\bkeine? (ergebnis|treffer|zeile|resultat)|\bnichts\b|\bleer\b|\baucune? (résultat|ligne)|\brien\b|\bvide\b|` +
+			`\bning(ún|una) (resultado|fila)|\bnada\b|\bvac[ií][oa]|\bnessuna? (risultat|riga)|\bniente\b|\bnulla\b|\bvuot[oa]|` +
+			`\bnenhuma? (resultado|linha)|\bvazi[oa]|\bgeen (resulta|rijen|enkele)|\bniets\b|\bleeg\b|\bnic\b|\bpust[aey]|żadn\w+ (wynik|wiersz)|` +
+			`ничего|пуст|ни одно|нет результат|没有|空|何も|0件|結果が|(لا|أي) (نتائج|نتيجة|شيء|صفوف)|فارغ`)
+	})
+	saysSlow = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)time ?-?out|times? out|timed out|\b(too )?slow|takes too long|zeitüberschreitung|zu lang|langsam|délai|trop (long|lent)|` +
+			`\blent[ao]?\b|tarda|tiempo|tempo|traag|te lang|limit czasu|za długo|woln[oy]|таймаут|тайм-аут|долго|медлен|超时|太慢|タイムアウト|遅|مهلة|بطيء`)
+	})
 )
 
 var itemNumber = regexp.MustCompile(`\bQ[1-9]\d*\b`)

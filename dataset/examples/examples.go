@@ -78,7 +78,9 @@ func (p *Pool) Add(source string, items []dataset.Item) {
 // Broken returns the IDs of the items that were omitted because their query cannot be parsed.
 func (p *Pool) Broken() []string { return p.broken }
 
-var prefixes = regexp.MustCompile(`([\pL][\pL\pN_.-]*)?:`)
+var prefixes = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([\pL][\pL\pN_.-]*)?:`)
+})
 
 // readable reports whether a query can be parsed. Undeclared prefixes are accepted, since other graphs may predeclare
 // them.
@@ -88,7 +90,7 @@ func readable(query string) bool {
 		return true
 	}
 	known := map[string]string{}
-	for _, m := range prefixes.FindAllStringSubmatch(query, -1) {
+	for _, m := range prefixes().FindAllStringSubmatch(query, -1) {
 		known[m[1]] = "urn:x:" + m[1] + ":"
 	}
 	_, err = sparql.ParseWith(query, known)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -42,7 +43,7 @@ func Key(c rdf.Term) string {
 		if strings.HasPrefix(c.Value, rdf.Entity) {
 			return iriKey(c.Value)
 		}
-		if n, ok := Number(c.Value); ok && canonicalNumber.MatchString(c.Value) {
+		if n, ok := Number(c.Value); ok && canonicalNumber().MatchString(c.Value) {
 			return n
 		}
 		return "text " + c.Value
@@ -75,10 +76,14 @@ func Key(c rdf.Term) string {
 
 var (
 	// excludes 007, +5 and 1e3, which are probably codes if they are strings
-	canonicalNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17}|-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18})$`)
-	anyNumber       = regexp.MustCompile(`^[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?$`)
-	pointParts      = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
-	crs             = regexp.MustCompile(`^\s*<[^>]*>`)
+	canonicalNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17}|-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18})$`)
+	})
+	anyNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?$`)
+	})
+	pointParts = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
+	crs        = regexp.MustCompile(`^\s*<[^>]*>`)
 )
 
 // Date matches a date or time in XML Schema notation, with years of any length. The groups are year, month, day, hour,
@@ -100,7 +105,7 @@ const significant = 12
 
 // Number returns the key of a number in any of XML Schema's notations.
 func Number(s string) (string, bool) {
-	if !anyNumber.MatchString(s) {
+	if !anyNumber().MatchString(s) {
 		return "", false
 	}
 	f, ok := new(big.Rat).SetString(s)

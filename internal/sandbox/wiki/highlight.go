@@ -4,11 +4,14 @@ import (
 	"html"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // token matches the next token in a SPARQL query. Each capture group matches one kind of token, in the order of
 // tokenClass.
-var token = regexp.MustCompile(`(?s)(#[^\n]*)|("""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)?|(<[^<>"{}|^\x60\\\x00-\x20]*>)|([?$][\pL\pN_]+)|([\pL][\pL\pN_.-]*:(?:[\pL\pN_][\pL\pN_-]*)?|:[\pL\pN_]+)|([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(@?[a-zA-Z][a-zA-Z_]*)`)
+var token = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)(#[^\n]*)|("""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)?|(<[^<>"{}|^\x60\\\x00-\x20]*>)|([?$][\pL\pN_]+)|([\pL][\pL\pN_.-]*:(?:[\pL\pN_][\pL\pN_-]*)?|:[\pL\pN_]+)|([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(@?[a-zA-Z][a-zA-Z_]*)`)
+})
 
 var tokenClass = []string{"", "c", "s", "u", "v", "n", "m", "k"}
 
@@ -30,7 +33,7 @@ var keywords = func() map[string]bool {
 func highlight(query string) string {
 	var b strings.Builder
 	at := 0
-	for _, m := range token.FindAllStringSubmatchIndex(query, -1) {
+	for _, m := range token().FindAllStringSubmatchIndex(query, -1) {
 		b.WriteString(html.EscapeString(query[at:m[0]]))
 		text := query[m[0]:m[1]]
 		at = m[1]

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // renderOptions contains the information that the renderer needs from the wiki.
@@ -263,11 +264,13 @@ func (r *renderer) hasBlock(text string) bool {
 
 // trailingSignature matches a signature and timestamp at the end of a line: links to the author's pages, then the
 // timestamp.
-var trailingSignature = regexp.MustCompile(`(?i)(?:(?:--|–|—)\s*)?\[\[(?:user|user talk|special:contributions/):?([^\[\]|/]*)[^\[\]]*\]\](?:[^\[\]\n\pL]{0,20}\[\[[^\[\]\n]*\]\])*[^\[\]\n\pL]{0,20}\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n\[]{0,20}$`)
+var trailingSignature = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:(?:--|–|—)\s*)?\[\[(?:user|user talk|special:contributions/):?([^\[\]|/]*)[^\[\]]*\]\](?:[^\[\]\n\pL]{0,20}\[\[[^\[\]\n]*\]\])*[^\[\]\n\pL]{0,20}\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n\[]{0,20}$`)
+})
 
 // signedLine renders a line of running text. A signature at the end of the line gets its own class.
 func (r *renderer) signedLine(text string) string {
-	m := trailingSignature.FindStringSubmatchIndex(text)
+	m := trailingSignature().FindStringSubmatchIndex(text)
 	if m == nil || strings.Contains(text[m[0]:], "\x7f") {
 		return r.inline(text, 0)
 	}
@@ -284,7 +287,7 @@ func (r *renderer) afterComment(l line, prefix string) string {
 	if r.o.reply == nil || l.end < 0 {
 		return ""
 	}
-	m := trailingSignature.FindStringSubmatch(l.text)
+	m := trailingSignature().FindStringSubmatch(l.text)
 	if m == nil {
 		return ""
 	}

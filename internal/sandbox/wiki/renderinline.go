@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // inline renders inline text: quotes, links, the few allowed HTML tags, entities and markers. It escapes everything
@@ -267,8 +268,10 @@ func (w *inlineWriter) closeAll() {
 }
 
 var (
-	tagPattern = regexp.MustCompile(`^<(/?)([a-zA-Z]{1,10})((?:\s[^<>]{0,500})?)(/?)>`)
-	classAttr  = regexp.MustCompile(`(?i)\bclass\s*=\s*"([a-z0-9 _-]{1,100})"`)
+	tagPattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^<(/?)([a-zA-Z]{1,10})((?:\s[^<>]{0,500})?)(/?)>`)
+	})
+	classAttr = regexp.MustCompile(`(?i)\bclass\s*=\s*"([a-z0-9 _-]{1,100})"`)
 )
 
 // allowed contains the tags that text may use; the value is true for void elements.
@@ -285,7 +288,7 @@ const maxOpen = 12
 
 // tag writes an allowed tag without its attributes, except a class that starts with mw-.
 func (w *inlineWriter) tag(s string) int {
-	m := tagPattern.FindStringSubmatch(s)
+	m := tagPattern().FindStringSubmatch(s)
 	if m == nil {
 		return 0
 	}

@@ -3,6 +3,7 @@ package measure
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // This file counts the way the notebook behind SPINACH's Table 1 does: with regular expressions on the query's text,
@@ -40,11 +41,13 @@ var (
 )
 
 // python compiles a pattern in which \s, \S, \w and \d have their Python meaning: they match characters of any script,
-// not only ASCII as in Go.
-func python(pattern string) *regexp.Regexp {
-	const space = `\s\v\x1c-\x1f\x85\p{Z}`
-	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`,
-		`\d`, `\p{Nd}`).Replace(pattern))
+// not only ASCII as in Go. It does so when the pattern is first used, because few commands need any of them.
+func python(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp {
+		const space = `\s\v\x1c-\x1f\x85\p{Z}`
+		return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`,
+			`\d`, `\p{Nd}`).Replace(pattern))
+	})
 }
 
 // Notebook counts the way the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook counts
@@ -78,11 +81,11 @@ func python(pattern string) *regexp.Regexp {
 //   - LIMIT, GROUP BY, ORDER BY and HAVING are one clause each, anywhere in the text, even as part of another word.
 func Notebook(query string) Metrics {
 	n := &notebook{relations: set{}, subjects: set{}, predicates: set{}, objects: set{}, literals: set{}}
-	n.clauses = len(nbModifier.FindAllStringIndex(query, -1))
-	query = nbSemicolon.ReplaceAllString(query, "; ")
+	n.clauses = len(nbModifier().FindAllStringIndex(query, -1))
+	query = nbSemicolon().ReplaceAllString(query, "; ")
 	var rest strings.Builder
 	for {
-		before, block, after, found := nbBraces(nbWith, query)
+		before, block, after, found := nbBraces(nbWith(), query)
 		if !found {
 			break
 		}
@@ -111,26 +114,26 @@ func (s set) add(texts ...string) {
 
 // query counts a query without WITH blocks.
 func (n *notebook) query(text string) {
-	text = nbSelect.ReplaceAllStringFunc(text, func(clause string) string {
+	text = nbSelect().ReplaceAllStringFunc(text, func(clause string) string {
 		upper := strings.ToUpper(clause)
 		if i := strings.LastIndex(upper, "WHERE"); i >= 0 && !strings.Contains(upper[i:], "SELECT") {
 			return clause
 		}
 		return strings.TrimSuffix(clause, "{") + " WHERE {"
 	})
-	_, body, after, found := nbBraces(nbWhere, text)
+	_, body, after, found := nbBraces(nbWhere(), text)
 	if !found {
 		body = after // the brace is not closed: use all the remaining text
 	}
 	if strings.TrimSpace(body) == "" {
 		return
 	}
-	if _, inner, _, found := nbBraces(nbWhere, body); found {
+	if _, inner, _, found := nbBraces(nbWhere(), body); found {
 		n.body(inner)
 		body = strings.ReplaceAll(body, inner, "")
 	}
 	n.body(body)
-	for _, m := range nbOptional.FindAllStringSubmatch(body, -1) {
+	for _, m := range nbOptional().FindAllStringSubmatch(body, -1) {
 		n.body(strings.TrimSpace(m[1]))
 	}
 }
@@ -138,40 +141,40 @@ func (n *notebook) query(text string) {
 // body counts the text between two braces.
 func (n *notebook) body(text string) {
 	n.clauses++
-	for _, re := range []*regexp.Regexp{nbTriple, nbContinuation} {
+	for _, re := range []*regexp.Regexp{nbTriple(), nbContinuation()} {
 		for _, m := range re.FindAllStringSubmatch(text, -1) {
 			n.clauses++
 			n.relations.add(m[1] + " " + m[2] + " " + m[3])
 			n.subjects.add(m[1])
 			n.predicates.add(m[2])
-			if strings.HasPrefix(m[3], `"`) || nbNumber.MatchString(m[3]) {
+			if strings.HasPrefix(m[3], `"`) || nbNumber().MatchString(m[3]) {
 				n.literals.add(m[3])
 			} else {
 				n.objects.add(m[3])
 			}
 		}
 	}
-	for _, m := range nbValues.FindAllStringSubmatch(text, -1) {
+	for _, m := range nbValues().FindAllStringSubmatch(text, -1) {
 		n.clauses++
 		for _, word := range strings.Fields(m[1]) {
 			if strings.HasPrefix(word, "wd:") {
 				n.objects.add(word)
-			} else if strings.HasPrefix(word, `"`) || nbNumber.MatchString(word) {
+			} else if strings.HasPrefix(word, `"`) || nbNumber().MatchString(word) {
 				n.literals.add(word)
 			}
 		}
 	}
 	spellings := map[string]int{}
-	for _, spelling := range nbFilter.FindAllString(text, -1) {
+	for _, spelling := range nbFilter().FindAllString(text, -1) {
 		spellings[spelling]++
 	}
 	for spelling, times := range spellings {
 		balanced, filter := nbBalanced(text[strings.Index(text, spelling)+len(spelling)-1:])
 		n.clauses += times * balanced
-		n.objects.add(nbVariables.FindAllString(filter, -1)...)
-		n.literals.add(nbStrings.FindAllString(filter, -1)...)
-		for _, word := range nbWords.FindAllString(nbStrings.ReplaceAllString(filter, ""), -1) {
-			if nbNumber.MatchString(word) {
+		n.objects.add(nbVariables().FindAllString(filter, -1)...)
+		n.literals.add(nbStrings().FindAllString(filter, -1)...)
+		for _, word := range nbWords().FindAllString(nbStrings().ReplaceAllString(filter, ""), -1) {
+			if nbNumber().MatchString(word) {
 				n.literals.add(word)
 			}
 		}

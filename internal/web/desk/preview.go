@@ -37,7 +37,7 @@ var previewPolicy = func() string {
 
 // harmless keeps the structure of a wiki page: text, lists, tables, code. It removes link targets, which would lead out
 // of the frame.
-var harmless = func() *bluemonday.Policy {
+var harmless = sync.OnceValue(func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	elements := []string{"p", "br", "hr", "div", "span", "ul", "ol", "li", "dl", "dt", "dd", "b", "strong", "i", "em", "s",
 		"del", "ins", "u", "small", "big", "sub", "sup", "code", "pre", "tt", "kbd", "samp", "var", "q", "blockquote", "cite",
@@ -50,7 +50,7 @@ var harmless = func() *bluemonday.Policy {
 	p.AllowAttrs("colspan", "rowspan").Matching(regexp.MustCompile(`^[0-9]{1,3}$`)).OnElements("td", "th")
 	p.SkipElementsContent("style", "script", "iframe", "object", "svg", "math", "template", "noscript")
 	return p
-}()
+})
 
 var framed = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{.Lang}}"{{with .Theme}} data-theme="{{.}}"{{end}}><head><meta charset="utf-8">
@@ -117,7 +117,7 @@ func (d *Desk) rendered(ctx context.Context, e *bot.Entry) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	body := harmless.Sanitize(html)
+	body := harmless().Sanitize(html)
 	d.previews.put(name, body)
 	return body, nil
 }
