@@ -265,12 +265,23 @@ var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
 // breaks marks where a web address may be broken, since browsers do not break web addresses on their own.
 var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
 
-// longRun matches a run of letters and digits in a web address, which is broken after twelve characters.
-var longRun = regexp.MustCompile(`([A-Za-z0-9]{12})([A-Za-z0-9]{3})`)
-
-// breaksIn returns an address with marks where it may be broken.
+// breaksIn marks the places where an address may be broken: after its punctuation, and in a run of letters and digits
+// after the first twelve of each fifteen.
 func breaksIn(address string) string {
-	return breaks.Replace(longRun.ReplaceAllString(address, "$1<wbr>$2"))
+	var b strings.Builder
+	copied, run := 0, 0
+	for i, r := range []byte(address) {
+		if r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' {
+			run = 0
+			continue
+		}
+		if run++; run == 15 {
+			b.WriteString(address[copied:i-2] + "<wbr>")
+			copied, run = i-2, 0
+		}
+	}
+	b.WriteString(address[copied:])
+	return breaks.Replace(b.String())
 }
 
 // plain returns a value as text.

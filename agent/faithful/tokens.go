@@ -3,6 +3,7 @@ package faithful
 import (
 	"embed"
 	"encoding/json"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -21,10 +22,6 @@ type token struct {
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
 }
 
-var tokenPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`[-−]?\d+(?:[ \x{00a0}\x{202f}.,'’]\d{3})*(?:[.,]\d+)?(?:\pL[\pL\pM\d]*)?|[\pL\pM][\pL\pM\d_]*(?:[-:.][\pL\d][\pL\pM\d]*)*`)
-})
-
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
 
 // scales are words that multiply the figure before them.
@@ -40,7 +37,7 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
-	for _, t := range tokenPattern().FindAllString(spaced(s), -1) {
+	for t := range cut(spaced(s)) {
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
 		rest := t[len(digits):]
 		switch {
@@ -70,6 +67,83 @@ func tokens(s string) []token {
 	}
 	return out
 }
+
+// cut yields the words and figures in a text, as written. A figure has digits, groups of three digits, decimals, a sign
+// before it and letters after it. A word has letters and digits, and may have parts joined by hyphens, colons and
+// periods. A regular expression for this (see TestCut) takes seconds for a text of a megabyte.
+func cut(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := 0; i < len(s); {
+			r, size := utf8.DecodeRuneInString(s[i:])
+			n := 0
+			switch {
+			case digit(r):
+				n = figure(s[i:])
+			case r == '-' || r == '−':
+				if n = figure(s[i+size:]); n > 0 {
+					n += size
+				}
+			case letter(r):
+				n = word(s[i:])
+			}
+			if n > 0 && !yield(s[i:i+n]) {
+				return
+			}
+			i += max(n, size)
+		}
+	}
+}
+
+// figure returns the length of the figure without a sign that s starts with, or 0.
+func figure(s string) int {
+	n := span(s, digit)
+	if n == 0 {
+		return 0
+	}
+	for {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if !strings.ContainsRune(" \u00a0\u202f.,'’", r) || span(s[n+size:min(len(s), n+size+4)], digit) != 3 {
+			break
+		}
+		n += size + 3
+	}
+	if n < len(s) && (s[n] == '.' || s[n] == ',') {
+		if k := span(s[n+1:], digit); k > 0 {
+			n += 1 + k
+		}
+	}
+	if r, size := utf8.DecodeRuneInString(s[n:]); unicode.IsLetter(r) {
+		n += size + span(s[n+size:], letterOrDigit)
+	}
+	return n
+}
+
+// word returns the length of the word that s starts with.
+func word(s string) int {
+	n := span(s, func(r rune) bool { return letterOrDigit(r) || r == '_' })
+	for n < len(s) && (s[n] == '-' || s[n] == ':' || s[n] == '.') {
+		r, size := utf8.DecodeRuneInString(s[n+1:])
+		if !unicode.IsLetter(r) && !digit(r) {
+			break
+		}
+		n += 1 + size + span(s[n+1+size:], letterOrDigit)
+	}
+	return n
+}
+
+// span returns the length of the part at the start of s whose characters all satisfy f.
+func span(s string, f func(rune) bool) int {
+	for i, r := range s {
+		if !f(r) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+func digit(r rune) bool         { return '0' <= r && r <= '9' }
+func letter(r rune) bool        { return unicode.IsLetter(r) || unicode.IsMark(r) }
+func letterOrDigit(r rune) bool { return letter(r) || digit(r) }
 
 // spaced inserts spaces into scripts without spaces: between Latin words and Chinese or Japanese words, and between
 // figures and the letters before them.
