@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/json"
+	"iter"
 	"regexp"
 	"strings"
 	"sync"
@@ -83,13 +84,34 @@ func (x Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	return t, p
 }
 
+// Labels are at the start of a line, sometimes with list markers, bold markup or a number: "Action:", "**Action 3:**",
+// "- Thought:".
+const label = `^[ \t>*_\-]*(thought|action|observation)(?:[ \t]*\d+)?[ \t*_]*:[ \t*_]*`
+
 var (
-	// Labels are at the start of a line, sometimes with list markers, bold markup or a number: "Action:", "**Action
-	// 3:**", "- Thought:".
-	labelLine  = regexp.MustCompile(`(?im)^[ \t>*_\-]*(thought|action|observation)(?:[ \t]*\d+)?[ \t*_]*:[ \t*_]*`)
+	labelLine  = regexp.MustCompile(`(?im)` + label)
+	firstLabel = regexp.MustCompile(`(?i)` + label) // only at the start of the text
 	actionName = regexp.MustCompile("^[`\"'*_\\s]*([A-Za-z_][A-Za-z_0-9]*)[`\"'*_]*")
 	iriRef     = regexp.MustCompile("^<[^<>\"{}|^`\\\\\\s]*>")
 )
+
+// labels yields the indexes of the matches of labelLine in a text. It examines only the start of each line, because a
+// search of a whole megabyte takes a tenth of a second.
+func labels(text string) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		at := 0
+		for line := range strings.Lines(text) {
+			m := firstLabel.FindStringSubmatchIndex(line)
+			for i := range m {
+				m[i] += at
+			}
+			if m != nil && !yield(m) {
+				return
+			}
+			at += len(line)
+		}
+	}
+}
 
 // textReader parses turns written as text.
 type textReader struct {
@@ -163,7 +185,7 @@ func (r *textReader) turn(w written) (Turn, *Problem) {
 // second action or an invented observation.
 func (r *textReader) split(text string) (thought, body string, more, ok bool) {
 	start, end := -1, len(text)
-	for _, m := range labelLine.FindAllStringSubmatchIndex(text, -1) {
+	for m := range labels(text) {
 		isAction := strings.EqualFold(text[m[2]:m[3]], "action")
 		switch {
 		case start >= 0:

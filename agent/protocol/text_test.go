@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -156,4 +157,14 @@ func FuzzReadText(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestLabels(t *testing.T) {
+	for _, text := range []string{"", "\n", "Action: x", "x Action: x", "Thought: a\n\n**Action 3:** b\nObservation:", "\n> - ACTION :\t_x\r\n" +
+		"thought 12 * : y\nAction\n: z", "Action: Action: x\nno\n action:"} {
+		got, want := slices.Collect(labels(text)), labelLine.FindAllStringSubmatchIndex(text, -1)
+		if !slices.EqualFunc(got, want, slices.Equal[[]int]) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
 }

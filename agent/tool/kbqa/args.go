@@ -54,8 +54,8 @@ func quoted(s string, mark byte) string {
 }
 
 var (
-	argumentName = regexp.MustCompile(`^([A-Za-z_]+)\s*=\s*`)
-	nextArgument = regexp.MustCompile(`^,\s*([A-Za-z_]+)\s*=`)
+	argumentName = regexp.MustCompile(`^([A-Za-z_]{1,40})\s*=\s*`)
+	nextArgument = regexp.MustCompile(`^,\s*([A-Za-z_]{1,40})\s*=`)
 	nextQuoted   = regexp.MustCompile(`^,\s*["'“]`)
 )
 
