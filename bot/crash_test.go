@@ -14,6 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/internal/job"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // crasher wraps the bot's dependencies. It ends the program (here, the goroutine) before or after a given call.
@@ -196,7 +197,7 @@ func TestCrashAtEveryCall(t *testing.T) {
 			for ; ; n++ {
 				path := ""
 				if c.disk {
-					path = filepath.Join(t.TempDir(), "bot.db")
+					path = filepath.Join(testutil.Folder(t), "bot.db")
 				}
 				w := busy(t, path)
 				w.wiki.lost = c.lost

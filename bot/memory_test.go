@@ -14,12 +14,13 @@ import (
 	"github.com/spinachbot/spinachbot/bot/bottest"
 	"github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // Both stores return the same results for the same random sequence of calls.
 func TestMemoryIsLikeTheStore(t *testing.T) {
 	ctx := t.Context()
-	real, err := store.Open(ctx, filepath.Join(t.TempDir(), "bot.db"))
+	real, err := store.Open(ctx, filepath.Join(testutil.Folder(t), "bot.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

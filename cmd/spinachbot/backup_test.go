@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // TestBackupAndRestore backs up the demo's folder, restores it, and continues to use it.
 func TestBackupAndRestore(t *testing.T) {
-	dir := t.TempDir()
+	dir := testutil.Folder(t)
 	data, to, file := filepath.Join(dir, "data"), filepath.Join(dir, "restored"), filepath.Join(dir, "b.tar.gz")
 	page, errs, code := invoke(t, nil, "demo", "--once", "--data-dir", data)
 	if code != exitOK {

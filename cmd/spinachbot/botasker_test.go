@@ -13,11 +13,11 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 	"github.com/spinachbot/spinachbot/internal/store"
-
-	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // heard is a model that records its prompts and returns no answer.
@@ -37,7 +37,7 @@ func (ignored) Record(context.Context, agent.Event) error { return nil }
 // TestBotExamplesAndNotes checks that the bot's model is shown approved notes and, if the settings allow it, the
 // harvest's solved questions, but never the harvested copy of the same thread, however the question is reworded.
 func TestBotExamplesAndNotes(t *testing.T) {
-	data := t.TempDir()
+	data := testutil.Folder(t)
 	candidate := func(id, heading, post, query string) string {
 		c := dataset.Candidate{Schema: dataset.CandidateSchema, ID: id, Stage: dataset.Staged, Result: &dataset.Result{Rows: 3}, Cleaned: query}
 		c.Conversation.Comments = []dataset.Comment{{Text: post}}

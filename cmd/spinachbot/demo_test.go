@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // invoke runs the program in this process with exactly the given environment.
@@ -50,7 +51,7 @@ var seeded = map[string]struct {
 }
 
 func TestDemoAnswersEverySeededRequestOnce(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
+	data := filepath.Join(testutil.Folder(t), "data")
 	page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs)

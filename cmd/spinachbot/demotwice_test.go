@@ -20,12 +20,13 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // In the demo, someone posts a request, gets an answer, and in the same minute replies to an older answer higher up the
 // page. Both posts are answered.
 func TestDemoAnswersTwoPostsOfOneMinute(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
+	data := filepath.Join(testutil.Folder(t), "data")
 	demo := func() string {
 		t.Helper()
 		page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
@@ -108,7 +109,7 @@ func appendRevision(t *testing.T, data, text string) {
 
 // A reply on a wiki in WIKIS is undone there, not on the main wiki. Without WIKIS, nothing is undone.
 func TestLedgerUndoOnAnotherWiki(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
+	data := filepath.Join(testutil.Folder(t), "data")
 	page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs)
@@ -167,7 +168,7 @@ func TestLedgerUndoOnAnotherWiki(t *testing.T) {
 // KEEP_REMOVED also applies to a bot that is restarted for each round: text that is neither on the page nor in its
 // archive is removed from the ledger and the trajectories.
 func TestKeepRemovedOnce(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
+	data := filepath.Join(testutil.Folder(t), "data")
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -210,7 +211,7 @@ func TestKeepRemovedOnce(t *testing.T) {
 // A command undoes the demo's replies after confirmation. The page is then the same as before, and nothing is posted
 // again.
 func TestLedgerUndo(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
+	data := filepath.Join(testutil.Folder(t), "data")
 	demo := func() string {
 		t.Helper()
 		page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")

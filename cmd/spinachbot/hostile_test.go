@@ -49,7 +49,7 @@ type hostileWorld struct {
 
 func newHostileWorld(t *testing.T) *hostileWorld {
 	t.Helper()
-	w := &hostileWorld{t: t, dir: t.TempDir()}
+	w := &hostileWorld{t: t, dir: testutil.Folder(t)}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -15,13 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // drafted creates a data folder whose ledger has three entries: two proposed and one skipped.
 func drafted(t *testing.T) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	dir = testutil.Folder(t)
 	st, err := store.Open(t.Context(), filepath.Join(dir, ledgerFile))
 	if err != nil {
 		t.Fatal(err)

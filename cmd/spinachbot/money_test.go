@@ -12,6 +12,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // dearModel serves the scripted model but bills two million input tokens per action.
@@ -45,7 +46,7 @@ func dearModel(t *testing.T) string {
 // If the daily budget is used up in the middle of a request, the request waits for the next day, even if there is also
 // a limit per request.
 func TestDayMoneyUsedUpInTheMiddleOfARequest(t *testing.T) {
-	data := filepath.Join(t.TempDir(), "data")
+	data := filepath.Join(testutil.Folder(t), "data")
 	environ := []string{"DATA_DIR=" + data, "OPENAI_BASE_URL=" + dearModel(t), "OPENAI_MODEL=scripted",
 		"OPENAI_INPUT_USD_PER_MTOK=1",
 		"OPENAI_OUTPUT_USD_PER_MTOK=1", "DAILY_USD_LIMIT=1.5", "REQUEST_USD_LIMIT=100"}

@@ -14,6 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 // counted is a graph that returns one row, no rows, or an error, and counts its queries.
@@ -31,7 +32,7 @@ func (g *counted) Query(context.Context, string) (*kg.Table, error) {
 // The bot uses the results of a scheduled harvest: it links to an earlier discussion as long as that discussion's query
 // returns rows.
 func TestEarlierDiscussions(t *testing.T) {
-	data := t.TempDir()
+	data := testutil.Folder(t)
 	environ := append(harvestWorld(t), "DATA_DIR="+data)
 	cfg, _, err := config.Load(config.Source{Environ: environ})
 	if err != nil {

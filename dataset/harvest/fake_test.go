@@ -18,6 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 const (
@@ -280,7 +281,7 @@ func newWorld(t *testing.T) *world {
 		"poison": kg.Errorf(kg.Down, "status 500"), "banned": kg.Errorf(kg.Banned, "banned"),
 		"refuse": &kg.Error{Kind: kg.SyntaxError, Message: "not mine", Line: 1, Column: 2},
 	}}
-	w := &world{t: t, dir: t.TempDir(), store: newMemStore(), wiki: newFakeWiki(), graph: g,
+	w := &world{t: t, dir: testutil.Folder(t), store: newMemStore(), wiki: newFakeWiki(), graph: g,
 		links: &fakeLinks{to: map[string]string{}}}
 	w.parts = Parts{
 		Log: slog.New(slog.DiscardHandler), Wiki: w.wiki,
