@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -26,7 +27,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	if n := len(wikitext); n > maxReply {
 		add("the reply has %d bytes, more than %d", n, maxReply)
 	}
-	if said := r.Short + r.Asks; reply.OtherLanguage(said, e.Language) {
+	if said := r.Short + r.Asks; reply.OtherLanguage(said, e.Language, namesIn(r)) {
 		add("the answer does not seem to be in the asker's language, %s", e.Language)
 	}
 	if out.Answer != nil {
@@ -48,8 +49,20 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	return append(faults, reply.ReadBack(r, wikitext, b.cfg.Page, b.cfg.Account)...)
 }
 
-// held returns the reason that a draft must wait for the operator even when replies are posted without review, or "" if
-// it need not wait.
+// namesIn returns the labels and texts in a reply's rows, longest first.
+func namesIn(r forum.Reply) []string {
+	var out []string
+	for _, row := range r.Rows {
+		for _, c := range row {
+			out = append(out, c.Label, c.Text)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}
+
+// held returns why a draft must wait for the operator even when replies are posted without review, or "" if it need
+// not.
 func (d *Draft) held() string {
 	if len(d.Faults) == 0 {
 		return ""

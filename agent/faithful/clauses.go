@@ -11,9 +11,9 @@ func clauses(sentence string) []string {
 	depth, start := 0, 0
 	for i, r := range sentence {
 		switch {
-		case strings.ContainsRune("([{（「“«", r):
+		case strings.ContainsRune("([{（", r):
 			depth++
-		case strings.ContainsRune(")]}）」”»", r):
+		case strings.ContainsRune(")]}）", r):
 			depth = max(depth-1, 0)
 		case depth == 0 && strings.ContainsRune(semicolons, r):
 			out = append(out, strings.TrimSpace(sentence[start:i]))

@@ -176,7 +176,7 @@ func (c *Checker) Sentences(text string) []string {
 		if !wide && (!strings.ContainsRune(".!?؟", r) || i+1 < len(runes) && runes[i+1] != ' ') {
 			continue
 		}
-		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) && !c.endsInName(runes[start:i], runes[i+1:]) &&
+		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) && !endsInEra(runes[start:i], runes[i+1:]) && !c.endsInName(runes[start:i], runes[i+1:]) &&
 			!c.endsInNumber(runes[start:i], runes[i+1:]) {
 			continue
 		}
@@ -205,6 +205,15 @@ var germanStarts = sync.OnceValue(func() *regexp.Regexp {
 		`Wie|Dann|Danach|Dazu|Davon|Daher|Deshalb|Dort|So|Als|Ab|Bis|Seit|Um|Viele|Einige|Manche|Andere|Weitere|Insgesamt|` +
 		`Zusammen|Laut|Weil|Sortiert|Gezählt|Bitte|Falls|Auch|Aber|Sollte|Dass|Ob|Man|Ich|Du)\s`)
 })
+
+// eraEnd matches a text that ends with an era, a Polish year or "and so on" without the last period.
+var eraEnd = regexp.MustCompile(`(н\. ?э|v\. ?Chr|n\. ?Chr|p\.n\.e|\dn\.e| a\. ?C| d\. ?C|J\.-C|и т\. ?д|\d r)$`)
+
+// endsInEra reports whether a period between before and after ends a sentence although it belongs to an era: to 454 BC.
+func endsInEra(before, after []rune) bool {
+	return len(after) > 1 && after[0] == ' ' && unicode.IsUpper(after[1]) &&
+		eraEnd.MatchString(strings.ReplaceAll(string(before[max(0, len(before)-12):]), "\u00a0", " "))
+}
 
 // endsInName reports whether a period between before and after ends a sentence although it looks like part of an
 // abbreviation, because before ends with a multiword name from the result, such as Apollo 13 or Annapurna I, and after
@@ -266,7 +275,8 @@ func (c *Checker) sentence(s string) []Fault {
 	}
 	for i, t := range toks {
 		switch {
-		case covered[i] || t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded) || keywords[t.text]:
+		case covered[i] || t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded) || keywords[t.text] ||
+			i > 0 && toks[i-1].figure && compass[t.text]:
 		case anyID.MatchString(t.text):
 			for _, id := range anyID.FindAllString(t.text, -1) {
 				if !c.ids[id] {
@@ -301,8 +311,11 @@ func plain(word string) bool {
 var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi", "wikimédi", "wikibase", "wikisource", "sparql",
 	"викидан", "википеди", "викимеди"}
 
+// compass contains abbreviations after a degree of latitude or longitude, and the endings of ordinal numbers.
+var compass = wordMap(`N S E W O NB ZB OL WL NL SL ª º`)
+
 // keywords are query keywords, which texts in all languages write in capitals.
-var keywords = wordMap(`ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP GROUP_CONCAT HAVING LANG LIMIT MAX
+var keywords = wordMap(`RDF XSD ISO IRI URI URL UTF ID IDs QID QIDs WDQS ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP GROUP_CONCAT HAVING LANG LIMIT MAX
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
 
 // part reports whether a word, give or take a final letter, is part of a name in the rows: Asia in Central Asian.
@@ -352,7 +365,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	names := map[string]*rowName{}
 	head := -1 // the first column that has names
 	for col := range t.Vars {
-		distinct := map[string]bool{}
+		distinct, texts := map[string]bool{}, map[string]bool{}
 		var column []*value
 		type key struct {
 			number float64
@@ -365,6 +378,9 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				continue
 			}
 			term := row[col]
+			if term.Datatype == "" || term.Datatype == rdf.XSDString || term.Lang != "" || term.Datatype == rdf.XSDInteger {
+				texts[term.Value] = true
+			}
 			if term.IsIRI() {
 				distinct[term.Value] = true
 				c.scheme(term.Value)
@@ -402,6 +418,9 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 		if len(distinct) > 0 {
 			c.free[float64(len(distinct))] = true
 		}
+		if n := len(texts); n > 1 && n < c.rows {
+			c.free[float64(n)] = true
+		}
 		c.edges(column)
 	}
 	for i, row := range t.Rows {
@@ -431,8 +450,15 @@ func (c *Checker) scheme(iri string) {
 	}
 }
 
-// written returns the ways in which a name may be written. For a URL, these include the form with www.
+// minShort is the minimum number of letters in the part of a name before a comma that may stand for the name.
+const minShort = 4
+
+// written returns the ways in which a name may be written: Diana for Diana, Princess of Wales. For a URL, these include
+// the form with www.
 func written(name string, t rdf.Term) []string {
+	if short, _, ok := strings.Cut(name, ", "); ok && utf8.RuneCountInString(short) >= minShort && !strings.Contains(short, "://") {
+		return []string{name, short}
+	}
 	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
 		return []string{name, long}
 	}

@@ -240,7 +240,7 @@ func TestSome(t *testing.T) {
 			{item("Q4"), integer("1611")}, {item("Q5"), integer("1612")}}}}
 	for text, want := range map[string]string{
 		"Solo dos tienen etiqueta.": "", "Tres no tienen año.": "", "Tres tienen año, y dos no.": "", "Cuatro no tienen año.": "Cuatro",
-		"Dos son famosas.": "Dos",
+		"Dos son famosas.": "Dos", "Dos tienen un año mayor que 1610.": "", "Cuatro tienen un año mayor que 1610.": "Cuatro",
 	} {
 		var got []string
 		for _, f := range New(e).Faults(text) {
@@ -706,5 +706,32 @@ func TestPlacesAndDecimals(t *testing.T) {
 		if got := New(big).Faults(text); (len(got) == 0) != ok {
 			t.Errorf("%q: %+v", text, got)
 		}
+	}
+}
+
+// Sentences end after eras, distinct values are counted, and the part of a name before a comma stands for the name.
+func TestErasAndShortNames(t *testing.T) {
+	e := Evidence{Language: "pt", Question: "Quem, e quando?", Query: "SELECT ?pessoa ?nascimento ?geração { }",
+		Labels: map[string]string{"Q1": "Charles III", "Q2": "Albert, Prince Consort", "Q3": "Diana, Princess of Wales"},
+		Table: &kg.Table{Vars: []string{"pessoa", "nascimento", "geração"}, Rows: [][]rdf.Term{{item("Q1"), date("1948-11-14"), integer("1")},
+			{item("Q2"), date("1819-08-26"), integer("6")}, {item("Q3"), date("1961-07-01"), integer("1")}}}}
+	for text, ok := range map[string]bool{"Charles III nasceu em 1948 e Albert em 1819.": true, "Albert nasceu em 1948.": false, "São duas gerações.": true,
+		"Albert é da 6.ª geração.": true, "São cinco gerações.": false} {
+		if got := New(e).Faults(text); (len(got) == 0) != ok {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+	for text, want := range map[string]int{"Войны шли с 743 по 454 год до н. э. В RDF год другой.": 2, "Er starb 63 v. Chr. in Rom.": 1, "Trwała do 1939 r. Potem nic.": 2,
+		"Dauerte bis 63 v. Chr. Danach nichts.": 2, "С 63 г. до н. э. и позже.": 1} {
+		if got := New(e).Sentences(text); len(got) != want {
+			t.Errorf("%q", got)
+		}
+	}
+	e.Language = "de"
+	if got := New(e).Keep("Es gibt zwei Formen, „nữ hoàng“ und „x“; in Asturien 7."); got != "" { // unknown names
+		t.Errorf("%q", got)
+	}
+	if got := clauses("Nur „a“ und „b“ gibt es; der Rest fehlt (a; b)."); len(got) != 2 {
+		t.Errorf("%q", got)
 	}
 }

@@ -91,9 +91,13 @@ func figuresOf(t rdf.Term) []value {
 		if bc {
 			year = rdf.YearBC(year, int(at.Month()), at.Day())
 		}
-		return []value{{number: float64(year), rows: map[int]bool{}, bc: bc},
+		both := []value{{number: float64(year), rows: map[int]bool{}, bc: bc}}
+		if exact := 1 - at.Year(); bc && exact != year { // the date may be known to the year
+			both = append(both, value{number: float64(exact), rows: map[int]bool{}, bc: bc})
+		}
+		return append(both, []value{
 			{number: float64(at.Day()), year: year, rows: map[int]bool{}, bc: bc},
-			{number: float64(at.Month()), year: year, rows: map[int]bool{}, bc: bc}}
+			{number: float64(at.Month()), year: year, rows: map[int]bool{}, bc: bc}}...)
 	}
 	v, err := strconv.ParseFloat(t.Value, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
@@ -191,7 +195,7 @@ func (c *Checker) figures(toks []token, named []found) []string {
 func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 	return countsErrors(toks, i) || c.supposed(toks, named, i) || c.countedAgain(toks, named, i) ||
 		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i) || ofRow(toks, named, i) || c.ofSome(toks, named, i) ||
-		c.inNames(toks, i) || c.placed(toks, named, i)
+		c.inNames(toks, i) || c.beyond(toks, named, i) || c.placed(toks, named, i)
 }
 
 // shared returns the figures in a sentence without a name that say how many rows have the same figure, and these

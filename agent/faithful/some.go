@@ -53,3 +53,38 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	return len(named) == 0 && slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return c.some[n.value] }) &&
 		slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) })
 }
+
+// limits contains words before a limit: more than 47, über 47.
+var limits = wordMap(`than above over below under exceed exceeds least most als über unter mindestens höchstens plus moins dépasse dépassent
+	más menos mayor menor supera superan più meno oltre supera superano mais acima abaixo dan boven onder minstens niż powyżej
+	poniżej ponad больше меньше более менее выше ниже свыше`)
+
+// beyond reports whether the token at i is the number of rows above or below a limit in the same sentence, without a name
+// from the result: five places have a latitude of more than 47.
+func (c *Checker) beyond(toks []token, named []found, i int) bool {
+	if len(named) > 0 || !slices.ContainsFunc(toks, func(t token) bool { return limits[t.folded] }) {
+		return false
+	}
+	counts := map[float64]bool{}
+	for j, t := range toks {
+		for _, n := range c.numbers(t) {
+			for _, col := range c.columns {
+				var above, below, at float64
+				for _, v := range col.values {
+					switch {
+					case v > n.value:
+						above++
+					case v < n.value:
+						below++
+					default:
+						at++
+					}
+				}
+				if i != j && above > 0 && below > 0 {
+					counts[above], counts[above+at], counts[below], counts[below+at] = true, true, true, true
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return counts[n.value] })
+}

@@ -43,13 +43,23 @@ func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 	return faults
 }
 
-// OtherLanguage reports whether a text is certainly not in the given language. The text must be long enough, and the
-// detected language certain.
-func OtherLanguage(s, language string) bool {
+// OtherLanguage reports whether a text is certainly not in the given language. Without the given names, which may be in
+// any language, the text must be long enough and the detected language certain, and it must be one that replies can be
+// in. A text with a letter that only the given language has is in that language.
+func OtherLanguage(s, language string, names []string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
-	if base == "" || utf8.RuneCountInString(s) < 80 {
+	for _, name := range names {
+		if name != "" {
+			s = strings.ReplaceAll(s, name, " ")
+		}
+	}
+	if base == "" || utf8.RuneCountInString(s) < 80 || letters[base] != "" && strings.ContainsAny(s, letters[base]) {
 		return false
 	}
 	guess := whatlanggo.Detect(s)
-	return guess.IsReliable() && guess.Confidence > 0.95 && guess.Lang.Iso6391() != base
+	found := guess.Lang.Iso6391()
+	return guess.IsReliable() && guess.Confidence > 0.95 && found != base && forum.Texts(found).Tag().String() == found
 }
+
+// letters contains letters that, among the languages of replies, only the given language has.
+var letters = map[string]string{"de": "ß", "es": "ñ¿¡", "pl": "ąęłśźżćń", "pt": "ãõ", "fr": "œ"}

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 func TestAddFigures(t *testing.T) {
@@ -165,5 +168,32 @@ func TestSmallNumbers(t *testing.T) {
 		if got := shortNumber(in, keptDigits, calculated(in)); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
+	}
+}
+
+// The years 400 and 399 BC are two years apart in a row of the same kind of dates; alone, a round year is one that is
+// only known to the century.
+func TestExactYears(t *testing.T) {
+	year := func(s string) rdf.Term { return rdf.Typed(s+"-01-01T00:00:00Z", rdf.XSDDateTime) }
+	for _, tt := range []struct{ a, b, want string }{{"-0400", "-0398", "401 BC, 399 BC"}, {"-0400", "-0300", "400 BC, 300 BC"}, {"-0400", "1200", "400 BC, 1200"}} {
+		out := &agent.Outcome{Language: "en", Report: "S.", Answer: &agent.Answer{SPARQL: "SELECT ?a ?b { ?a ?p ?b }",
+			Table: &kg.Table{Vars: []string{"a", "b"}, Rows: [][]rdf.Term{{year(tt.a), year(tt.b)}}}}}
+		w, err := forum.Compose(New(out, "A", "O", "sb-1"), ":")
+		if err != nil || !strings.Contains(w, "\n| "+strings.Replace(tt.want, ", ", " || ", 1)+"\n") {
+			t.Errorf("%+v: %v\n%s", tt, err, w)
+		}
+	}
+}
+
+// Foreign names in a Polish sentence do not make it Spanish.
+func TestOtherLanguage(t *testing.T) {
+	const polish = "Ponad milion maja dwa elementy: Carolina Panthers (3 087 165) i Los Angeles Kings (1 169 600). Obie to druzyny."
+	names := []string{"Carolina Panthers", "Los Angeles Kings"}
+	if OtherLanguage(polish, "pl", names) || OtherLanguage(strings.Replace(polish, "maja", "mają", 1), "pl", nil) {
+		t.Error("Polish is another language")
+	}
+	const german = "Die Abfrage liefert alle Berge, die höher als achttausend Meter sind, mit ihrer Höhe und dem Land, in dem sie liegen."
+	if !OtherLanguage(german, "en", nil) || OtherLanguage(german, "de", nil) {
+		t.Error("German is not another language than English")
 	}
 }

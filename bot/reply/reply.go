@@ -93,6 +93,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		for i, term := range row {
 			cells[i] = cell(term, a.Labels)
 		}
+		exactYears(row, cells)
 		r.Rows = append(r.Rows, cells)
 	}
 	markAlike(r.Rows)
@@ -106,6 +107,25 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { return ofThings[o.Kind] })
 	}
 	return r
+}
+
+// exactYears corrects the BC years in a row in which another BC date is known to the year, since then all of them
+// probably are (see [rdf.YearBC]).
+func exactYears(row []rdf.Term, cells []forum.Cell) {
+	years, exact := map[int]int{}, false
+	for i, t := range row {
+		var year, month, day int
+		if _, err := fmt.Sscanf(t.Value, "-%d-%d-%dT", &year, &month, &day); err != nil || t.Datatype != rdf.XSDDateTime {
+			continue
+		}
+		years[i] = -year
+		exact = exact || rdf.YearBC(-year, month, day) == year+1
+	}
+	for i, year := range years {
+		if exact && cells[i].Kind == "year" {
+			cells[i].Text = strconv.Itoa(year)
+		}
+	}
 }
 
 // ofThings contains the kinds of variants whose messages are about the items in the rows or their subclasses and

@@ -98,7 +98,7 @@ func TestLoadRefuses(t *testing.T) {
 // In RDF, the year 1 BC is 0, so -43 is 44 BC.
 func TestAncient(t *testing.T) {
 	for name, want := range map[string][2]string{"en": {"15 March 44 BC", "1 BC"}, "de": {"15. März 44\u00a0v.\u00a0Chr.", "1\u00a0v.\u00a0Chr."},
-		"fr": {"15 mars 44\u00a0av.\u00a0J.-C.", "1\u00a0av.\u00a0J.-C."}, "ru": {"15 марта 44 года до н. э.", "1 до н. э."},
+		"fr": {"15 mars 44\u00a0av.\u00a0J.-C.", "1\u00a0av.\u00a0J.-C."}, "ru": {"15 марта 44 года до н. э.", "1 до н. э."},
 		"ja": {"紀元前44年3月15日", "紀元前1年"}, "zh": {"公元前44年3月15日", "公元前1年"}, "sw": {"44 BC", "1 BC"}} {
 		texts := newTexts(language.MustParse(name))
 		if got := [2]string{texts.Ancient(-43, 3, 15), texts.Ancient(0, 0, 0)}; got != want {
