@@ -2,7 +2,6 @@ package bot
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -27,7 +26,7 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 	if n := len(wikitext); n > maxReply {
 		add("the reply has %d bytes, more than %d", n, maxReply)
 	}
-	if said := r.Short + r.Asks; reply.OtherLanguage(said, e.Language, namesIn(r)) {
+	if reply.OtherLanguage(r, e.Language) {
 		add("the answer does not seem to be in the asker's language, %s", e.Language)
 	}
 	if out.Answer != nil {
@@ -47,18 +46,6 @@ func (b *Bot) check(r forum.Reply, wikitext string, e *Entry, out *agent.Outcome
 		add("the table is at least %d pixels wide, more than %d", px, maxTable)
 	}
 	return append(faults, reply.ReadBack(r, wikitext, b.cfg.Page, b.cfg.Account)...)
-}
-
-// namesIn returns the labels and texts in a reply's rows, longest first.
-func namesIn(r forum.Reply) []string {
-	var out []string
-	for _, row := range r.Rows {
-		for _, c := range row {
-			out = append(out, c.Label, c.Text)
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
-	return out
 }
 
 // held returns why a draft must wait for the operator even when replies are posted without review, or "" if it need

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/forum/queryscan"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
@@ -310,7 +311,7 @@ type opening struct {
 func tagName(s string) (name string, closing bool) {
 	s, closing = strings.CutPrefix(s, "/")
 	e := 0
-	for e < len(s) && e < 12 && isWord(s[e]) {
+	for e < len(s) && e < 12 && queryscan.IsWord(s[e]) {
 		e++
 	}
 	switch name := strings.ToLower(s[:e]); name {

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/forum/queryscan"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
@@ -94,7 +95,7 @@ func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
 	switch n.Name {
 	case "syntaxhighlight", "source":
 		attrs := strings.ToLower(n.Attrs.In(p.text))
-		if !strings.Contains(attrs, "sparql") && !looksLikeQuery(q) {
+		if !strings.Contains(attrs, "sparql") && !queryscan.LooksLikeQuery(q) {
 			return found{}, false
 		}
 	case "pre", "nowiki":
@@ -102,7 +103,7 @@ func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
 			q = nowikiTags.Replace(q)
 		}
 		q = decodeEntities(q)
-		if !looksLikeQuery(q) || !balanced(q) {
+		if !queryscan.LooksLikeQuery(q) || !queryscan.Balanced(q) {
 			return found{}, false
 		}
 	default:
@@ -135,7 +136,7 @@ func (p *parser) codeElements(start, end int, taken []found) []found {
 			q = strings.ReplaceAll(q, br, "\n")
 		}
 		q = strings.TrimSpace(decodeEntities(q))
-		if startsQuery(q) && looksLikeQuery(q) && balanced(q) {
+		if queryscan.StartsQuery(q) && queryscan.LooksLikeQuery(q) && queryscan.Balanced(q) {
 			out = append(out, found{Query: Query{Kind: "code", Name: "code", SPARQL: q}, start: open, end: i})
 		}
 	}
@@ -265,7 +266,7 @@ func queryOfURL(raw string) (query, host string, ok bool) {
 	}
 	for _, c := range candidates {
 		c = strings.TrimSpace(c)
-		if i := formAt(c, 0); i >= 0 && strings.IndexByte(c[i:], '{') >= 0 {
+		if i := queryscan.FormAt(c, 0); i >= 0 && strings.IndexByte(c[i:], '{') >= 0 {
 			return c, host, true
 		}
 	}
@@ -311,12 +312,12 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 		if p.bare -= window - at; p.bare < 0 {
 			return out
 		}
-		stop, ok := queryEnd(p.text[:window], at)
+		stop, ok := queryscan.End(p.text[:window], at)
 		if !ok || overlaps(taken, prologue, stop) {
 			continue
 		}
 		q := unprefixed(p.text[prologue:stop])
-		if !looksLikeQuery(q) || !balanced(q) || strings.Contains(q, "(UTC)") {
+		if !queryscan.LooksLikeQuery(q) || !queryscan.Balanced(q) || strings.Contains(q, "(UTC)") {
 			continue
 		}
 		out = append(out, found{Query: Query{Kind: "code", SPARQL: q}, start: prologue, end: stop})
@@ -338,7 +339,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be lowercase in body text
 			continue
 		}
-		n := formLength(t, i)
+		n := queryscan.FormLength(t, i)
 		if n == 0 {
 			continue
 		}
@@ -347,8 +348,8 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 		switch {
 		case rest == "":
 			continue
-		case isSelect && (strings.IndexByte("?$*(", rest[0]) >= 0 || wordAt(rest, 0, "distinct") ||
-			wordAt(rest, 0, "reduced")):
+		case isSelect && (strings.IndexByte("?$*(", rest[0]) >= 0 || queryscan.WordAt(rest, 0, "distinct") ||
+			queryscan.WordAt(rest, 0, "reduced")):
 		case !isSelect && strings.IndexByte("{?", rest[0]) >= 0:
 		default:
 			continue
@@ -362,7 +363,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 			}
 			low := max(floor, bol-400)
 			l := strings.TrimLeft(t[low+strings.LastIndexByte(t[low:bol-1], '\n')+1:bol-1], ":* \t")
-			if !wordAt(l, 0, "prefix") && !strings.HasPrefix(l, "#defaultView") && !strings.HasPrefix(l, "#title") {
+			if !queryscan.WordAt(l, 0, "prefix") && !strings.HasPrefix(l, "#defaultView") && !strings.HasPrefix(l, "#title") {
 				break
 			}
 			prologue = bol - 1 - len(l)

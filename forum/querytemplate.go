@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/forum/queryscan"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
@@ -172,7 +173,7 @@ func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	clean = true
 	if ok {
 		q = decodeQuery(arg.Value.In(r.text))
-		clean = balanced(q)
+		clean = queryscan.Balanced(q)
 	}
 	for _, a := range t.Args {
 		switch {
@@ -193,7 +194,7 @@ func paramName(s string) bool {
 		return false
 	}
 	for i := 0; i < len(s); i++ {
-		if !isWord(s[i]) && s[i] != ' ' && s[i] != '-' {
+		if !queryscan.IsWord(s[i]) && s[i] != ' ' && s[i] != '-' {
 			return false
 		}
 	}
@@ -227,7 +228,7 @@ func (r *queryReader) meant(i int) (q string, end int, ok bool) {
 // paramAt parses "name =" at i.
 func (r *queryReader) paramAt(i int) (name string, value int) {
 	j := i
-	for j < len(r.text) && j-i < 60 && (isWord(r.text[j]) || isBlank(r.text[j]) || r.text[j] == '-') {
+	for j < len(r.text) && j-i < 60 && (queryscan.IsWord(r.text[j]) || queryscan.Blank(r.text[j]) || r.text[j] == '-') {
 		j++
 	}
 	if j >= len(r.text) || r.text[j] != '=' || !paramName(r.text[i:j]) {
@@ -302,7 +303,7 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 				i = e
 				continue
 			}
-			quiet = skipToken(t[:limit], i)
+			quiet = queryscan.SkipToken(t[:limit], i)
 			if k := strings.IndexByte(t[i:quiet], '\n'); c == '#' && k >= 0 {
 				quiet = i + k
 			}
@@ -436,7 +437,7 @@ func hasEntity(s string) bool {
 			return false
 		}
 		s = s[k+1:]
-		if s[0] == '#' || isWord(s[0]) {
+		if s[0] == '#' || queryscan.IsWord(s[0]) {
 			return true
 		}
 	}
@@ -454,7 +455,7 @@ func decodeOutside(s string) string {
 				i++
 				continue
 			}
-			j := skipToken(s, i)
+			j := queryscan.SkipToken(s, i)
 			if j > i+1 {
 				writeDecoded(&b, s[last:i])
 				b.WriteString(s[i:j])
@@ -475,5 +476,3 @@ func writeDecoded(b *strings.Builder, s string) {
 	}
 	b.WriteString(s)
 }
-
-func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/forum/escape"
+	"github.com/spinachbot/spinachbot/forum/wrap"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -239,7 +240,7 @@ func (c *composer) cell(v Cell) (string, error) {
 			return "[[:" + v.Text + "|" + text + "]]", nil
 		}
 		if v.Kind == "address" {
-			return breaksIn(text), nil
+			return wrap.Address(text), nil
 		}
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
 			text = strings.ReplaceAll(text, " ", "\u00a0") // keeps 12 345 on one line
@@ -261,28 +262,6 @@ func (c *composer) cell(v Cell) (string, error) {
 // article matches an article title prefixed with its Wikipedia's language code. Titles with a namespace, such as those
 // of users, do not become links.
 var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
-
-// breaks marks where a web address may be broken, since browsers do not break web addresses on their own.
-var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
-
-// breaksIn marks the places where an address may be broken: after its punctuation, and in a run of letters and digits
-// after the first twelve of each fifteen.
-func breaksIn(address string) string {
-	var b strings.Builder
-	copied, run := 0, 0
-	for i, r := range []byte(address) {
-		if r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' {
-			run = 0
-			continue
-		}
-		if run++; run == 15 {
-			b.WriteString(address[copied:i-2] + "<wbr>")
-			copied, run = i-2, 0
-		}
-	}
-	b.WriteString(address[copied:])
-	return breaks.Replace(b.String())
-}
 
 // plain returns a value as text.
 func (c *composer) plain(v Cell) string {

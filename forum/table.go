@@ -2,10 +2,10 @@ package forum
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/spinachbot/spinachbot/forum/wrap"
 )
 
 // Widths of a table on a phone, in CSS pixels: a column is as wide as its longest word.
@@ -96,7 +96,7 @@ func (c *composer) width(s shape) int {
 func (c *composer) fullWidth(s shape) int {
 	px := c.margins()
 	for _, i := range s.columns {
-		px += c.measure(i, func(text string, _ bool) float64 { return pixels(text) })
+		px += c.measure(i, func(text string, _ bool) float64 { return wrap.Pixels(text) })
 	}
 	return px
 }
@@ -107,13 +107,13 @@ func (c *composer) margins() int { return margin * (1 + min(len(c.indent), maxLe
 func (c *composer) columnWidth(i, letters int) int {
 	return c.measure(i, func(text string, breakable bool) float64 {
 		widest := 0.0
-		for _, w := range strings.FieldsFunc(text, isBreak) {
+		for _, w := range strings.FieldsFunc(text, wrap.IsBreak) {
 			parts := []string{w}
 			if breakable && letters > 0 {
-				parts, _ = pieces(w, letters)
+				parts, _ = wrap.Pieces(w, letters)
 			}
 			for _, p := range parts {
-				widest = max(widest, pixels(p))
+				widest = max(widest, wrap.Pixels(p))
 			}
 		}
 		return widest
@@ -129,7 +129,7 @@ func (c *composer) measure(i int, width func(text string, breakable bool) float6
 		if i < len(row) {
 			text := c.plain(row[i])
 			if row[i].Kind == "address" {
-				text = strings.ReplaceAll(breaksIn(text), "<wbr>", "\u200b")
+				text = strings.ReplaceAll(wrap.Address(text), "<wbr>", "\u200b")
 			}
 			widest = max(widest, width(text, isText(row[i])))
 		}
@@ -137,99 +137,8 @@ func (c *composer) measure(i int, width func(text string, breakable bool) float6
 	return padding + int(widest)
 }
 
-// isBreak reports whether lines are broken at a character.
-func isBreak(r rune) bool { return strings.ContainsRune(" -（\u200b", r) || wide(r) }
-
 // isText reports whether the words of a cell may be broken, unlike numbers and dates.
 func isText(v Cell) bool { return v.Kind == "" || v.Kind == "file" || v.Kind == "article" }
-
-// pixels returns the approximate width of a string in a sans-serif font of 16 pixels.
-func pixels(s string) float64 {
-	px := 0.0
-	for _, r := range s {
-		switch {
-		case unicode.IsMark(r):
-		case strings.ContainsRune("ijltfrI.,;:'’|!()[]-/ \u00a0\u202f", r):
-			px += 5
-		case strings.ContainsRune("mwMW@%", r):
-			px += 13
-		case unicode.IsUpper(r):
-			px += 11
-		case wide(r):
-			px += 16
-		default:
-			px += 8.9
-		}
-	}
-	return px
-}
-
-// wide reports whether a character is from a script without spaces, in which a line may be broken at any character.
-func wide(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
-
-// longWord matches a word, or letters and digits without a space between them.
-var longWord = regexp.MustCompile(`[\pL\pM\pN_]+`)
-
-// maxSoft is the maximum number of letters in a word that is split into syllables.
-const maxSoft = 30
-
-// soften returns escaped text in which words with more than the given number of letters have soft hyphens between
-// syllables. If such a word is an identifier or no word at all, the text is returned unchanged, for a cell with
-// [BreakWords].
-func soften(escaped string, letters int) (text string, hard bool) {
-	if letters == 0 {
-		return escaped, false
-	}
-	text = longWord.ReplaceAllStringFunc(escaped, func(w string) string {
-		parts, soft := pieces(w, letters)
-		hard = hard || !soft
-		return strings.Join(parts, "&shy;")
-	})
-	if hard {
-		return escaped, true
-	}
-	return text, false
-}
-
-// pieces splits a word with more than the given number of letters into pieces of about the same length. soft reports
-// whether they are syllables, with a hyphen between them. Words in a script whose letters are joined are not split.
-func pieces(word string, letters int) (parts []string, soft bool) {
-	runes := []rune(word)
-	if len(runes) <= letters || strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
-		return []string{word}, true
-	}
-	soft = len(runes) <= maxSoft && !strings.ContainsFunc(word, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
-	})
-	for len(runes) > letters {
-		at := len(runes) / ((len(runes) + letters - 1) / letters)
-		if soft {
-			at = syllable(runes, at, letters)
-		}
-		parts, runes = append(parts, string(runes[:at])), runes[at:]
-	}
-	return append(parts, string(runes)), soft
-}
-
-// minPiece is the minimum number of letters before a soft hyphen.
-const minPiece = 3
-
-// syllable returns the index nearest to at, and not above most, where a syllable begins: at a consonant that a vowel
-// follows. If there is none, it returns at.
-func syllable(word []rune, at, most int) int {
-	for d := range at {
-		for _, i := range []int{at + d, at - d} {
-			if i >= minPiece && i <= most && i+1 < len(word) && !vowel(word[i]) && vowel(word[i+1]) {
-				return i
-			}
-		}
-	}
-	return at
-}
-
-func vowel(r rune) bool {
-	return strings.ContainsRune("aeiouyàáâãäåèéêëìíîïòóôõöøùúûüýæœąęаеёиоуыэюяіїє", unicode.ToLower(r))
-}
 
 // header returns the unencoded header of column i.
 func (c *composer) header(i int) string {
@@ -307,7 +216,7 @@ func (c *composer) tableCell(v Cell, letters int) (string, error) {
 	case !strings.HasPrefix(text, "[["):
 		return breakable(text, letters), nil
 	case linked:
-		if soft, hard := soften(words, letters); !hard {
+		if soft, hard := wrap.Soften(words, letters); !hard {
 			return target + "|" + soft, nil
 		}
 		return BreakWords + " | " + text, nil
@@ -317,7 +226,7 @@ func (c *composer) tableCell(v Cell, letters int) (string, error) {
 
 // breakable returns the content of a cell whose words may be broken, with the cell's attribute if it needs one.
 func breakable(escaped string, letters int) string {
-	text, hard := soften(escaped, letters)
+	text, hard := wrap.Soften(escaped, letters)
 	if hard {
 		return BreakWords + " | " + text
 	}

@@ -137,24 +137,6 @@ func TestWordsOfTables(t *testing.T) {
 	}
 }
 
-// Words in a table that would be too wide are broken between syllables, and numbers are not broken.
-func TestPieces(t *testing.T) {
-	for _, tt := range []struct {
-		word    string
-		letters int
-		want    string
-		soft    bool
-	}{
-		{"Sterbedatum", 10, "Sterbe-datum", true}, {"Geburtsdatum", 8, "Geburts-datum", true}, {"population", 8, "popula-tion", true},
-		{"équatoriale", 10, "équato-riale", true}, {"население", 8, "насе-ление", true}, {"short", 8, "short", true},
-		{"X1234567890", 8, "X1234-567890", false}, {"المملكةالمتحدة", 8, "المملكةالمتحدة", true},
-	} {
-		if parts, soft := pieces(tt.word, tt.letters); strings.Join(parts, "-") != tt.want || soft != tt.soft {
-			t.Errorf("%s: %q, %v", tt.word, parts, soft)
-		}
-	}
-}
-
 // A column that has values only in rows that are not shown is explained.
 func TestEmptyHere(t *testing.T) {
 	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Headers: []string{"a", "year"}, Total: 40,

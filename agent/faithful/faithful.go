@@ -275,8 +275,7 @@ func (c *Checker) sentence(s string) []Fault {
 	}
 	for i, t := range toks {
 		switch {
-		case covered[i] || t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded) || keywords[t.text] ||
-			i > 0 && toks[i-1].figure && compass[t.text]:
+		case covered[i] || c.claimless(toks, i):
 		case anyID.MatchString(t.text):
 			for _, id := range anyID.FindAllString(t.text, -1) {
 				if !c.ids[id] {
@@ -295,6 +294,13 @@ func (c *Checker) sentence(s string) []Fault {
 		}
 	}
 	return out
+}
+
+// claimless reports whether the token at i is a figure, which is checked separately, or claims nothing by itself.
+func (c *Checker) claimless(toks []token, i int) bool {
+	t := toks[i]
+	return t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded) || keywords[t.text] ||
+		i > 0 && toks[i-1].figure && compass[t.text]
 }
 
 // supported reports whether a word is known, a plain word, or part of a name.
@@ -365,7 +371,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 	names := map[string]*rowName{}
 	head := -1 // the first column that has names
 	for col := range t.Vars {
-		distinct, texts := map[string]bool{}, map[string]bool{}
+		distinct := map[string]bool{}
 		var column []*value
 		type key struct {
 			number float64
@@ -378,9 +384,6 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				continue
 			}
 			term := row[col]
-			if term.Datatype == "" || term.Datatype == rdf.XSDString || term.Lang != "" || term.Datatype == rdf.XSDInteger {
-				texts[term.Value] = true
-			}
 			if term.IsIRI() {
 				distinct[term.Value] = true
 				c.scheme(term.Value)
@@ -417,9 +420,6 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 		}
 		if len(distinct) > 0 {
 			c.free[float64(len(distinct))] = true
-		}
-		if n := len(texts); n > 1 && n < c.rows {
-			c.free[float64(n)] = true
 		}
 		c.edges(column)
 	}

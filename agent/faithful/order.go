@@ -330,15 +330,8 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 		position[i] = float64(i)
 	}
 	for _, col := range c.columns {
-		switch {
-		case (d == most || d == leading) && !col.dates:
-			add(col.values, -1)
-		case d == least && !col.dates:
-			add(col.values, 1)
-		case d == oldest && col.dates, d == youngest && (!dated || col.ages), d == first:
-			add(col.values, 1)
-		case d == youngest && col.dates, d == oldest && (!dated || col.ages), d == last:
-			add(col.values, -1)
+		if sign := col.sign(d, dated); sign != 0 {
+			add(col.values, sign)
 		}
 	}
 	switch {
@@ -352,6 +345,18 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 		out = append(out, nil) // nothing can be compared
 	}
 	return out
+}
+
+// sign returns 1 if a superlative refers to a column's smallest value, -1 if to its largest, and 0 if to neither. dated
+// reports whether any column has dates.
+func (col column) sign(d degree, dated bool) float64 {
+	switch {
+	case (d == most || d == leading) && !col.dates, d == youngest && col.dates, d == oldest && (!dated || col.ages), d == last:
+		return -1
+	case d == least && !col.dates, d == oldest && col.dates, d == youngest && (!dated || col.ages), d == first:
+		return 1
+	}
+	return 0
 }
 
 // at reports whether one of a name's rows has the given rank in an order. It returns true if there is no order.

@@ -8,21 +8,28 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// readSome counts, for each column, the rows that have a value there and, for items, the rows that have a label there.
+// readSome counts, for each column, the distinct values there, the rows that have one and, for items, the rows that have
+// a label there.
 func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
-		bound, labeled, items := 0, 0, 0
+		bound, labeled, items, distinct := 0, 0, 0, map[string]bool{}
 		for _, row := range t.Rows {
 			if col >= len(row) || !row[col].Bound() {
 				continue
 			}
 			bound++
+			if t := row[col]; t.Datatype == "" || t.Datatype == rdf.XSDString || t.Datatype == rdf.XSDInteger {
+				distinct[t.Value] = true
+			}
 			if id := rdf.EntityID(row[col].Value); row[col].IsIRI() && id != "" {
 				items++
 				if label := labels[id]; label != "" && label != id {
 					labeled++
 				}
 			}
+		}
+		if n := len(distinct); n > 1 && n < len(t.Rows) {
+			c.free[float64(n)] = true
 		}
 		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound} {
 			if n > 0 && n < len(t.Rows) {

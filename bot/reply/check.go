@@ -43,12 +43,13 @@ func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 	return faults
 }
 
-// OtherLanguage reports whether a text is certainly not in the given language. Without the given names, which may be in
-// any language, the text must be long enough and the detected language certain, and it must be one that replies can be
-// in. A text with a letter that only the given language has is in that language.
-func OtherLanguage(s, language string, names []string) bool {
+// OtherLanguage reports whether a reply's text is certainly not in the given language. Without the names in its rows,
+// which may be in any language, the text must be long enough and the detected language certain, and it must be one that
+// replies can be in. A text with a letter that only the given language has is in that language.
+func OtherLanguage(r forum.Reply, language string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
-	for _, name := range names {
+	s := r.Short + r.Asks
+	for _, name := range namesIn(r) {
 		if name != "" {
 			s = strings.ReplaceAll(s, name, " ")
 		}
@@ -63,3 +64,15 @@ func OtherLanguage(s, language string, names []string) bool {
 
 // letters contains letters that, among the languages of replies, only the given language has.
 var letters = map[string]string{"de": "ß", "es": "ñ¿¡", "pl": "ąęłśźżćń", "pt": "ãõ", "fr": "œ"}
+
+// namesIn returns the labels and texts in a reply's rows, longest first.
+func namesIn(r forum.Reply) []string {
+	var out []string
+	for _, row := range r.Rows {
+		for _, c := range row {
+			out = append(out, c.Label, c.Text)
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out
+}

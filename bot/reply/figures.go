@@ -136,11 +136,8 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	}()
 	asked := askedWords(question)
 	theirVars := variables(queries)
-	allForeign := len(vars) > 1 && !slices.ContainsFunc(vars, func(v string) bool {
-		return utf8.RuneCountInString(v) < minWord || !foreign(strings.TrimSuffix(v, "Label"), r.Language)
-	})
 	for _, relaxed := range []bool{false, true} { // after a match, names are preferred to English labels
-		found := allForeign
+		found := allForeign(vars, r.Language)
 		for i, v := range vars {
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
@@ -155,8 +152,7 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 				continue
 			}
 			header := words(spelled, r.Language)
-			longer := r.Language == "de" && strings.HasPrefix(fold(headers[i]), fold(header)) // Geburtsdatum for ?geburt
-			if fold(header) != fold(headers[i]) && !longer && !slices.Contains(headers, header) {
+			if !sameHeader(headers[i], header, r.Language) && !slices.Contains(headers, header) {
 				headers[i] = header
 			}
 		}
@@ -246,6 +242,20 @@ func word(name, language string) bool {
 	return !slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
 		w = strings.ToLower(w)
 		return shortened[w] || language != "en" && english[w]
+	})
+}
+
+// sameHeader reports whether a header is a name, except for capitals and accents, or in German a compound that starts
+// with it: Geburtsdatum for ?geburt.
+func sameHeader(header, name, language string) bool {
+	header, name = fold(header), fold(name)
+	return header == name || language == "de" && strings.HasPrefix(header, name)
+}
+
+// allForeign reports whether several variables all have names that are not English.
+func allForeign(vars []string, language string) bool {
+	return len(vars) > 1 && !slices.ContainsFunc(vars, func(v string) bool {
+		return utf8.RuneCountInString(v) < minWord || !foreign(strings.TrimSuffix(v, "Label"), language)
 	})
 }
 

@@ -188,12 +188,13 @@ func TestExactYears(t *testing.T) {
 // Foreign names in a Polish sentence do not make it Spanish.
 func TestOtherLanguage(t *testing.T) {
 	const polish = "Ponad milion maja dwa elementy: Carolina Panthers (3 087 165) i Los Angeles Kings (1 169 600). Obie to druzyny."
-	names := []string{"Carolina Panthers", "Los Angeles Kings"}
-	if OtherLanguage(polish, "pl", names) || OtherLanguage(strings.Replace(polish, "maja", "mają", 1), "pl", nil) {
+	said := func(s string) forum.Reply { return forum.Reply{Short: s} }
+	named := forum.Reply{Short: polish, Rows: [][]forum.Cell{{{Label: "Carolina Panthers"}}, {{Label: "Los Angeles Kings"}}}}
+	if OtherLanguage(named, "pl") || OtherLanguage(said(strings.Replace(polish, "maja", "mają", 1)), "pl") {
 		t.Error("Polish is another language")
 	}
 	const german = "Die Abfrage liefert alle Berge, die höher als achttausend Meter sind, mit ihrer Höhe und dem Land, in dem sie liegen."
-	if !OtherLanguage(german, "en", nil) || OtherLanguage(german, "de", nil) {
+	if !OtherLanguage(said(german), "en") || OtherLanguage(said(german), "de") {
 		t.Error("German is not another language than English")
 	}
 }

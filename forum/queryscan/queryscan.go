@@ -1,12 +1,12 @@
-package forum
+// Package queryscan implements just enough of SPARQL to find the end of a query in wikitext: strings, comments, IRIs and
+// braces.
+package queryscan
 
 import "strings"
 
-// This file implements just enough of SPARQL to find the end of a query in wikitext: strings, comments, IRIs, braces.
-
-// skipToken skips a string, an IRI or a comment that starts at i in s, so that braces in it are ignored. For a
+// SkipToken skips a string, an IRI or a comment that starts at i in s, so that braces in it are ignored. For a
 // quotation mark or "<" that does not start a token, it skips one byte.
-func skipToken(s string, i int) int {
+func SkipToken(s string, i int) int {
 	switch c := s[i]; c {
 	case '#':
 		if k := strings.IndexByte(s[i:], '\n'); k >= 0 {
@@ -42,7 +42,7 @@ func skipToken(s string, i int) int {
 	return i + 1
 }
 
-func balanced(q string) bool {
+func Balanced(q string) bool {
 	depth := 0
 	for i := 0; i < len(q); {
 		switch q[i] {
@@ -55,7 +55,7 @@ func balanced(q string) bool {
 			}
 			i++
 		case '"', '\'', '<', '#':
-			i = skipToken(q, i)
+			i = SkipToken(q, i)
 		default:
 			i++
 		}
@@ -65,45 +65,46 @@ func balanced(q string) bool {
 
 var queryForms = []string{"select", "ask", "construct", "describe"}
 
-// wordAt reports whether the word w, which must be lowercase, is at i in s, ignoring case.
-func wordAt(s string, i int, w string) bool {
+// WordAt reports whether the word w, which must be lowercase, is at i in s, ignoring case.
+func WordAt(s string, i int, w string) bool {
 	j := i + len(w)
 	if j > len(s) || !strings.EqualFold(s[i:j], w) {
 		return false
 	}
-	return (i == 0 || !isWord(s[i-1])) && (j == len(s) || !isWord(s[j]))
+	return (i == 0 || !IsWord(s[i-1])) && (j == len(s) || !IsWord(s[j]))
 }
 
-func isWord(c byte) bool {
+// IsWord reports whether a byte may be part of a word.
+func IsWord(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
 }
 
-// formAt returns the offset after the first query form keyword at or after i that is outside comments, strings and
+// FormAt returns the offset after the first query form keyword at or after i that is outside comments, strings and
 // IRIs, or -1 if there is none.
-func formAt(s string, i int) int {
+func FormAt(s string, i int) int {
 	for i < len(s) {
-		if n := formLength(s, i); n > 0 && (i == 0 || !strings.ContainsRune("?:$", rune(s[i-1]))) {
+		if n := FormLength(s, i); n > 0 && (i == 0 || !strings.ContainsRune("?:$", rune(s[i-1]))) {
 			return i + n
 		}
-		i = skipToken(s, i)
+		i = SkipToken(s, i)
 	}
 	return -1
 }
 
-// formLength returns the length of the query form keyword at i in s, or 0 if there is none.
-func formLength(s string, i int) int {
+// FormLength returns the length of the query form keyword at i in s, or 0 if there is none.
+func FormLength(s string, i int) int {
 	for _, w := range queryForms {
-		if wordAt(s, i, w) {
+		if WordAt(s, i, w) {
 			return len(w)
 		}
 	}
 	return 0
 }
 
-// looksLikeQuery reports whether a string looks like a SPARQL query, that is, has a query form followed by a pattern in
+// LooksLikeQuery reports whether a string looks like a SPARQL query, that is, has a query form followed by a pattern in
 // braces that contains a variable or a prefixed name.
-func looksLikeQuery(s string) bool {
-	i := formAt(s, 0)
+func LooksLikeQuery(s string) bool {
+	i := FormAt(s, 0)
 	if i < 0 {
 		return false
 	}
@@ -111,14 +112,14 @@ func looksLikeQuery(s string) bool {
 	return k >= 0 && strings.ContainsAny(s, "?$:")
 }
 
-// startsQuery reports whether a string starts with a comment, a prologue or a query form, like a query.
-func startsQuery(s string) bool {
-	return strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") || formLength(s, 0) > 0
+// StartsQuery reports whether a string starts with a comment, a prologue or a query form, like a query.
+func StartsQuery(s string) bool {
+	return strings.HasPrefix(s, "#") || WordAt(s, 0, "prefix") || WordAt(s, 0, "base") || FormLength(s, 0) > 0
 }
 
-// queryEnd returns the offset after the query that starts at i: after its outermost closing brace and the solution
+// End returns the offset after the query that starts at i: after its outermost closing brace and the solution
 // modifier lines that follow it.
-func queryEnd(s string, i int) (int, bool) {
+func End(s string, i int) (int, bool) {
 	depth, seen := 0, false
 	for i < len(s) {
 		switch s[i] {
@@ -140,7 +141,7 @@ func queryEnd(s string, i int) (int, bool) {
 				return modifiersEnd(s, i), true
 			}
 		case '"', '\'', '<', '#':
-			i = skipToken(s, i)
+			i = SkipToken(s, i)
 		default:
 			i++
 		}
@@ -173,12 +174,12 @@ func modifiersEnd(s string, i int) int {
 	for {
 		j := i
 		// list characters, if the query is in a reply
-		for j < len(s) && (isBlank(s[j]) || j > 0 && (s[j-1] == '\n' || s[j-1] == ':') && s[j] == ':') {
+		for j < len(s) && (Blank(s[j]) || j > 0 && (s[j-1] == '\n' || s[j-1] == ':') && s[j] == ':') {
 			j++
 		}
 		found := false
 		for _, w := range modifiers {
-			if found = wordAt(s, j, w); found {
+			if found = WordAt(s, j, w); found {
 				break
 			}
 		}
@@ -189,8 +190,8 @@ func modifiersEnd(s string, i int) int {
 		if k < 0 {
 			return len(s)
 		}
-		if wordAt(s, j, "values") {
-			if e, ok := queryEnd(s, j+6); ok {
+		if WordAt(s, j, "values") {
+			if e, ok := End(s, j+6); ok {
 				i = e
 				continue
 			}
@@ -198,3 +199,6 @@ func modifiersEnd(s string, i int) int {
 		i = j + k
 	}
 }
+
+// Blank reports whether a byte is white space.
+func Blank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -1,0 +1,121 @@
+// Package wrap decides where words in a table may be broken, and estimates the width of strings.
+package wrap
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// IsBreak reports whether lines are broken at a character.
+func IsBreak(r rune) bool { return strings.ContainsRune(" -（\u200b", r) || wide(r) }
+
+// Pixels returns the approximate width of a string in a sans-serif font of 16 pixels.
+func Pixels(s string) float64 {
+	px := 0.0
+	for _, r := range s {
+		switch {
+		case unicode.IsMark(r):
+		case strings.ContainsRune("ijltfrI.,;:'’|!()[]-/ \u00a0\u202f", r):
+			px += 5
+		case strings.ContainsRune("mwMW@%", r):
+			px += 13
+		case unicode.IsUpper(r):
+			px += 11
+		case wide(r):
+			px += 16
+		default:
+			px += 8.9
+		}
+	}
+	return px
+}
+
+// wide reports whether a character is from a script without spaces, in which a line may be broken at any character.
+func wide(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
+// longWord matches a word, or letters and digits without a space between them.
+var longWord = regexp.MustCompile(`[\pL\pM\pN_]+`)
+
+// maxSoft is the maximum number of letters in a word that is split into syllables.
+const maxSoft = 30
+
+// Soften returns escaped text in which words with more than the given number of letters have soft hyphens between
+// syllables. If such a word is an identifier or no word at all, the text is returned unchanged, and hard is
+// true: the cell needs a style with which words may be broken anywhere.
+func Soften(escaped string, letters int) (text string, hard bool) {
+	if letters == 0 {
+		return escaped, false
+	}
+	text = longWord.ReplaceAllStringFunc(escaped, func(w string) string {
+		parts, soft := Pieces(w, letters)
+		hard = hard || !soft
+		return strings.Join(parts, "&shy;")
+	})
+	if hard {
+		return escaped, true
+	}
+	return text, false
+}
+
+// Pieces splits a word with more than the given number of letters into pieces of about the same length. soft reports
+// whether they are syllables, with a hyphen between them. Words in a script whose letters are joined are not split.
+func Pieces(word string, letters int) (parts []string, soft bool) {
+	runes := []rune(word)
+	if len(runes) <= letters || strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
+		return []string{word}, true
+	}
+	soft = len(runes) <= maxSoft && !strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
+	})
+	for len(runes) > letters {
+		at := len(runes) / ((len(runes) + letters - 1) / letters)
+		if soft {
+			at = syllable(runes, at, letters)
+		}
+		parts, runes = append(parts, string(runes[:at])), runes[at:]
+	}
+	return append(parts, string(runes)), soft
+}
+
+// minPiece is the minimum number of letters before a soft hyphen.
+const minPiece = 3
+
+// syllable returns the index nearest to at, and not above most, where a syllable begins: at a consonant that a vowel
+// follows. If there is none, it returns at.
+func syllable(word []rune, at, most int) int {
+	for d := range at {
+		for _, i := range []int{at + d, at - d} {
+			if i >= minPiece && i <= most && i+1 < len(word) && !vowel(word[i]) && vowel(word[i+1]) {
+				return i
+			}
+		}
+	}
+	return at
+}
+
+func vowel(r rune) bool {
+	return strings.ContainsRune("aeiouyàáâãäåèéêëìíîïòóôõöøùúûüýæœąęаеёиоуыэюяіїє", unicode.ToLower(r))
+}
+
+// breaks marks where a web address may be broken, since browsers do not break web addresses on their own.
+var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
+
+// Address marks the places where an address may be broken: after its punctuation, and in a run of letters and digits
+// after the first twelve of each fifteen.
+func Address(address string) string {
+	var b strings.Builder
+	copied, run := 0, 0
+	for i, r := range []byte(address) {
+		if r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' {
+			run = 0
+			continue
+		}
+		if run++; run == 15 {
+			b.WriteString(address[copied:i-2] + "<wbr>")
+			copied, run = i-2, 0
+		}
+	}
+	b.WriteString(address[copied:])
+	return breaks.Replace(b.String())
+}
