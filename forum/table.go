@@ -35,7 +35,7 @@ type shape struct {
 const minColumns = 2
 
 // wordLengths contains the lengths to which words are broken if a table would be too wide otherwise.
-var wordLengths = []int{0, 14, 12, 10, 8}
+var wordLengths = []int{0, 14, 12, 10, 8, 6}
 
 // shape returns the columns that fit on a phone: at least two and at most eight. Words are broken rather than columns
 // left out. The first column and those that the query sorts by are the last to be left out.

@@ -100,11 +100,30 @@ func figuresOf(t rdf.Term) []value {
 			{number: float64(at.Month()), year: year, rows: map[int]bool{}, bc: bc}}...)
 	}
 	v, err := strconv.ParseFloat(t.Value, 64)
+	if err != nil && t.Lang == "" && (t.Datatype == "" || t.Datatype == rdf.XSDString) {
+		return figuresIn(t.Value)
+	}
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return []value{{number: v, rows: map[int]bool{}}}
 }
+
+// maxListed is the maximum number of characters of a text in which figures are found.
+const maxListed = 2000
+
+// figuresIn returns the figures in a text, such as a list of codes that the query joined.
+func figuresIn(text string) []value {
+	var out []value
+	for _, w := range figureInText.FindAllString(text[:min(len(text), maxListed)], -1) {
+		if n, err := strconv.ParseFloat(w, 64); err == nil {
+			out = append(out, value{number: n, rows: map[int]bool{}})
+		}
+	}
+	return out
+}
+
+var figureInText = regexp.MustCompile(`\d+(\.\d+)?`)
 
 // longYear matches a BC date with more than four digits in its year.
 var longYear = regexp.MustCompile(`^-(\d{5,15})-\d\d-\d\d`)
