@@ -138,7 +138,8 @@ func (c *composer) emptyHere(rows int) []string {
 	return out
 }
 
-// aboutRows matches an answer that already says that items have several values or rows, in the languages of the messages.
+// aboutRows matches an answer that already says that items have several values or rows, in the languages of the
+// messages.
 var aboutRows = regexp.MustCompile(`(?i)\b(values|rows?|werten?|zeilen?|valeurs|lignes?|valores|filas?|valori|righe|linhas?|` +
 	`waarden|rijen|wartości|wiersz[ey]?|twice|several times|more than once|zweimal|mehrfach|mehrmals|deux fois|plusieurs fois|` +
 	`dos veces|varias veces|due volte|più volte|duas vezes|várias vezes|twee keer|meerdere keren|dwa razy|kilka razy)\b|` +

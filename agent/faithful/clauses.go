@@ -23,8 +23,8 @@ func clauses(sentence string) []string {
 	return append(out, strings.TrimSpace(sentence[start:]))
 }
 
-// check returns the faults in a sentence. If the sentence as a whole has faults, its clauses are checked as if they were
-// sentences, since a figure in one clause need not belong to a name in another.
+// check returns the faults in a sentence. If the sentence as a whole has faults, its clauses are checked as if they
+// were sentences, since a figure in one clause need not belong to a name in another.
 func (c *Checker) check(s string) []Fault {
 	whole := c.sentence(s)
 	parts := clauses(s)

@@ -151,8 +151,8 @@ func (c *Checker) Faults(text string) []Fault {
 	return out
 }
 
-// Keep returns the sentences that have no faults. Of a sentence with faults, it keeps the clauses before the first fault,
-// if semicolons separate them.
+// Keep returns the sentences that have no faults. Of a sentence with faults, it keeps the clauses before the first
+// fault, if semicolons separate them.
 func (c *Checker) Keep(text string) string {
 	var kept []string
 	for _, s := range c.Sentences(text) {

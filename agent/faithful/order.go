@@ -191,7 +191,8 @@ func (c *Checker) superlatives(toks []token, named []found) []superlative {
 			}
 			ranked := slices.ContainsFunc(toks[max(i-3, 0):i], func(t token) bool { return otherRank[t.folded] })
 			n := rank(toks, i)
-			if ranked && n == 1 && f.degree != leading || thanIs[next] || (f.degree == first || f.degree == last) && !isOne[next] {
+			if ranked && n == 1 && f.degree != leading || thanIs[next] ||
+				(f.degree == first || f.degree == last) && !isOne[next] {
 				break
 			}
 			out = append(out, superlative{f.degree, i, i + 1, n})
@@ -351,7 +352,8 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 // reports whether any column has dates.
 func (col column) sign(d degree, dated bool) float64 {
 	switch {
-	case (d == most || d == leading) && !col.dates, d == youngest && col.dates, d == oldest && (!dated || col.ages), d == last:
+	case (d == most || d == leading) && !col.dates, d == youngest && col.dates, d == oldest && (!dated || col.ages),
+		d == last:
 		return -1
 	case d == least && !col.dates, d == oldest && col.dates, d == youngest && (!dated || col.ages), d == first:
 		return 1

@@ -19,8 +19,13 @@ func (c *Checker) placed(toks []token, named []found, i int) bool {
 	}
 	return slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool {
 		place := int(n.value)
-		return place > 0 && float64(place) == n.value && slices.ContainsFunc(c.orders(leading, nil), func(order []ranked) bool {
-			return place <= len(order) && slices.ContainsFunc(named, func(f found) bool { return f.head && at(order, f.rows, place) })
+		if place < 1 || float64(place) != n.value {
+			return false
+		}
+		return slices.ContainsFunc(c.orders(leading, nil), func(order []ranked) bool {
+			return place <= len(order) && slices.ContainsFunc(named, func(f found) bool {
+				return f.head && at(order, f.rows, place)
+			})
 		})
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// readSome counts, for each column, the distinct values there, the rows that have one and, for items, the rows that have
-// a label there.
+// readSome counts, for each column, the distinct values there, the rows that have one and, for items, the rows that
+// have a label there.
 func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
 		bound, labeled, items, distinct := 0, 0, 0, map[string]bool{}
@@ -63,11 +63,12 @@ func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 
 // limits contains words before a limit: more than 47, über 47.
 var limits = wordMap(`than above over below under exceed exceeds least most als über unter mindestens höchstens plus moins dépasse dépassent
-	más menos mayor menor supera superan più meno oltre supera superano mais acima abaixo dan boven onder minstens niż powyżej
+	más menos mayor menor supera superan più meno oltre supera superano mais acima abaixo dan boven
+	onder minstens niż powyżej
 	poniżej ponad больше меньше более менее выше ниже свыше`)
 
-// beyond reports whether the token at i is the number of rows above or below a limit in the same sentence, without a name
-// from the result: five places have a latitude of more than 47.
+// beyond reports whether the token at i is the number of rows above or below a limit in the same sentence, without a
+// name from the result: five places have a latitude of more than 47.
 func (c *Checker) beyond(toks []token, named []found, i int) bool {
 	if len(named) > 0 || !slices.ContainsFunc(toks, func(t token) bool { return limits[t.folded] }) {
 		return false

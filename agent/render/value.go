@@ -64,7 +64,8 @@ const (
 )
 
 // dateText formats an xsd:dateTime according to its Wikibase precision. If the precision is 0, it is unknown, and the
-// full date is returned. BCE years follow XSD 1.1 if a date is known to the year: year 0 is 1 BCE. Anything else is returned unchanged.
+// full date is returned. BCE years follow XSD 1.1 if a date is known to the year: year 0 is 1 BCE. Anything else is
+// returned unchanged.
 func dateText(lexical string, precision int) string {
 	date, _, _ := strings.Cut(lexical, "T")
 	negative := strings.HasPrefix(date, "-")

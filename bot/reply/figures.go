@@ -146,7 +146,7 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 				theirs = theirs || inQuestion || strings.ContainsFunc(name, func(c rune) bool { return c > unicode.MaxASCII })
 			}
 			found = found || theirs
-			better := relaxed && utf8.RuneCountInString(name) >= minOwn && foreign(name, r.Language) && !foreign(headers[i], r.Language)
+			better := relaxed && ownWord(name, r.Language) && !foreign(headers[i], r.Language)
 			if !theirs && !better ||
 				headers[i] == t.Text("number") && (!inQuestion || counts[strings.ToLower(name)]) {
 				continue
@@ -292,11 +292,13 @@ var english = wordSet(`age area author award birth birthday book born building c
 	class coordinate coordinates count country creator date day death died director elevation end event father
 	film gender given height human husband image inception instance length link location mother mountain movie name
 	number occupation office party people person picture place population position property river school sex site sitelink
-	actor actress architect artist athlete candidate composer engineer holder king laureate mathematician member musician painter
+	actor actress architect artist athlete candidate composer engineer holder king laureate
+	mathematician member musician painter
 	philosopher physicist player poet politician president queen scientist singer winner
 	by end has of parent shares taxon time to with
 	above address area assets award basin blog broadcaster cast cost currency demolished demonym depth developer
-	discharge discoverer discovered discovery dissolved distributor duration educated email employees employer founded founder
+	discharge discoverer discovered discovery dissolved distributor duration educated email employees
+	employer founded founder
 	genre government inception instrument inventor language league manufacturer manner mass mouth movement native nickname
 	nominated notable official operator owned owner participant performer phone platform producer profit publisher ranking
 	rating received religion replaced residence revenue rooms screenwriter season sector series sibling source speed spoken

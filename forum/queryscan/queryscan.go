@@ -1,5 +1,5 @@
-// Package queryscan implements just enough of SPARQL to find the end of a query in wikitext: strings, comments, IRIs and
-// braces.
+// Package queryscan implements just enough of SPARQL to find the end of a query in wikitext: strings, comments, IRIs
+// and braces.
 package queryscan
 
 import "strings"
