@@ -176,8 +176,7 @@ func (c *Checker) Sentences(text string) []string {
 		if !wide && (!strings.ContainsRune(".!?؟", r) || i+1 < len(runes) && runes[i+1] != ' ') {
 			continue
 		}
-		if r == '.' && abbreviated(runes[start:i]) && i+1 < len(runes) && !endsInEra(runes[start:i], runes[i+1:]) && !c.endsInName(runes[start:i], runes[i+1:]) &&
-			!c.endsInNumber(runes[start:i], runes[i+1:]) {
+		if r == '.' && i+1 < len(runes) && c.within(runes[start:i], runes[i+1:]) {
 			continue
 		}
 		out = append(out, strings.TrimSpace(string(runes[start:i+1])))
@@ -187,6 +186,13 @@ func (c *Checker) Sentences(text string) []string {
 		out = append(out, rest)
 	}
 	return out
+}
+
+// within reports whether a period between before and after belongs to an abbreviation or an ordinal and does not also
+// end a sentence.
+func (c *Checker) within(before, after []rune) bool {
+	return abbreviated(before) && !endsInEra(before, after) && !c.endsInName(before, after) &&
+		!c.endsInNumber(before, after)
 }
 
 // endsInNumber reports whether a period ends a sentence although a short number is before it, because a word with a
@@ -321,7 +327,8 @@ var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi
 var compass = wordMap(`N S E W O NB ZB OL WL NL SL ª º`)
 
 // keywords are query keywords, which texts in all languages write in capitals.
-var keywords = wordMap(`RDF XSD ISO IRI URI URL UTF ID IDs QID QIDs WDQS ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP GROUP_CONCAT HAVING LANG LIMIT MAX
+var keywords = wordMap(`RDF XSD ISO IRI URI URL UTF ID IDs QID QIDs WDQS ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP
+	GROUP_CONCAT HAVING LANG LIMIT MAX
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)
 
 // part reports whether a word, give or take a final letter, is part of a name in the rows: Asia in Central Asian.
@@ -456,7 +463,8 @@ const minShort = 4
 // written returns the ways in which a name may be written: Diana for Diana, Princess of Wales. For a URL, these include
 // the form with www.
 func written(name string, t rdf.Term) []string {
-	if short, _, ok := strings.Cut(name, ", "); ok && utf8.RuneCountInString(short) >= minShort && !strings.Contains(short, "://") {
+	short, _, cut := strings.Cut(name, ", ")
+	if cut && utf8.RuneCountInString(short) >= minShort && !strings.Contains(short, "://") {
 		return []string{name, short}
 	}
 	if long := "www." + name; t.IsIRI() && strings.Contains(t.Value, "://"+long) {
