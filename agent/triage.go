@@ -27,7 +27,7 @@ var triageTexts = sync.OnceValue(func() *render.Texts {
 })
 
 const (
-	triagePosts  = 20   // number of the latest posts in a thread that are shown
+	triagePosts  = 20   // number of most recent posts in a thread to show
 	triageLength = 6000 // maximum number of characters shown of a post
 )
 

@@ -44,7 +44,7 @@ func (c *clock) now() time.Time {
 	return c.t
 }
 
-// run makes the clock advance with the current time, which is that of a synctest bubble.
+// run keeps the clock in step with time.Now, which returns fake time in a synctest bubble.
 func (c *clock) run() { c.began = time.Now() }
 
 func (c *clock) pass(d time.Duration) {

@@ -64,7 +64,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	return b.picked(p, begins), nil
 }
 
-// noMore returns the reason that a comment addressed to us gets no further answer in its thread, or "" if it may be
+// noMore returns the reason that a comment addressed to us gets no further reply in its thread, or "" if it may be
 // answered.
 func (b *Bot) noMore(ctx context.Context, p place) (string, error) {
 	if _, bare := phrase.Refuses(p.comment.Text); bare && len(p.comment.Queries) == 0 {

@@ -298,6 +298,11 @@ func (c *composer) plain(v Cell) string {
 		}
 	case "unknown":
 		return c.t.Text("unknown")
+	case "boolean":
+		if v.Text == "true" {
+			return c.t.Text("cell_yes")
+		}
+		return c.t.Text("cell_no")
 	case "rank":
 		return c.t.Text("rank_" + v.Text)
 	case "file":

@@ -24,6 +24,7 @@ func TestValues(t *testing.T) {
 		{"en", Cell{Text: "de:Picard: A B", Kind: "article"}, "[[:de:Picard: A B|de:Picard: A B]]"},
 		{"en", Cell{Text: "de:Benutzer:A", Kind: "article"}, "de:Benutzer:A"},
 		{"en", Cell{Text: "de:A|B", Kind: "article"}, "de:A&#124;B"},
+		{"nl", Cell{Text: "true", Kind: "boolean"}, "ja"}, {"zh", Cell{Text: "false", Kind: "boolean"}, "否"},
 		{"en", Cell{Text: "a.org/b_c", Kind: "address"}, "a<wbr>.org/<wbr>b_<wbr>c"},
 		{"en", Cell{Text: "stellantisnorthamerica.com", Kind: "address"}, "stellantisno<wbr>rthamerica<wbr>.com"},
 		{"en", Cell{Text: "abcdefghijklmn", Kind: "address"}, "abcdefghijklmn"},

@@ -748,3 +748,16 @@ func TestFiguresInText(t *testing.T) {
 		}
 	}
 }
+
+// The rows with a value that is false or zero may be counted.
+func TestZeros(t *testing.T) {
+	yes, no := rdf.Typed("true", rdf.XSDBoolean), rdf.Typed("false", rdf.XSDBoolean)
+	e := Evidence{Language: "nl", Question: "Welke landen hebben een vlag, en hoeveel talen?", Query: "SELECT ?land ?vlag ?talen { }",
+		Table: &kg.Table{Vars: []string{"land", "vlag", "talen"}, Rows: [][]rdf.Term{{item("Q1"), yes, integer("0")}, {item("Q2"), no, integer("0")},
+			{item("Q3"), no, integer("7")}, {item("Q4"), no, integer("1")}, {item("Q5"), no, integer("3")}}}}
+	for text, ok := range map[string]bool{"Vier landen hebben geen vlag.": true, "Twee landen hebben geen talen.": true, "Drie landen hebben geen vlag.": false} {
+		if got := New(e).Faults(text); (len(got) == 0) != ok {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}

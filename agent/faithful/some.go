@@ -3,6 +3,7 @@ package faithful
 import (
 	"regexp"
 	"slices"
+	"strconv"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -12,12 +13,18 @@ import (
 // have a label there.
 func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
-		bound, labeled, items, distinct := 0, 0, 0, map[string]bool{}
+		bound, labeled, items, yes, not, distinct := 0, 0, 0, 0, 0, map[string]bool{}
 		for _, row := range t.Rows {
 			if col >= len(row) || !row[col].Bound() {
 				continue
 			}
 			bound++
+			switch zero, err := strconv.ParseFloat(row[col].Value, 64); {
+			case row[col].Value == "true" && row[col].Datatype == rdf.XSDBoolean:
+				yes++
+			case row[col].Value == "false" && row[col].Datatype == rdf.XSDBoolean, err == nil && zero == 0:
+				not++
+			}
 			if t := row[col]; t.Datatype == "" || t.Datatype == rdf.XSDString || t.Datatype == rdf.XSDInteger {
 				distinct[t.Value] = true
 			}
@@ -31,7 +38,7 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 		if n := len(distinct); n > 1 && n < len(t.Rows) {
 			c.free[float64(n)] = true
 		}
-		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound} {
+		for _, n := range []int{bound, labeled, items - labeled, len(t.Rows) - bound, yes, not} {
 			if n > 0 && n < len(t.Rows) {
 				c.some[float64(n)] = true
 			}

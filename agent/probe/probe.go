@@ -4,6 +4,7 @@ package probe
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -185,12 +186,25 @@ func key(row []rdf.Term, cols []int) string {
 	var b strings.Builder
 	for _, j := range cols {
 		if j < len(row) {
-			b.WriteString(row[j].String())
+			b.WriteString(unordered(row[j]))
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
+
+// unordered returns a term as a string. The parts of a text that may come from GROUP_CONCAT are sorted, since their order
+// is not defined.
+func unordered(t rdf.Term) string {
+	if !t.IsLiteral() || t.Lang != "" || t.Datatype != "" && t.Datatype != rdf.XSDString {
+		return t.String()
+	}
+	parts := separator.Split(t.Value, -1)
+	slices.Sort(parts)
+	return strings.Join(parts, "\x00")
+}
+
+var separator = regexp.MustCompile(`\s*[,;|،、，/]\s*|\n`)
 
 func set(rows [][]rdf.Term, cols []int) map[string]bool {
 	out := make(map[string]bool, len(rows))

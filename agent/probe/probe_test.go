@@ -162,3 +162,15 @@ func TestColumns(t *testing.T) {
 		t.Errorf("%+v", shown)
 	}
 }
+
+// The order in GROUP_CONCAT is not defined, so it does not make rows differ.
+func TestOrderInText(t *testing.T) {
+	a, b := []rdf.Term{rdf.String("UTC−08:00, Pacific Time Zone")}, []rdf.Term{rdf.String("Pacific Time Zone, UTC−08:00")}
+	if key(a, []int{0}) != key(b, []int{0}) {
+		t.Error("the order of the parts makes a difference")
+	}
+	c := []rdf.Term{rdf.String("Pacific Time Zone, UTC−07:00")}
+	if key(a, []int{0}) == key(c, []int{0}) || key(a, []int{0}) == key([]rdf.Term{rdf.IRI("UTC−08:00, Pacific Time Zone")}, []int{0}) {
+		t.Error("different rows are equal")
+	}
+}

@@ -21,8 +21,8 @@ type Variant struct {
 
 // Try returns the runner for the nth of several independent tries, counted from 0, and a description of how it differs
 // from the run. The first try uses r itself. The tries share limits, graphs, caches and the log, but not their
-// conversations. The next tries use r.Variants in turn. Once these are used up, a try has a different seed, a
-// temperature of at least 0.7, and its tools in a different order.
+// conversations. The next tries use r.Variants in turn. Once these are used up, each further try uses a different seed,
+// a temperature of at least 0.7, and a different order of tools.
 func (r *Runner) Try(n int) (*Runner, string) {
 	if n == 0 {
 		return r, ""

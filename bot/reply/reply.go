@@ -393,6 +393,10 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 		if len(strings.TrimPrefix(day, "-")) == len("2006-01-02") && (len(t.Value) == len(day) || strings.HasSuffix(t.Value, "T00:00:00Z")) {
 			return forum.Cell{Text: day, Kind: "day"}
 		}
+	case rdf.XSDBoolean:
+		if t.Value == "true" || t.Value == "false" {
+			return forum.Cell{Text: t.Value, Kind: "boolean"}
+		}
 	case rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble, rdf.XSDFloat:
 		return forum.Cell{Text: shortNumber(t.Value, keptDigits, calculated(t.Value)), Kind: "number"}
 	}

@@ -35,7 +35,7 @@ type Config struct {
 	UntilF1 float64
 	UntilBy string // name of the metric
 
-	Jobs  int // number of items asked at once; default 1
+	Jobs  int // number of questions asked at the same time; default 1
 	Tries int // attempts at an item or gold query if services fail; default 3
 	// total time limit for all attempts at an item; if 0, the time that Limits allows for Tries attempts
 	ItemTime time.Duration

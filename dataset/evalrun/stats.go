@@ -93,10 +93,10 @@ func MDE(n int, discordant func(d float64) float64) float64 {
 	return high
 }
 
-// Planned returns the fraction of items on which a system with the given exact match disagrees with a better system. It
-// is used when only the exact matches are known, and assumes that correct answers correlate with φ = 0.6. The SPINACH
-// paper (appendix C.2, after Card et al. 2020) reports 9.0 points for its 155 items without stating the assumed
-// agreement; this correlation yields that figure.
+// Planned returns the fraction of items on which a system with the given exact-match score is assumed to disagree with
+// a better one. It is used when only the exact matches are known, and assumes that correct answers correlate with φ =
+// 0.6. The SPINACH paper (appendix C.2, after Card et al. 2020) reports 9.0 points for its 155 items without stating
+// the assumed agreement; this correlation yields that figure.
 func Planned(em float64) func(d float64) float64 {
 	const phi = 0.6
 	return func(d float64) float64 {

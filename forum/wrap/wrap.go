@@ -3,6 +3,7 @@ package wrap
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -86,13 +87,20 @@ const minPiece = 3
 func syllable(word []rune, at, most int) int {
 	for d := range at {
 		for _, i := range []int{at + d, at - d} {
-			if i >= minPiece && i <= most && i+1 < len(word) && !vowel(word[i]) && vowel(word[i+1]) {
-				return i
+			if i < minPiece || i > most || i+1 >= len(word) || vowel(word[i]) || !vowel(word[i+1]) {
+				continue
 			}
+			if i > minPiece && slices.Contains(onsets, strings.ToLower(string(word[i-1:i+1]))) {
+				return i - 1
+			}
+			return i
 		}
 	}
 	return at
 }
+
+// onsets contains pairs of consonants that start a syllable together.
+var onsets = strings.Fields("bl br ch cl cr dr fl fr gl gr kl kn kr ph pl pr qu sh sl st th tr wr")
 
 func vowel(r rune) bool {
 	return strings.ContainsRune("aeiouyàáâãäåèéêëìíîïòóôõöøùúûüýæœąęаеёиоуыэюяіїє", unicode.ToLower(r))

@@ -19,7 +19,7 @@ import (
 
 const operatorToken = "a-token-of-the-operator-0123456789"
 
-// bureau consists of a sandbox, a ledger with pending replies, and a server with the desk.
+// bureau contains a sandbox, a ledger of pending replies, and a server for the desk.
 type bureau struct {
 	t     *testing.T
 	bin   string

@@ -29,7 +29,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// vault plants a secret everywhere that can contain one, and then searches for all of the secrets.
+// vault plants a secret in every place that can contain one, and then searches for all of them.
 type vault struct {
 	t       *testing.T
 	bin     string

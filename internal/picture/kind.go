@@ -36,9 +36,9 @@ func webp(b []byte) (w, h int, ok bool) {
 		return 0, 0, false
 	}
 	switch string(b[12:16]) {
-	case "VP8X": // width and height minus one, in 24 bits each
+	case "VP8X": // width-1 and height-1, 24 bits each
 		return 1 + int(b[24]) + int(b[25])<<8 + int(b[26])<<16, 1 + int(b[27]) + int(b[28])<<8 + int(b[29])<<16, true
-	case "VP8L": // a signature, then width and height minus one, in 14 bits each
+	case "VP8L": // a signature, then width-1 and height-1, 14 bits each
 		bits := binary.LittleEndian.Uint32(b[21:])
 		return 1 + int(bits&0x3fff), 1 + int(bits>>14&0x3fff), b[20] == 0x2f
 	case "VP8 ": // a start code, then width and height, in 14 bits each; the two bits above are a scale

@@ -178,7 +178,7 @@ func checkOld(t *testing.T, s *Store, version int) {
 	}
 }
 
-// sharedLike lists the file schema that corresponds to each PostgreSQL schema, starting with the first.
+// sharedLike lists, for each PostgreSQL schema version in order, the file schema version that corresponds to it.
 var sharedLike = []int{6, 7, 8}
 
 // TestEverySharedSchema updates a PostgreSQL database from each earlier schema, after filling it with the data of the

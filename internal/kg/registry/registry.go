@@ -26,7 +26,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entry describes one graph. Its Description does not contain what was measured; see [Recall].
+// Entry describes one graph. Its Description does not include measured values; see [Recall].
 type Entry struct {
 	kg.Description
 	Address     string            // address of the query service; Description.Endpoint is the same without secrets

@@ -178,7 +178,7 @@ func (w *Wiki) commit(rev *Revision) error {
 	rev.ID = int64(len(w.all)) + 1
 	rev.Time = w.cfg.Now().UTC().Truncate(time.Second)
 	if n := len(w.all); n > 0 && rev.Time.Before(w.all[n-1].Time) {
-		rev.Time = w.all[n-1].Time // setting the clock back must not reverse the history
+		rev.Time = w.all[n-1].Time // setting the clock back must not put the history out of order
 	}
 	if err := w.write(rev); err != nil {
 		return err

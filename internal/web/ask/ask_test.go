@@ -379,7 +379,8 @@ func connections(t testing.TB, n, beats int, limit time.Duration) (signs int64) 
 	return sum.Load()
 }
 
-// beats follows a question to its end over a separate connection, and passes the number of heartbeats so far to tell.
+// beats follows a question over a separate connection until it is answered, and calls tell with the number of
+// heartbeats so far.
 func (s *site) beats(ctx context.Context, id string, tell func(seen int)) (seen, ends int, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", s.Listener.Addr().String())
 	if err != nil {
