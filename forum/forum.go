@@ -151,9 +151,8 @@ type Cell struct {
 	Alike bool   `json:",omitempty"` // another entity in the column has the same label, so the ID is shown, too
 	Text  string // of any other value
 	// how Text is shown: number, day, year, place (latitude and longitude, separated by a space), file (on Commons),
-	// article (in a Wikipedia, de:Titel), boolean (true or false), address (which may be broken), rank (normal, preferred or
-	// deprecated),
-	// unknown (a value exists but is not known), or "" for unchanged
+	// article (in a Wikipedia, de:Titel), boolean (true or false), address (which may be broken), rank (normal, preferred
+	// or deprecated), unknown (a value exists but is not known), or "" for unchanged
 	Kind string
 	Unit string // for a number, its unit: "km"
 	Year string // for a number, the year for which it is valid

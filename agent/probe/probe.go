@@ -193,8 +193,8 @@ func key(row []rdf.Term, cols []int) string {
 	return b.String()
 }
 
-// unordered returns a term as a string. The parts of a text that may come from GROUP_CONCAT are sorted, since their order
-// is not defined.
+// unordered returns a term as a string. The parts of a text that may come from GROUP_CONCAT are sorted, since their
+// order is not defined.
 func unordered(t rdf.Term) string {
 	if !t.IsLiteral() || t.Lang != "" || t.Datatype != "" && t.Datatype != rdf.XSDString {
 		return t.String()
