@@ -128,6 +128,7 @@ func (c *composer) measure(i int, width func(text string, breakable bool) float6
 	for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
 		if i < len(row) {
 			text := c.plain(row[i])
+			text = text[:min(len(text), 4*maxCell)] // the rest is not shown
 			if row[i].Kind == "address" {
 				text = strings.ReplaceAll(wrap.Address(text), "<wbr>", "\u200b")
 			}
