@@ -198,3 +198,13 @@ func TestOtherLanguage(t *testing.T) {
 		t.Error("German is not another language than English")
 	}
 }
+
+// In German, a compound is not shortened to the variable's name, so that two dates have headers of the same kind.
+func TestCompounds(t *testing.T) {
+	r := &forum.Reply{Language: "de", Vars: []string{"geburt", "tod"}, Headers: []string{"Geburtsdatum", "Sterbedatum"},
+		Rows: [][]forum.Cell{{{Text: "1946-05-18", Kind: "day"}, {Text: "1970-06-29", Kind: "day"}}}}
+	AskersWords(r, "mit Geburts- und Todesdatum?")
+	if got := strings.Join(r.Headers, ", "); got != "Geburtsdatum, Sterbedatum" {
+		t.Error(got)
+	}
+}
