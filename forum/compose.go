@@ -38,7 +38,6 @@ const (
 	maxFile    = 40 // characters in a file's name, which is shown as a link
 	maxColumns = 8
 	maxSteps   = 10
-	maxThings  = 4    // names shown in a step
 	maxAsked   = 100  // characters in a search string
 	maxLink    = 2000 // bytes in a URL
 	maxModel   = 60
@@ -379,12 +378,15 @@ func (c *composer) tableDirection() string {
 // step returns a step as a sentence, or "" if it is not shown.
 func (c *composer) step(s Step) (string, error) {
 	var things []string
-	for _, e := range s.Things[:min(len(s.Things), maxThings)] {
+	for _, e := range s.Things[:min(len(s.Things), MaxThings)] {
 		link, err := entityLink(e.ID, e.Label)
 		if err != nil {
 			return "", err
 		}
 		things = append(things, link)
+	}
+	if len(s.Things) > MaxThings {
+		things = append(things, "…")
 	}
 	query := c.t.Text("a_query")
 	if link := c.opens(s.Query, query); s.Query != "" && link != "" {

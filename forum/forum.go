@@ -150,9 +150,9 @@ type Cell struct {
 	Label string // of an entity
 	Alike bool   `json:",omitempty"` // another entity in the column has the same label, so the ID is shown, too
 	Text  string // of any other value
-	// how Text is shown: number, day, year, place (latitude and longitude, separated by a space), file (on Commons),
-	// article (in a Wikipedia, de:Titel), boolean (true or false), address (which may be broken), rank (normal, preferred
-	// or deprecated), unknown (a value exists but is not known), or "" for unchanged
+	// how Text is shown: number, day, month (as its first day), year, place (latitude and longitude, separated by a
+	// space), file (on Commons), article (in a Wikipedia, de:Titel), boolean (true or false), address (which may be
+	// broken), rank (normal, preferred or deprecated), unknown (a value exists but is not known), or "" for unchanged
 	Kind string
 	Unit string // for a number, its unit: "km"
 	Year string // for a number, the year for which it is valid
@@ -192,6 +192,9 @@ const (
 	StepQuery  = "query"  // a query that returned Rows rows or failed
 	StepOther  = "other"  // a call to the tool named Text
 )
+
+// MaxThings is the maximum number of entities named in a step. If there are more, an ellipsis follows.
+const MaxThings = 4
 
 // Step is one of the agent's steps, for the collapsed list.
 type Step struct {

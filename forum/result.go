@@ -100,7 +100,11 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
-	if names := c.list(c.r.NoValues); names != "" && rows > 0 {
+	open := strings.ToLower(c.r.LeftOpen)
+	missing := slices.DeleteFunc(slices.Clone(c.r.NoValues), func(name string) bool { // the model has said so
+		return strings.Contains(open, strings.ToLower(name))
+	})
+	if names := c.list(missing); names != "" && rows > 0 {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
 	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
@@ -291,6 +295,10 @@ func (c *composer) plain(v Cell) string {
 		var year, month, day int
 		if _, err := fmt.Sscanf(v.Text, "-%4d-%2d-%2d", &year, &month, &day); err == nil {
 			return c.t.Ancient(-year, month, day)
+		}
+	case "month":
+		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
+			return c.t.Month(at)
 		}
 	case "year":
 		if year, err := strconv.Atoi(v.Text); err == nil && year <= 0 {

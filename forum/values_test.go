@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -15,6 +16,9 @@ func TestValues(t *testing.T) {
 		{"en", Cell{Text: "-0043-03-15", Kind: "day"}, "15 March 44 BC"},
 		{"en", Cell{Text: "-0003-02-29", Kind: "day"}, "29 February 4 BC"},
 		{"es", Cell{Text: "-9", Kind: "year"}, "10 a. C."},
+		{"es", Cell{Text: "1950-05-01", Kind: "month"}, "mayo de 1950"},
+		{"ru", Cell{Text: "1950-05-01", Kind: "month"}, "май 1950 года"},
+		{"ja", Cell{Text: "1950-05-01", Kind: "month"}, "1950年5月"},
 		{"en", Cell{Text: "1952", Kind: "year"}, "1952"},
 		{"de", Cell{Kind: "unknown"}, "unbekannter Wert"},
 		{"en", Cell{Text: "Schön a b.jpg", Kind: "file"}, "[[:commons:File:Schön a b.jpg|Schön a b.jpg]]"},
@@ -53,6 +57,35 @@ func TestListComma(t *testing.T) {
 		Steps: []Step{{Kind: StepNames, Things: []Cell{{ID: "Q1"}, {ID: "Q2"}}}, {Kind: StepNames}}}
 	w, err := Compose(r, ":")
 	if err != nil || !strings.Contains(w, "[[Q1]]、[[Q2]]") || !strings.Contains(w, "1ステップ") {
+		t.Errorf("%v\n%s", err, w)
+	}
+}
+
+// A step that examined many entities names the first four.
+func TestManyThings(t *testing.T) {
+	for n, want := range map[int]string{4: "[[Q3]], [[Q4]]\n", 5: "[[Q3]], [[Q4]], …\n"} {
+		s := Step{Kind: StepLook}
+		for i := range n {
+			s.Things = append(s.Things, Cell{ID: fmt.Sprintf("Q%d", i+1)})
+		}
+		w, err := Compose(Reply{Language: "en", Short: "S.", Query: "ASK { }", Signature: "~~~~", Steps: []Step{s}}, ":")
+		if err != nil || !strings.Contains(w, want) {
+			t.Errorf("%d: %v\n%s", n, err, w)
+		}
+	}
+}
+
+// Columns without a value are not mentioned again if the model has said so.
+func TestMissingOnce(t *testing.T) {
+	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~",
+		Rows: [][]Cell{{{Text: "x"}, {Text: "y"}}}, Total: 1, NoValues: []string{"date of birth", "spouse"},
+		LeftOpen: "Date of birth is missing for all of them."}
+	w, err := Compose(r, ":")
+	if err != nil || !strings.Contains(w, "No row has a value for: spouse.") {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.LeftOpen = "No dates of birth."
+	if w, err = Compose(r, ":"); err != nil || !strings.Contains(w, "No row has a value for: date of birth, spouse.") {
 		t.Errorf("%v\n%s", err, w)
 	}
 }

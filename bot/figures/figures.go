@@ -1,5 +1,5 @@
-// Package figures finds the units and dates of the numbers in a result. A query for Wikidata's direct values returns
-// neither, because both are parts of statements.
+// Package figures finds the units and dates of the numbers in a result, and the precision of its dates. A query for
+// Wikidata's direct values returns none of these, because they are parts of statements.
 package figures
 
 import (
@@ -26,8 +26,9 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Finder finds units and dates. It runs one query per column of numbers, for at most [maxColumns] columns. Other
-// numbers, such as sums, get a unit if all the statements that they are computed from have the same unit.
+// Finder finds units, dates and precisions. It runs one query per column of numbers, for at most [maxColumns] columns,
+// and one per column of dates that may be less exact than a day. Other numbers, such as sums, get a unit if all the
+// statements that they are computed from have the same unit.
 type Finder struct{ Graph Graph }
 
 var _ bot.Figures = Finder{}
@@ -39,7 +40,7 @@ const (
 	yearly     = 9                // precision of a date that is exact to the year
 )
 
-// column is a column of a result that contains numeric values of a property.
+// column is a column of a result that contains values of a property.
 type column struct {
 	index    int
 	property string
@@ -57,7 +58,7 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var out []reply.Figure
-	direct := columns(a.SPARQL, t)
+	direct := columns(a.SPARQL, t, numeric)
 	for _, c := range direct {
 		subjects := c.subjects(t, rows)
 		if len(subjects) == 0 {
@@ -92,11 +93,12 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 			}
 		}
 	}
-	return out, nil
+	dates, err := f.precisions(ctx, a.SPARQL, t, rows)
+	return append(out, dates...), err
 }
 
-// columns returns the columns of numbers that are direct values of a property.
-func columns(query string, t *kg.Table) []column {
+// columns returns the columns that contain direct values of a property and satisfy suits.
+func columns(query string, t *kg.Table, suits func(t *kg.Table, column int) bool) []column {
 	q, err := sparql.Parse(query)
 	if err != nil {
 		return nil
@@ -116,7 +118,7 @@ func columns(query string, t *kg.Table) []column {
 			id, direct := strings.CutPrefix(p.Path.IRI(), rdf.Direct)
 			for _, o := range p.Objects {
 				i := slices.Index(t.Vars, o.Name)
-				if !direct || o.Kind != sparql.Var || i < 0 || seen[i] || subject == "" || !numeric(t, i) {
+				if !direct || o.Kind != sparql.Var || i < 0 || seen[i] || subject == "" || !suits(t, i) {
 					continue
 				}
 				if x.Subject.Kind == sparql.Var && !slices.Contains(t.Vars, subject) || len(out) == maxColumns {

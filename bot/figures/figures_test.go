@@ -54,11 +54,11 @@ func TestFind(t *testing.T) {
 		{"rows", answer("SELECT ?m ?h { ?m wdt:P2044 ?h }", []string{"m", "h"}, []rdf.Term{item(1), num("8611")},
 			[]rdf.Term{item(2), num("100")}, []rdf.Term{item(3), num("7")}, []rdf.Term{item(4), num("5")},
 			[]rdf.Term{item(5), num("6")}, []rdf.Term{item(1), num("1")}),
-			"[{h 0 m  false} {h 1 m  false} {h 2  2020 true} {h 3 ft  false} {h 4   true}]", 1},
+			"[{h 0 m  false 0} {h 1 m  false 0} {h 2  2020 true 0} {h 3 ft  false 0} {h 4   true 0}]", 1},
 		{"a decade", answer("SELECT ?m ?h { ?m wdt:P2044 ?h }", []string{"m", "h"}, []rdf.Term{item(1), num("1")},
-			[]rdf.Term{item(6), num("9")}, []rdf.Term{item(7), num("9")}), "[{h 1   true} {h 2  1791 true}]", 1},
+			[]rdf.Term{item(6), num("9")}, []rdf.Term{item(7), num("9")}), "[{h 1   true 0} {h 2  1791 true 0}]", 1},
 		{"an item of the query", answer("SELECT ?h { wd:Q1 wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}),
-			"[{h 0 m  false}]", 1},
+			"[{h 0 m  false 0}]", 1},
 		{"a count", answer("SELECT (COUNT(?m) AS ?h) { ?m wdt:P2044 ?x }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 0},
 		{"an item that is not shown", answer("SELECT ?h { ?m wdt:P2044 ?h }", []string{"h"}, []rdf.Term{num("8611")}), "[]", 1},
 		{"items", answer("SELECT ?m ?h { ?m wdt:P17 ?h }", []string{"m", "h"}, []rdf.Term{item(1), item(2)}), "[]", 0},
@@ -107,7 +107,7 @@ func TestSharedUnit(t *testing.T) {
 	} {
 		a := &agent.Answer{SPARQL: tt.query, Table: &kg.Table{Vars: []string{"c", "x"}, Rows: [][]rdf.Term{{item(183), num("1233")}}}}
 		got, err := Finder{tt.g}.Find(t.Context(), a, 20, "de")
-		if want := fmt.Sprintf("[{x 0 %s  false}]", tt.want); err != nil || tt.want != "" && fmt.Sprint(got) != want || tt.want == "" && len(got) > 0 {
+		if want := fmt.Sprintf("[{x 0 %s  false 0}]", tt.want); err != nil || tt.want != "" && fmt.Sprint(got) != want || tt.want == "" && len(got) > 0 {
 			t.Errorf("%s: %v, %v", tt.query, got, err)
 		}
 		if asked := strings.Join(strings.Fields(strings.Join(tt.g.asked, "")), " "); (asked == "") != (tt.has == "") ||

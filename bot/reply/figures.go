@@ -1,10 +1,13 @@
 package reply
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -14,19 +17,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Figure is the unit and date of a number in a result.
+// Figure is the unit and date of a number in a result, or the precision of a date.
 type Figure struct {
 	Column string // variable
 	Row    int
 	Unit   string // symbol or name: "km"
 	Year   string // year for which the number is stated
 	Unlike bool   // has no unit, or an ambiguous one, so its column has no shared unit
+
+	Precision int // of a date, as in Wikibase: 11 for a day, 10 for a month, 9 for a year; 0 if unknown
 }
 
 // maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
-// AddFigures adds units and years to the numbers in a reply. A unit or year shared by all numbers in a column is shown
+// AddFigures adds units and years to the numbers in a reply, and shows dates as exactly as they are known. A unit or year shared by all numbers in a column is shown
 // in the column heading, even if the graph lacks the unit for fewer than half of them. If at most half of the numbers
 // have a year, a year is shown only if its item has several rows, because a single dated number looks like an
 // exception.
@@ -36,6 +41,7 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 		for _, f := range figures {
 			if f.Column == name && f.Row < len(r.Rows) && i < len(r.Rows[f.Row]) {
 				c := &r.Rows[f.Row][i]
+				setPrecision(c, f.Precision)
 				if c.Kind != "number" {
 					continue
 				}
@@ -73,6 +79,25 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 		if len(shared) > 0 {
 			r.Headers[i] += " (" + strings.Join(shared, ", ") + ")"
 		}
+	}
+}
+
+// setPrecision changes how a date is shown if its precision is known. Dates before the year 1 are left unchanged.
+func setPrecision(c *forum.Cell, precision int) {
+	day := c.Text
+	if year, err := strconv.Atoi(c.Text); c.Kind == "year" && err == nil { // January 1, see [cell]
+		day = fmt.Sprintf("%04d-01-01", year)
+	}
+	if _, err := time.Parse(time.DateOnly, day); err != nil || c.Kind != "year" && c.Kind != "day" {
+		return
+	}
+	switch precision {
+	case 9:
+		c.Kind, c.Text = "year", strings.TrimLeft(day[:4], "0")
+	case 10:
+		c.Kind, c.Text = "month", day
+	case 11:
+		c.Kind, c.Text = "day", day
 	}
 }
 

@@ -22,13 +22,13 @@ func TestAddFigures(t *testing.T) {
 		figures []Figure
 		want    string
 	}{
-		{[]Figure{{Column: "h", Unit: "m"}, {"h", 1, "m", "2020", false}}, "height (m) [8611   100  ]"}, // only one has a date
-		{[]Figure{{"h", 0, "m", "2020", false}, {"h", 1, "m", "2021", false}}, "height (m) [8611  2020 100  2021]"},
-		{[]Figure{{"h", 0, "m", "2020", false}, {"h", 1, "m", "2020", false}}, "height (m, 2020) [8611   100  ]"},
-		{[]Figure{{"h", 0, "", "2020", false}, {"h", 1, "", "2020", false}}, "height (2020) [8611   100  ]"},
-		{[]Figure{{Column: "h", Unit: "m"}, {"h", 1, "ft", "", false}}, "height [8611 m  100 ft ]"},
+		{[]Figure{{Column: "h", Unit: "m"}, {"h", 1, "m", "2020", false, 0}}, "height (m) [8611   100  ]"}, // only one has a date
+		{[]Figure{{"h", 0, "m", "2020", false, 0}, {"h", 1, "m", "2021", false, 0}}, "height (m) [8611  2020 100  2021]"},
+		{[]Figure{{"h", 0, "m", "2020", false, 0}, {"h", 1, "m", "2020", false, 0}}, "height (m, 2020) [8611   100  ]"},
+		{[]Figure{{"h", 0, "", "2020", false, 0}, {"h", 1, "", "2020", false, 0}}, "height (2020) [8611   100  ]"},
+		{[]Figure{{Column: "h", Unit: "m"}, {"h", 1, "ft", "", false, 0}}, "height [8611 m  100 ft ]"},
 		{[]Figure{{Column: "h", Unit: "m"}}, "height [8611 m  100  ]"},
-		{[]Figure{{"h", 5, "m", "", false}, {"x", 0, "m", "", false}, {"m", 0, "m", "", false}}, "height [8611   100  ]"},
+		{[]Figure{{"h", 5, "m", "", false, 0}, {"x", 0, "m", "", false, 0}, {"m", 0, "m", "", false, 0}}, "height [8611   100  ]"},
 	} {
 		r := table()
 		AddFigures(r, tt.figures)
@@ -50,7 +50,7 @@ func TestAddFigures(t *testing.T) {
 	}
 	several := table()
 	several.Rows = append(several.Rows, []forum.Cell{{ID: "Q2"}, number("200")})
-	if AddFigures(several, []Figure{{"h", 1, "", "2020", false}}); several.Rows[1][1].Year != "2020" {
+	if AddFigures(several, []Figure{{"h", 1, "", "2020", false, 0}}); several.Rows[1][1].Year != "2020" {
 		t.Errorf("several rows of an item: %+v", several)
 	}
 	one := &forum.Reply{Vars: []string{"h"}, Headers: []string{"height"}, Rows: [][]forum.Cell{{number("8611")}}}
@@ -206,5 +206,37 @@ func TestCompounds(t *testing.T) {
 	AskersWords(r, "mit Geburts- und Todesdatum?")
 	if got := strings.Join(r.Headers, ", "); got != "Geburtsdatum, Sterbedatum" {
 		t.Error(got)
+	}
+}
+
+// A date is shown as exactly as it is known. The query service returns the first day of the month or year in any case.
+func TestDatePrecision(t *testing.T) {
+	day, year := func(s string) forum.Cell { return forum.Cell{Text: s, Kind: "day"} }, forum.Cell{Text: "1950", Kind: "year"}
+	for _, tt := range []struct {
+		cell      forum.Cell
+		precision int
+		want      string
+	}{
+		{day("1950-05-01"), 11, "day 1950-05-01"},
+		{day("1950-05-01"), 10, "month 1950-05-01"},
+		{day("1950-05-01"), 9, "year 1950"},
+		{day("0950-05-01"), 9, "year 950"},
+		{day("1950-05-01"), 0, "day 1950-05-01"},
+		{year, 0, "year 1950"},
+		{year, 7, "year 1950"},
+		{year, 9, "year 1950"},
+		{year, 10, "month 1950-01-01"},
+		{year, 11, "day 1950-01-01"},
+		{forum.Cell{Text: "79", Kind: "year"}, 11, "day 0079-01-01"},
+		{forum.Cell{Text: "-43", Kind: "year"}, 11, "year -43"},
+		{day("-0043-03-01"), 10, "day -0043-03-01"},
+		{forum.Cell{Text: "1950", Kind: "number"}, 10, "number 1950"},
+		{forum.Cell{Text: "1950-05-01"}, 10, " 1950-05-01"},
+	} {
+		r := &forum.Reply{Vars: []string{"b"}, Rows: [][]forum.Cell{{tt.cell}}}
+		AddFigures(r, []Figure{{Column: "b", Precision: tt.precision}})
+		if got := r.Rows[0][0].Kind + " " + r.Rows[0][0].Text; got != tt.want {
+			t.Errorf("%+v with precision %d: %q, want %q", tt.cell, tt.precision, got, tt.want)
+		}
 	}
 }
