@@ -207,7 +207,7 @@ func TestBestNumber(t *testing.T) {
 // TestBestAnswers checks that benchmarks compare only the answer columns, without duplicate rows.
 func TestBestAnswers(t *testing.T) {
 	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?country ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 ?country }"}`,
-		`finish {"columns": ["country"], "answer": "Tarland.", "assumed": "Any mountain.", "open": "Heights are missing."}`}}
+		`finish {"columns": ["country"], "headers": ["pays"], "answer": "Tarland.", "assumed": "Any mountain.", "open": "Heights are missing."}`}}
 	out, rec := askBest(t, m, "Which countries have mountains?")
 	if out.Answer == nil || len(out.Answer.Table.Rows) != 2 || len(out.Answer.Table.Vars) != 2 {
 		t.Fatalf("%+v", out)
@@ -220,7 +220,8 @@ func TestBestAnswers(t *testing.T) {
 		t.Errorf("%s %v", d, got.Rows)
 	}
 	for _, e := range rec.events {
-		if e.Event == "final" && (e.Assumed != "Any mountain." || e.Open != "Heights are missing." || len(e.Columns) != 1) {
+		if e.Event == "final" && (e.Assumed != "Any mountain." || e.Open != "Heights are missing." || len(e.Columns) != 1 ||
+			e.Headers["country"] != "pays" || out.Answer.Headers["country"] != "pays") {
 			t.Errorf("%+v", e)
 		}
 	}

@@ -247,7 +247,7 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 		}
 		out.Confidence, out.Probed = confidence.Usual().Of(out.Features), r.state.Probed(a)
 		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, KG: a.KG, Table: a.Table,
-			Endpoint: a.Endpoint, Columns: a.Columns, Assumed: a.Assumed, Open: a.Open}); err != nil {
+			Endpoint: a.Endpoint, Columns: a.Columns, Headers: a.Headers, Assumed: a.Assumed, Open: a.Open}); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/faithful"
@@ -41,7 +42,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 		}
 		out.Short = c.Keep(out.Short)
 	}
-	a.Assumed, a.Open = named(c, a.Assumed), named(c, a.Open)
+	a.Assumed, a.Open, a.Headers = named(c, a.Assumed), named(c, a.Open), headers(c, a.Headers)
 	out.Answer = &a
 	parts := slices.DeleteFunc([]string{out.Short, a.Assumed, a.Open}, func(s string) bool { return s == "" })
 	out.Report = said(strings.Join(parts, " "))
@@ -63,6 +64,20 @@ func named(c *faithful.Checker, text string) string {
 		}
 	}
 	return strings.Join(kept, " ")
+}
+
+// maxHeader is the maximum number of characters in a table header that the model wrote.
+const maxHeader = 40
+
+// headers returns the table headers whose words are all supported, and which are short enough for a table.
+func headers(c *faithful.Checker, all map[string]string) map[string]string {
+	out := map[string]string{}
+	for column, h := range all {
+		if utf8.RuneCountInString(h) <= maxHeader && !strings.ContainsAny(h, "\n\r") && len(c.Faults(h)) == 0 {
+			out[column] = h
+		}
+	}
+	return out
 }
 
 // mend asks the model to rewrite the text. It returns "" if the model fails.

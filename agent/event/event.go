@@ -106,4 +106,6 @@ type Event struct {
 	Groups     []Group        `json:"groups,omitempty"`
 	Review     *Review        `json:"review,omitempty"`
 	Probes     []Probe        `json:"probes,omitempty"`
+
+	Headers map[string]string `json:"headers,omitempty"` // table headers of some Columns, in the asker's language
 }

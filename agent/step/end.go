@@ -100,7 +100,8 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	s.at = b.At()
 	if err == nil {
 		s.unseen = i >= 0 && s.steps[i].unseen || i < 0 && len(r.env(b, s).Unseen(query)) > 0
-		answer.Columns, answer.Assumed, answer.Open = answerColumns(answer.Table.Vars, end.Columns), end.Assumed, end.Open
+		answer.Columns, answer.Headers = answerColumns(answer.Table.Vars, end.Columns), end.Headers
+		answer.Assumed, answer.Open = end.Assumed, end.Open
 		return r.answered(ctx, b, s, turn, call, Final{Answer: answer, Text: end.Text})
 	}
 	var u *unfit

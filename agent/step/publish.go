@@ -33,6 +33,7 @@ type Answer struct {
 	// the columns that answer the question, according to the model; the others are for display. If nil, the model did not
 	// name any, and all columns are used
 	Columns []string
+	Headers map[string]string // table headers of some of the columns, in the asker's language; may be nil
 	Assumed string // the interpretation that the model chose, in the asker's language; may be empty
 	Open    string // what the model left open, also in the asker's language
 }

@@ -117,9 +117,10 @@ type finishArgs struct {
 	Step     *int      `json:"step" about:"number of the step whose query is the answer; your last query when left out"`
 	SPARQL   *string   `json:"sparql" about:"instead of step: a query that was not run as it is"`
 	Columns  *[]string `json:"columns" about:"the columns that answer, e.g. [\"city\"]; others and labels are shown, but are not the answer"`
+	Headers  *[]string `json:"headers" about:"a table header for each of these columns, in the asker's language, e.g. [\"Stadt\"]"`
 	Answer   string    `json:"answer" about:"the answer in one or two sentences, in the asker's language"`
 	Assumed  *string   `json:"assumed" about:"the reading that you chose where there were two, one sentence"`
-	Open     *string   `json:"open" about:"what the graph lacks or was left open, one sentence"`
+	Open     *string   `json:"open" about:"what the graph lacks or was left open and the answer does not say, one sentence"`
 	NoAnswer *bool     `json:"no_answer" about:"true: no query is the answer, since nothing in the graph fits or the graph lacks it; answer says which"`
 	KG       *string   `json:"kg" about:"name of the graph"`
 }
@@ -137,11 +138,20 @@ func (a finishArgs) end() End {
 	case a.Step != nil:
 		e.AtStep, e.Step = true, *a.Step
 	}
-	if a.Columns != nil {
-		for _, c := range *a.Columns {
-			if c = strings.TrimLeft(strings.TrimSpace(c), "?$"); c != "" && !slices.Contains(e.Columns, c) {
-				e.Columns = append(e.Columns, c)
+	if a.Columns == nil {
+		return e
+	}
+	named := a.Headers != nil && len(*a.Headers) == len(*a.Columns)
+	for i, c := range *a.Columns {
+		if c = strings.TrimLeft(strings.TrimSpace(c), "?$"); c == "" || slices.Contains(e.Columns, c) {
+			continue
+		}
+		e.Columns = append(e.Columns, c)
+		if named && strings.TrimSpace((*a.Headers)[i]) != "" {
+			if e.Headers == nil {
+				e.Headers = map[string]string{}
 			}
+			e.Headers[c] = strings.TrimSpace((*a.Headers)[i])
 		}
 	}
 	return e

@@ -12,7 +12,8 @@ type End struct {
 	Best     *End   // the best attempt, if NoAnswer; may be nil
 	Sure     bool   // if NoAnswer, the model is sure that there is no answer, even if a query returned something
 
-	Columns []string // the query's answer columns; nil if unknown
-	Assumed string   // the interpretation chosen, for display
-	Open    string   // what was left open, for display
+	Columns []string          // the query's answer columns; nil if unknown
+	Headers map[string]string // table headers of some of the columns, for display
+	Assumed string            // the interpretation chosen, for display
+	Open    string            // what was left open, for display
 }

@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,11 +12,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// headers returns column headers for a result, in the language of the answer's labels: the name of the property for
-// values, the name of the class for items, a word in the reply's language for counts, and otherwise the words in the
-// variable's name. Variable names are mostly English; in an English reply, they describe items better than the property
-// does.
+// headers returns column headers for a result: the model's own and, for columns without one, derived ones.
 func headers(a *agent.Answer, vars []string, language string) []string {
+	out := derived(a, vars, language)
+	for i, v := range vars {
+		out[i] = cmp.Or(a.Headers[v], out[i])
+	}
+	return out
+}
+
+// derived returns headers in the language of the answer's labels: the name of the property for values, the name of the
+// class for items, a word in the reply's language for counts, and otherwise the words in the variable's name. Variable
+// names are mostly English; in an English reply, they describe items better than the property does.
+func derived(a *agent.Answer, vars []string, language string) []string {
 	out := make([]string, len(vars))
 	q, err := sparql.Parse(a.SPARQL)
 	if err != nil { // a query in a different graph's dialect

@@ -44,6 +44,16 @@ func TestHeaders(t *testing.T) {
 }
 
 // In English, the query's name for an item is better than the name of its class: "person" rather than "human".
+// The model's own headers come first.
+func TestHeadersOfTheModel(t *testing.T) {
+	for _, query := range []string{"SELECT ?m ?h { ?m wdt:P2044 ?h }", "not SPARQL"} {
+		a := &agent.Answer{SPARQL: query, Headers: map[string]string{"m": "Gipfel"}, Labels: map[string]string{"P2044": "Höhe"}}
+		if got := headers(a, []string{"m", "h"}, "de"); got[0] != "Gipfel" || got[1] == "" || got[1] == "Gipfel" {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+}
+
 func TestHeadersInEnglish(t *testing.T) {
 	a := &agent.Answer{SPARQL: `SELECT ?person ?item { ?person wdt:P31 wd:Q5 . ?item wdt:P31 wd:Q5 }`, Labels: map[string]string{"Q5": "human"},
 		Table: &kg.Table{Vars: []string{"person", "item"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q2")}}}}
@@ -140,6 +150,7 @@ func TestSteps(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1008": "Elfenbeinküste", "Q3768": "Yamoussoukro"}}, Steps: []agent.Step{
 		{Action: "look_up_question", Argument: "{}", Observation: "Ivory Coast (Q1008), country in West Africa\nP36 capital: Yamoussoukro (Q3768)\nIvory@pt (Q2), film"},
 		{Action: "search_wikidata", Argument: "Ivory Coast", Observation: "Nothing was found.", Thought: "secret"},
+		{Action: "find", Argument: `{"names": ["Abidjan"], "type": "item"}`, Observation: "Abidjan (Q1515)\nAbidjan (Q9), film\nYamoussoukro (Q3768)"},
 		{Action: "get_wikidata_entry", Argument: "Q1008", Observation: "x"},
 		{Action: "look", Argument: `{"ids": ["Q3768"]}`, Observation: "Yamoussoukro (Q3768): city"},
 		{Action: "query", Argument: `{"sparql": "SELECT * {}"}`, Rows: 3},
@@ -151,6 +162,7 @@ func TestSteps(t *testing.T) {
 	want := []forum.Step{
 		{Kind: forum.StepNames, Things: []forum.Cell{ivory, capital}}, // the film is not part of the answer
 		{Kind: forum.StepSearch, Text: "Ivory Coast"},
+		{Kind: forum.StepSearch, Text: "Abidjan", Things: []forum.Cell{capital}}, // the others were not used
 		{Kind: forum.StepLook, Things: []forum.Cell{ivory}},
 		{Kind: forum.StepLook, Things: []forum.Cell{capital}},
 		{Kind: forum.StepQuery, Rows: 3, Query: "SELECT * {}"}, {Kind: forum.StepQuery, Failed: true, Ask: true, Query: "ASK {}"},

@@ -38,9 +38,10 @@ var stepKinds = map[string]string{
 func steps(out *agent.Outcome) []forum.Step {
 	var shown []forum.Step
 	used := map[string]bool{} // entities in the answer or, without an answer, in later arguments
+	named := map[string]bool{}
 	for _, s := range out.Steps {
 		for _, id := range entityInText.FindAllString(s.Argument, -1) {
-			used[id] = out.Answer == nil
+			used[id], named[id] = out.Answer == nil, true
 		}
 	}
 	if out.Answer != nil {
@@ -78,7 +79,13 @@ func steps(out *agent.Outcome) []forum.Step {
 			}
 		case forum.StepSearch:
 			step.Text = plain(s.Argument)
-			step.Things = things(s.Observation, s.Observation, out)
+			var fits []string // what was found and then used
+			for _, id := range entityInText.FindAllString(s.Observation, -1) {
+				if used[id] || named[id] {
+					fits = append(fits, id)
+				}
+			}
+			step.Things = things(strings.Join(fits, " "), s.Observation, out)
 		case forum.StepLook:
 			if step.Things = things(s.Argument, s.Observation, out); len(step.Things) == 0 {
 				step.Kind, step.Text = forum.StepSearch, plain(s.Argument)
@@ -89,8 +96,9 @@ func steps(out *agent.Outcome) []forum.Step {
 	return shown
 }
 
-// maxThings is the maximum number of entities kept for a step.
-const maxThings = 4
+// maxThings is the maximum number of entities kept for a step: one more than are shown, so that the reply can indicate
+// that there are more.
+const maxThings = forum.MaxThings + 1
 
 var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
@@ -155,6 +163,9 @@ func sameQuery(a, b string) bool {
 	return sparql.Print(x, bare) == sparql.Print(y, bare)
 }
 
+// asides are the arguments that say how something is looked up, and not what.
+var asides = map[string]bool{"type": true, "kg": true, "language": true, "page": true}
+
 // plain returns the content of a call in readable form. For a native call in JSON, this is the query or the other
 // strings, except text for the asker, which is in the reply anyway.
 func plain(argument string) string {
@@ -167,7 +178,7 @@ func plain(argument string) string {
 	}
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		if name == "answer" {
+		if name == "answer" || asides[name] {
 			continue
 		}
 		switch v := args[name].(type) {
