@@ -238,6 +238,9 @@ func (n namer) page(p *page) []string {
 	if len(rest) > 0 {
 		lines = append(lines, "  "+say("page_rest", mostOf(rest, pageRest)))
 	}
+	if len(p.out) == 0 {
+		lines = append(lines, "  "+say("page_nothing", nil))
+	}
 	if len(p.in) == 0 {
 		return append(lines, "  "+say("page_unused", nil))
 	}
