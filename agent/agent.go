@@ -116,7 +116,7 @@ func EndingOf(err error) Ending { return event.EndingOf(err) }
 // text for the asker, in their language. It comes from the model, so it is untrusted, and it may be empty.
 type Outcome struct {
 	Answer  *Answer
-	Attempt *Answer // if there is no answer, the query that came closest; only for benchmarks, never published
+	Attempt *Answer // if there is no answer, the query that came closest or that shows that there is none
 	Ending
 	Feedback *Verdict // the judge's first verdict, if the preset has a judge
 	Probed   *Probed  // how variants of the answer's query would change the result, if the preset runs any

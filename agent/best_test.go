@@ -237,6 +237,17 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestBestNoAnswerShown checks that the model may name the query that shows that nothing fits.
+func TestBestNoAnswerShown(t *testing.T) {
+	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?r WHERE { ?r wdt:P31 wd:Q8502 ; wdt:P36 wd:Q8502 }"}`,
+		`finish {"no_answer": true, "step": 2, "answer": "No mountain is a capital."}`}}
+	out, _ := askBest(t, m, "Which mountains are capitals?")
+	if out.Answer != nil || out.Reason != NotFound || out.Attempt == nil || out.Attempt.Table == nil ||
+		!strings.Contains(out.Attempt.SPARQL, "wdt:P36 wd:Q8502") {
+		t.Fatalf("%+v, %+v", out, out.Attempt)
+	}
+}
+
 // TestBestNothingFits checks that a model that rightly ends on an empty result is told how to say so, either with the
 // result or after one rejected attempt.
 func TestBestNothingFits(t *testing.T) {

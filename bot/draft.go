@@ -40,7 +40,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 		USD: finite(out.Usage.USD), Confidence: finite(out.Confidence),
 		Made: b.now(), Dry: b.cfg.Posting == Off,
 		Diff: text.Unified(edit.before, edit.after),
-		Turn: agent.Turn{Question: e.Question, Report: cmp.Or(r.Asks, out.Report), SPARQL: r.Query}}
+		Turn: agent.Turn{Question: e.Question, Report: cmp.Or(r.Asks, out.Report), SPARQL: r.ShownQuery()}}
 	if r.Query != "" {
 		d.Ran, d.Result = out.Answer.Ran, reply.ResultName(out.Answer)
 	}

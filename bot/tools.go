@@ -19,7 +19,7 @@ const lateTools = 5
 // with that.
 func (b *Bot) byTools(p place, e *Entry, edit Edit) *Answer {
 	reply := e.Draft.Reply
-	if b.cfg.Tools == nil || reply.Query != "" || !e.Save.sure() || e.Save != nil && e.Save.NoTools {
+	if b.cfg.Tools == nil || reply.ShownQuery() != "" || !e.Save.sure() || e.Save != nil && e.Save.NoTools {
 		return nil
 	}
 	name := baseID(p.comment.ID)

@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -83,6 +84,8 @@ func Compose(r Reply, indent string) (string, error) {
 			return "", err
 		}
 		c.notes()
+	} else if r.Tried != "" {
+		c.query()
 	}
 	c.earlier()
 	if err := c.steps(); err != nil {
@@ -93,6 +96,9 @@ func Compose(r Reply, indent string) (string, error) {
 	}
 	return strings.Join(c.blocks, "\n"), nil
 }
+
+// ShownQuery returns the query in the reply, or "" if there is none.
+func (r *Reply) ShownQuery() string { return cmp.Or(r.Query, r.Tried) }
 
 func checkReply(r Reply, indent string) error {
 	switch {
@@ -118,8 +124,11 @@ func checkReply(r Reply, indent string) error {
 	if r.TracePage != "" && !escape.Title(r.TracePage) {
 		return fmt.Errorf("%q cannot be linked as a page", text.Clip(r.TracePage, 100))
 	}
-	if r.Query != "" {
-		return CheckQuery(r.Query)
+	if r.Query != "" && r.Tried != "" {
+		return errors.New("a reply with an answer has only the answer's query")
+	}
+	if query := r.ShownQuery(); query != "" {
+		return CheckQuery(query)
 	}
 	return nil
 }
@@ -239,7 +248,7 @@ const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
 
 func (c *composer) query() {
-	c.block(c.line(c.t.Text("query")) + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.Query, "|", "{{!}}") + "\n}}")
+	c.block(c.line(c.t.Text("query")) + " {{SPARQL|query=\n" + strings.ReplaceAll(c.r.ShownQuery(), "|", "{{!}}") + "\n}}")
 }
 
 // notes adds the assumptions, what is missing, and the interpretations that would change the answer, one per line.
@@ -357,7 +366,7 @@ func (c *composer) folded(title string, items []string) string {
 		trace = "[[:" + c.r.TracePage + "|" + c.t.Text("trace") + "]]"
 	}
 	class := `class="wikitable mw-collapsible mw-collapsed"` + c.tableDirection()
-	if c.r.Query == "" {
+	if c.r.ShownQuery() == "" {
 		return "<table " + class + "><tr><th>" + title + "</th></tr><tr><td><ol><li>" + strings.Join(items, "</li><li>") +
 			"</li></ol>" + trace + "</td></tr></table>"
 	}

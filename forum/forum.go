@@ -107,6 +107,7 @@ type Reply struct {
 	// a question to the person being answered, instead of an answer; Short and NoAnswer are then empty
 	Asks        string
 	Query       string     // the query, formatted for posting
+	Tried       string     `json:",omitempty"` // if there is no answer, the query that shows it, formatted for posting
 	Vars        []string   // result header
 	Headers     []string   // readable headers, with units; if a header is missing or empty, the variable's name is shown
 	Rows        [][]Cell   // first rows of the result

@@ -75,6 +75,24 @@ func TestManyThings(t *testing.T) {
 	}
 }
 
+// A reply without an answer may show the query that found nothing.
+func TestTried(t *testing.T) {
+	r := Reply{Language: "en", NoAnswer: "not_found", Short: "No mountain is a capital.", Tried: "SELECT ?m WHERE { ?m ?p 1 }",
+		Signature: "~~~~", Steps: []Step{{Kind: StepSearch, Text: "x"}}}
+	w, err := Compose(r, ":")
+	if err != nil || !strings.Contains(w, "No mountain is a capital.\n:Query: {{SPARQL|query=\nSELECT ?m WHERE { ?m ?p 1 }\n}}\n:{|") {
+		t.Errorf("%v\n%s", err, w)
+	}
+	for _, bad := range []Reply{
+		{Language: "en", NoAnswer: "not_found", Tried: "SELECT ?m }} [[x]]", Signature: "~~~~"},
+		{Language: "en", Query: "ASK { }", Tried: "ASK { }", Signature: "~~~~"},
+	} {
+		if w, err := Compose(bad, ":"); err == nil {
+			t.Errorf("composed %s", w)
+		}
+	}
+}
+
 // Columns without a value are not mentioned again if the model has said so.
 func TestMissingOnce(t *testing.T) {
 	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~",

@@ -139,10 +139,17 @@ func (u *unfit) ending() event.Ending {
 // attempt runs the query that the model named as its best attempt when it ended without an answer. It returns nil if
 // there is no query.
 func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *tool.End) (*Answer, error) {
-	if best == nil || strings.TrimSpace(best.SPARQL) == "" {
+	if best == nil {
 		return nil, nil
 	}
-	a, err := r.publish(ctx, b, s, best.SPARQL, best.KG)
+	query, graph := best.SPARQL, best.KG
+	if i := best.Step - 1; best.AtStep && i >= 0 && i < len(s.steps) && s.steps[i].call.Tool.Query {
+		query, graph = s.steps[i].query, s.steps[i].KG
+	}
+	if strings.TrimSpace(query) == "" {
+		return nil, nil
+	}
+	a, err := r.publish(ctx, b, s, query, graph)
 	var u *unfit
 	if errors.As(err, &u) {
 		return u.attempt, nil

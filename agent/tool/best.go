@@ -114,7 +114,7 @@ func Returns(t *Tool, args json.RawMessage) []string {
 
 // finishArgs are the arguments of the finish action.
 type finishArgs struct {
-	Step     *int      `json:"step" about:"number of the step whose query is the answer; your last query when left out"`
+	Step     *int      `json:"step" about:"number of the step whose query is the answer; your last query when left out. With no_answer: of the query that shows it, if there is one"`
 	SPARQL   *string   `json:"sparql" about:"instead of step: a query that was not run as it is"`
 	Columns  *[]string `json:"columns" about:"the columns that answer, e.g. [\"city\"]; others and labels are shown, but are not the answer"`
 	Headers  *[]string `json:"headers" about:"a table header for each of these columns, in the asker's language, e.g. [\"Stadt\"]"`
@@ -132,6 +132,9 @@ func (a finishArgs) end() End {
 	switch {
 	case a.NoAnswer != nil && *a.NoAnswer:
 		e.NoAnswer, e.Sure, e.Why = true, true, e.Text
+		if a.Step != nil {
+			e.Best = &End{AtStep: true, Step: *a.Step}
+		}
 		return e
 	case strings.TrimSpace(deref(a.SPARQL)) != "":
 		e.SPARQL = strings.TrimSpace(*a.SPARQL)

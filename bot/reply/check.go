@@ -37,7 +37,7 @@ func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 			faults = append(faults, fmt.Sprintf("the reply links %s, which is not its own", text.Clip(link, 100)))
 		}
 	}
-	if r.Query != "" && !slices.ContainsFunc(c.Queries, func(q forum.Query) bool { return q.SPARQL == r.Query }) {
+	if query := r.ShownQuery(); query != "" && !slices.ContainsFunc(c.Queries, func(q forum.Query) bool { return q.SPARQL == query }) {
 		faults = append(faults, "the query does not read back as it was run")
 	}
 	return faults

@@ -57,12 +57,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		return r
 	}
 	if a == nil {
-		r.NoAnswer = noAnswers[out.Reason]
-		// "no model is configured, so I have not looked" would be wrong above a search's steps
-		looked := slices.ContainsFunc(r.Steps, func(s forum.Step) bool { return s.Kind != forum.StepNames })
-		if r.NoAnswer == "" || r.NoAnswer == "no_model" && looked {
-			r.NoAnswer = "failed"
-		}
+		noAnswer(&r, out)
 		return r
 	}
 	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
@@ -107,6 +102,19 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { return ofThings[o.Kind] })
 	}
 	return r
+}
+
+// noAnswer sets why there is no answer and the query that shows it, if there is one.
+func noAnswer(r *forum.Reply, out *agent.Outcome) {
+	r.NoAnswer = noAnswers[out.Reason]
+	// "no model is configured, so I have not looked" would be wrong above a search's steps
+	looked := slices.ContainsFunc(r.Steps, func(s forum.Step) bool { return s.Kind != forum.StepNames })
+	if r.NoAnswer == "" || r.NoAnswer == "no_model" && looked {
+		r.NoAnswer = "failed"
+	}
+	if t := out.Attempt; out.Reason == agent.NotFound && t != nil && t.Table != nil && forum.CheckQuery(t.SPARQL) == nil {
+		r.Tried = t.SPARQL
+	}
 }
 
 // exactYears corrects the BC years in a row in which another BC date is known to the year, since then all of them

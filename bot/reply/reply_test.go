@@ -142,3 +142,20 @@ func TestAlike(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// If nothing was found, the reply shows the query that the model named, unless it could not be run.
+func TestTried(t *testing.T) {
+	out := &agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound}, Language: "en", Short: "Nothing fits.",
+		Attempt: &agent.Answer{SPARQL: "SELECT ?m WHERE { ?m ?p 1 }", Table: &kg.Table{Vars: []string{"m"}}}}
+	if r := New(out, "Ada", "Op", "sb-1"); r.Tried != out.Attempt.SPARQL || r.Query != "" || r.NoAnswer != "not_found" {
+		t.Errorf("%+v", r)
+	}
+	out.Reason = agent.GraphFailed
+	if r := New(out, "Ada", "Op", "sb-1"); r.Tried != "" {
+		t.Errorf("%+v", r)
+	}
+	out.Reason, out.Attempt.Table = agent.NotFound, nil
+	if r := New(out, "Ada", "Op", "sb-1"); r.Tried != "" {
+		t.Errorf("%+v", r)
+	}
+}

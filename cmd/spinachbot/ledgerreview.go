@@ -265,7 +265,7 @@ func (l *ledger) inEditor(ctx context.Context, editor string, en *bot.Entry) (st
 	below := `Change only the text above this line. Wiki markup in it is shown on the page, not used.
 For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 
-` + text.Clean(en.Heading) + "\n\n" + text.Clean(en.Question) + "\n\n" + text.Clean(en.Draft.Reply.Query) + "\n"
+` + text.Clean(en.Heading) + "\n\n" + text.Clean(en.Question) + "\n\n" + text.Clean(en.Draft.Reply.ShownQuery()) + "\n"
 	s, err := console.Edit(ctx, editor, en.Draft.Reply.Short, below, l.e.stdin, l.e.stdout, l.e.stderr)
 	if errors.Is(err, console.ErrBelow) {
 		return "", fmt.Errorf("%w. For a different query, run: spinachbot ledger retry %s", err, en.Key)

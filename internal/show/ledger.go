@@ -198,8 +198,8 @@ func (l *Ledger) Block(title, content string) {
 func (l *Ledger) reply(d *bot.Draft) {
 	r := &d.Reply
 	l.Block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
-	if r.Query != "" {
-		fmt.Fprintf(l.Out, "\n  %s\n", strings.ReplaceAll(text.Clean(strings.TrimSpace(r.Query)), "\n", "\n  "))
+	if query := r.ShownQuery(); query != "" {
+		fmt.Fprintf(l.Out, "\n  %s\n", strings.ReplaceAll(text.Clean(strings.TrimSpace(query)), "\n", "\n  "))
 		fmt.Fprintf(l.Out, "\n%s\n", strings.Join(console.Wrap(text.Clean(found(r)), l.columns()), "\n"))
 		l.rows(r)
 	}
