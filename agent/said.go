@@ -69,11 +69,12 @@ func named(c *faithful.Checker, text string) string {
 // maxHeader is the maximum number of characters in a table header that the model wrote.
 const maxHeader = 40
 
-// headers returns the table headers whose words are all supported, and which are short enough for a table.
+// headers returns the table headers whose figures and names are supported, and which are short enough for a table. Like
+// a variable's name, which would be shown otherwise, a header may contain any other words.
 func headers(c *faithful.Checker, all map[string]string) map[string]string {
 	out := map[string]string{}
 	for column, h := range all {
-		if utf8.RuneCountInString(h) <= maxHeader && !strings.ContainsAny(h, "\n\r") && len(c.Faults(h)) == 0 {
+		if utf8.RuneCountInString(h) <= maxHeader && !strings.ContainsAny(h, "\n\r") && named(c, h) != "" {
 			out[column] = h
 		}
 	}

@@ -150,7 +150,8 @@ func TestSteps(t *testing.T) {
 	out := &agent.Outcome{Answer: &agent.Answer{Labels: map[string]string{"Q1008": "Elfenbeinküste", "Q3768": "Yamoussoukro"}}, Steps: []agent.Step{
 		{Action: "look_up_question", Argument: "{}", Observation: "Ivory Coast (Q1008), country in West Africa\nP36 capital: Yamoussoukro (Q3768)\nIvory@pt (Q2), film"},
 		{Action: "search_wikidata", Argument: "Ivory Coast", Observation: "Nothing was found.", Thought: "secret"},
-		{Action: "find", Argument: `{"names": ["Abidjan"], "type": "item"}`, Observation: "Abidjan (Q1515)\nAbidjan (Q9), film\nYamoussoukro (Q3768)"},
+		{Action: "find", Argument: `{"names": ["Abidjan"], "type": "item"}`, Observation: "Abidjan (Q1515)\nAbidjan (Q9), film\nYamoussoukro (Q3768)\n  property seat (P159): city"},
+		{Action: "look", Argument: `{"ids": ["P159"]}`, Observation: "property seat (P159)"},
 		{Action: "get_wikidata_entry", Argument: "Q1008", Observation: "x"},
 		{Action: "look", Argument: `{"ids": ["Q3768"]}`, Observation: "Yamoussoukro (Q3768): city"},
 		{Action: "query", Argument: `{"sparql": "SELECT * {}"}`, Rows: 3},
@@ -159,10 +160,12 @@ func TestSteps(t *testing.T) {
 		{Action: "new_tool"}, {Action: "finish", Argument: `{"answer": "Yes."}`},
 	}}
 	ivory, capital := forum.Cell{ID: "Q1008", Label: "Elfenbeinküste"}, forum.Cell{ID: "Q3768", Label: "Yamoussoukro"}
+	seat := forum.Cell{ID: "P159", Label: "seat"}
 	want := []forum.Step{
 		{Kind: forum.StepNames, Things: []forum.Cell{ivory, capital}}, // the film is not part of the answer
 		{Kind: forum.StepSearch, Text: "Ivory Coast"},
-		{Kind: forum.StepSearch, Text: "Abidjan", Things: []forum.Cell{capital}}, // the others were not used
+		{Kind: forum.StepSearch, Text: "Abidjan", Things: []forum.Cell{capital, seat}}, // the others were not used
+		{Kind: forum.StepLook, Things: []forum.Cell{seat}},
 		{Kind: forum.StepLook, Things: []forum.Cell{ivory}},
 		{Kind: forum.StepLook, Things: []forum.Cell{capital}},
 		{Kind: forum.StepQuery, Rows: 3, Query: "SELECT * {}"}, {Kind: forum.StepQuery, Failed: true, Ask: true, Query: "ASK {}"},

@@ -120,7 +120,7 @@ func things(in, observation string, out *agent.Outcome) []forum.Cell {
 		names[m[1]] = strings.TrimSpace(m[2])
 	}
 	for _, m := range labelBefore.FindAllStringSubmatch(observation, -1) {
-		names[m[2]] = strings.TrimSpace(m[1])
+		names[m[2]] = strings.TrimPrefix(strings.TrimSpace(m[1]), "property ") // a search lists properties that way
 	}
 	if out.Answer != nil {
 		maps.Copy(names, out.Answer.Labels)
