@@ -77,6 +77,14 @@ var stopWords = func() map[string]bool {
 	el los las uno una unos unas y o es son fue fueron era en por para con sin quién quiénes qué cuál cuáles cuándo dónde
 	cómo cuántos cuántas del al se su sus lo dos tres cuatro cinco seis siete ocho nueve diez todos todas
 	il lo gli i uno di da del della dei delle e è sono era chi che cosa quale quali due tre quattro cinque sette otto nove dieci quando dove come quanti quante
+	mi tu qué mal bien está están hay tengo quiero busco podría podrían puede alguien algún alguna
+	je mon ma mes cherche voudrais quelqu’un est-ce peut pourrait
+	mein meine meinen ich suche kann könnte jemand bitte geht das mir
+	cerco vorrei mi serve qualcuno può potrebbe c’è
+	quero preciso alguém pode poderia meu minha estou procurando
+	ik zoek wil kan iemand een het de mijn met voor welke hoeveel graag
+	szukam chcę potrzebuję ktoś może czy proszę jakie jest są dla
+	нужен нужна нужно ищу кто может запрос список пожалуйста все какие в на по с и из
 	alla allo agli alle dal dalla nel nella nei nelle sul sulla più meno`) {
 		m[w] = true
 	}

@@ -36,7 +36,7 @@ func TestLeftOpen(t *testing.T) {
 	out := &agent.Outcome{Language: "en", Report: "x", Answer: &agent.Answer{SPARQL: "ASK { }", Open: "Lakes."},
 		Probed: &agent.Probed{Open: []event.Probe{{Kind: "joins", Before: 1, Come: 1, Gone: 1}}}}
 	text, err := forum.Compose(New(out, "A", "O", "sb-1"), ":")
-	if want := ":Left open: Lakes.\n:The result would differ with things that the query counts more than once.\n"; err != nil || !strings.Contains(text, want) {
+	if want := ":Note: Lakes.\n:The result would differ with things that the query counts more than once.\n"; err != nil || !strings.Contains(text, want) {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}
 }
