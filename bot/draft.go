@@ -21,7 +21,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 	if len(b.cfg.Languages) > 0 {
 		r.Language = forum.Texts(append([]string{r.Language}, b.cfg.Languages...)...).Tag().String()
 	}
-	reply.AskersWords(&r, e.Question, p.comment.SPARQL()...)
+	reply.AskersWords(&r, out.Answer, e.Question, p.comment.SPARQL()...)
 	reply.WithoutRequired(&r, e.Question)
 	reply.AddFigures(&r, more.figures)
 	b.cfg.Reply.apply(&r, e)

@@ -100,10 +100,7 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
-	open := strings.ToLower(c.r.LeftOpen)
-	missing := slices.DeleteFunc(slices.Clone(c.r.NoValues), func(name string) bool { // the model has said so
-		return strings.Contains(open, strings.ToLower(name))
-	})
+	missing := slices.DeleteFunc(slices.Clone(c.r.NoValues), c.noted)
 	if names := c.list(missing); names != "" && rows > 0 {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
@@ -124,6 +121,21 @@ func (c *composer) below(columns []string, rows int) []string {
 	}
 	return said
 }
+
+// noted reports whether the model's remark mentions a column. The last letters of its words may differ.
+func (c *composer) noted(column string) bool {
+	remark := strings.ToLower(c.r.LeftOpen)
+	for _, word := range strings.Fields(strings.ToLower(column)) {
+		letters := []rune(word)
+		if !strings.Contains(remark, string(letters[:max(len(letters)-2, min(len(letters), minStem))])) {
+			return false
+		}
+	}
+	return remark != ""
+}
+
+// minStem is the minimum number of letters of a column's word that a remark must contain.
+const minStem = 4
 
 // emptyHere returns the names of the columns that have a value only in rows that are not shown.
 func (c *composer) emptyHere(rows int) []string {

@@ -97,12 +97,12 @@ func TestTried(t *testing.T) {
 func TestMissingOnce(t *testing.T) {
 	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~",
 		Rows: [][]Cell{{{Text: "x"}, {Text: "y"}}}, Total: 1, NoValues: []string{"date of birth", "spouse"},
-		LeftOpen: "Date of birth is missing for all of them."}
+		LeftOpen: "Dates of birth are missing for all of them."}
 	w, err := Compose(r, ":")
 	if err != nil || !strings.Contains(w, "No row has a value for: spouse.") {
 		t.Errorf("%v\n%s", err, w)
 	}
-	r.LeftOpen = "No dates of birth."
+	r.LeftOpen = "Some names are missing, and dates of death."
 	if w, err = Compose(r, ":"); err != nil || !strings.Contains(w, "No row has a value for: date of birth, spouse.") {
 		t.Errorf("%v\n%s", err, w)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
 // cutPattern specifies what cut yields, if longRun has been applied.
@@ -46,5 +48,25 @@ func TestCut(t *testing.T) {
 			b.WriteString(pieces[random.IntN(len(pieces))])
 		}
 		check(b.String())
+	}
+}
+
+// A compound of two supported words is supported.
+func TestCompounds(t *testing.T) {
+	for _, tt := range []struct {
+		language, label, question, text string
+		kept                            bool
+	}{
+		{"en", "place of birth", "Where were they born?", "The query groups them by birthplace.", true},
+		{"en", "place of death", "Where were they born?", "The query groups them by birthplace.", false},
+		{"de", "Sterbeort", "Welches Jahr und welcher Tod?", "Die Abfrage gibt das Todesjahr aus.", true},
+		{"de", "Sterbeort", "Welches Jahr?", "Die Abfrage gibt das Todesjahr aus.", false},
+		{"de", "Sterbeort", "Welches Opfer?", "Die Abfrage gibt die Todesopfer aus.", false},
+	} {
+		c := New(Evidence{Language: tt.language, Question: tt.question, Query: "SELECT ?x { ?x wdt:P1 ?y }",
+			Labels: map[string]string{"P1": tt.label}, Table: &kg.Table{Vars: []string{"x"}}})
+		if got := c.Keep(tt.text) == tt.text; got != tt.kept {
+			t.Errorf("%+v: %v", tt, c.Faults(tt.text))
+		}
 	}
 }

@@ -216,8 +216,37 @@ func (c *Checker) claimless(toks []token, i int) bool {
 
 // supported reports whether a word is known, a plain word, or part of a name.
 func (c *Checker) supported(t token) bool {
-	return c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t) || c.language == "ar" && c.arabicKnown().has(t.folded)
+	return c.known.has(t.folded) || c.stock.has(t.folded) || c.part(t) || c.compound(t.folded) ||
+		c.language == "ar" && c.arabicKnown().has(t.folded)
 }
+
+// links are the letters between the parts of a compound, by language.
+var links = map[string][]string{"en": {""}, "de": {"", "s", "es", "n", "en", "er", "e"}}
+
+// compound reports whether a word consists of two supported words: "birthplace" if "place of birth" is known.
+func (c *Checker) compound(word string) bool {
+	for i := range word {
+		if len(word)-i < minLastPart {
+			continue
+		}
+		last := word[i:]
+		if !c.known[last] && !c.stock.has(last) {
+			continue
+		}
+		for _, link := range links[c.language] {
+			if first, ok := strings.CutSuffix(word[:i], link); ok && len(first) >= minPart && (c.known[first] || c.stock.has(first)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Minimum lengths in bytes of the parts of a compound, and of its last part.
+const (
+	minPart     = 3
+	minLastPart = 4
+)
 
 // plain reports whether a word is the name of a Wikimedia project or a query language. In any language, these names
 // make no claim about the world.

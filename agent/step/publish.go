@@ -34,8 +34,8 @@ type Answer struct {
 	// name any, and all columns are used
 	Columns []string
 	Headers map[string]string // table headers of some of the columns, in the asker's language; may be nil
-	Assumed string // the interpretation that the model chose, in the asker's language; may be empty
-	Open    string // what the model left open, also in the asker's language
+	Assumed string            // the interpretation that the model chose, in the asker's language; may be empty
+	Open    string            // what the model left open, also in the asker's language
 }
 
 // Names returns how the answer's nodes are named.

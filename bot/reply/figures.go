@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/text"
 
@@ -76,6 +77,9 @@ func AddFigures(r *forum.Reply, figures []Figure) {
 				row[i].Year = ""
 			}
 		}
+		shared = slices.DeleteFunc(shared, func(s string) bool { // a header that the model wrote may have it already
+			return strings.HasSuffix(r.Headers[i], "("+s+")")
+		})
 		if len(shared) > 0 {
 			r.Headers[i] += " (" + strings.Join(shared, ", ") + ")"
 		}
@@ -148,10 +152,11 @@ const minWord = 4
 // contain the variable, if the name is a word in the question or a prefix of one (such as ?land for "welche Länder"),
 // or if the name has non-ASCII letters (such as ?año). This helps if a class or a property has no label in the asker's
 // language. A count is named after what it counts if the question contains that word, as in ?films. Names copied from
-// the English examples, such as ?country, do not count as words in other languages.
-func AskersWords(r *forum.Reply, question string, queries ...string) {
+// the English examples, such as ?country, do not count as words in other languages. Headers that the model wrote
+// are kept.
+func AskersWords(r *forum.Reply, a *agent.Answer, question string, queries ...string) {
 	t := forum.Texts(r.Language)
-	if len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
+	if a == nil || len(r.Headers) != len(r.Vars) || t == nil || len(r.Rows) == 0 {
 		return
 	}
 	vars, headers := slices.Concat(r.Vars, r.NoValueVars), slices.Concat(r.Headers, r.NoValues)
@@ -164,6 +169,9 @@ func AskersWords(r *forum.Reply, question string, queries ...string) {
 	for _, relaxed := range []bool{false, true} { // after a match, names are preferred to English labels
 		found := allForeign(vars, r.Language)
 		for i, v := range vars {
+			if a.Headers[v] != "" {
+				continue
+			}
 			name := strings.TrimSuffix(v, "Label")
 			spelled, inQuestion := wordOf(name, asked, r.Language)
 			theirs := theirVars[name] && word(name, r.Language)

@@ -38,6 +38,11 @@ func TestAddFigures(t *testing.T) {
 			t.Errorf("%v: %q, want %q", tt.figures, got, tt.want)
 		}
 	}
+	unit := table()
+	unit.Headers[1] = "height (m)"
+	if AddFigures(unit, []Figure{{Column: "h", Unit: "m"}, {Column: "h", Row: 1, Unit: "m"}}); unit.Headers[1] != "height (m)" {
+		t.Errorf("the model wrote the unit: %+v", unit)
+	}
 	three := table()
 	three.Rows = append(three.Rows, []forum.Cell{{ID: "Q3"}, number("200")})
 	known := []Figure{{Column: "h", Row: 0, Unit: "m"}, {Column: "h", Row: 2, Unit: "m"}}
@@ -81,9 +86,21 @@ func TestAskersWords(t *testing.T) {
 		if i := slices.Index([]string{"number", "hijos", "films", "cities"}, tt.variable); i >= 0 { // a count
 			r.Headers[0] = forum.Texts(tt.language).Text("number")
 		}
-		if AskersWords(r, tt.question); r.Headers[0] != tt.want {
+		if AskersWords(r, &agent.Answer{}, tt.question); r.Headers[0] != tt.want {
 			t.Errorf("%+v: %q", tt, r.Headers[0])
 		}
+	}
+}
+
+// A header that the model wrote is kept.
+func TestAskersWordsKeepsWritten(t *testing.T) {
+	r := &forum.Reply{Language: "fr", Vars: []string{"langues"}, Headers: []string{"langues officielles"}, Rows: [][]forum.Cell{{{Text: "x"}}}}
+	a := &agent.Answer{Headers: map[string]string{"langues": "langues officielles"}}
+	if AskersWords(r, a, "leurs langues ?"); r.Headers[0] != "langues officielles" {
+		t.Errorf("%q", r.Headers)
+	}
+	if AskersWords(r, &agent.Answer{}, "leurs langues ?"); r.Headers[0] != "langues" {
+		t.Errorf("%q", r.Headers)
 	}
 }
 
@@ -104,7 +121,7 @@ func TestNamesInOneLanguage(t *testing.T) {
 			Rows: [][]forum.Cell{{{ID: "Q1"}}}}
 		r.Headers = r.Headers[:len(r.Vars)]
 		r.Headers[len(r.Vars)-1] = "end time"
-		if AskersWords(r, tt.question); strings.Join(r.Headers, " ") != tt.want {
+		if AskersWords(r, &agent.Answer{}, tt.question); strings.Join(r.Headers, " ") != tt.want {
 			t.Errorf("%+v: %q", tt, r.Headers)
 		}
 	}
@@ -114,21 +131,21 @@ func TestNamesInOneLanguage(t *testing.T) {
 func TestAskersWordsElsewhere(t *testing.T) {
 	plural := &forum.Reply{Language: "es", Vars: []string{"persona", "declaraciones"}, Headers: []string{"persona", "cantidad"},
 		Rows: [][]forum.Cell{{{ID: "Q1"}, {Text: "6", Kind: "number"}}}}
-	if AskersWords(plural, "personas con más de una declaración"); plural.Headers[1] != "declaraciones" {
+	if AskersWords(plural, &agent.Answer{}, "personas con más de una declaración"); plural.Headers[1] != "declaraciones" {
 		t.Error(plural.Headers)
 	}
 	r := &forum.Reply{Language: "es", Vars: []string{"hijo"}, Headers: []string{"child"}, NoValues: []string{"mother"},
 		NoValueVars: []string{"madre"}, Rows: [][]forum.Cell{{{ID: "Q1"}}}}
-	if AskersWords(r, "los hijos y sus madres"); r.Headers[0] != "hijo" || r.NoValues[0] != "madre" {
+	if AskersWords(r, &agent.Answer{}, "los hijos y sus madres"); r.Headers[0] != "hijo" || r.NoValues[0] != "madre" {
 		t.Errorf("%q %q", r.Headers, r.NoValues)
 	}
 	number := forum.Texts("ja").Text("number")
 	r = &forum.Reply{Language: "ja", Vars: []string{"国の数"}, Headers: []string{number}, Rows: [][]forum.Cell{{{Text: "3"}}}}
-	if AskersWords(r, "同じ通貨を使っている国の数を数えたいです。"); r.Headers[0] != "国の数" {
+	if AskersWords(r, &agent.Answer{}, "同じ通貨を使っている国の数を数えたいです。"); r.Headers[0] != "国の数" {
 		t.Errorf("%q", r.Headers)
 	}
 	r.Headers[0] = number
-	if AskersWords(r, "通貨を数えたいです。"); r.Headers[0] != number {
+	if AskersWords(r, &agent.Answer{}, "通貨を数えたいです。"); r.Headers[0] != number {
 		t.Errorf("not in the question: %q", r.Headers)
 	}
 }
@@ -144,7 +161,7 @@ func TestOwnVariables(t *testing.T) {
 	} {
 		r := &forum.Reply{Language: tt.language, Vars: []string{tt.variable}, Headers: []string{"P47"},
 			Rows: [][]forum.Cell{{{ID: "Q1"}}}}
-		if AskersWords(r, "Was stimmt hier nicht?", "ASK {}", theirs); r.Headers[0] != tt.want {
+		if AskersWords(r, &agent.Answer{}, "Was stimmt hier nicht?", "ASK {}", theirs); r.Headers[0] != tt.want {
 			t.Errorf("%+v: %q", tt, r.Headers[0])
 		}
 	}
@@ -155,7 +172,7 @@ func TestForeignNames(t *testing.T) {
 	for _, tt := range []struct{ vars, want string }{{"carrera puesto piloto", "race puesto piloto"}, {"country puesto piloto", "race ranking participant"}} {
 		r := &forum.Reply{Language: "es", Vars: strings.Fields(tt.vars), Headers: []string{"race", "ranking", "participant"},
 			Rows: [][]forum.Cell{{{ID: "Q1"}, {Text: "1"}, {ID: "Q2"}}}}
-		if AskersWords(r, "¿Quién ganó?"); strings.Join(r.Headers, " ") != tt.want {
+		if AskersWords(r, &agent.Answer{}, "¿Quién ganó?"); strings.Join(r.Headers, " ") != tt.want {
 			t.Errorf("%s: %q", tt.vars, r.Headers)
 		}
 	}
@@ -203,7 +220,7 @@ func TestOtherLanguage(t *testing.T) {
 func TestCompounds(t *testing.T) {
 	r := &forum.Reply{Language: "de", Vars: []string{"geburt", "tod"}, Headers: []string{"Geburtsdatum", "Sterbedatum"},
 		Rows: [][]forum.Cell{{{Text: "1946-05-18", Kind: "day"}, {Text: "1970-06-29", Kind: "day"}}}}
-	AskersWords(r, "mit Geburts- und Todesdatum?")
+	AskersWords(r, &agent.Answer{}, "mit Geburts- und Todesdatum?")
 	if got := strings.Join(r.Headers, ", "); got != "Geburtsdatum, Sterbedatum" {
 		t.Error(got)
 	}
