@@ -104,7 +104,7 @@ type Reply struct {
 	// why there is no answer: a key of a fixed sentence (no_model, not_found, actions, time, money, failed); empty if
 	// there is an answer
 	NoAnswer string
-	// a question to the person being answered, instead of an answer; Short and NoAnswer are then empty
+	// a question for the person who asked, instead of an answer; Short and NoAnswer are then empty
 	Asks        string
 	Query       string     // the query, formatted for posting
 	Tried       string     `json:",omitempty"` // if there is no answer, the query that shows it, formatted for posting

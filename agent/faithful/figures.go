@@ -426,8 +426,8 @@ func (c *Checker) paired(toks []token, named []found, open []int, years map[int]
 	return true
 }
 
-// respectively reports whether all names in a sentence come before its figures, or all come after them, in the same
-// number and order: Germany and France have 84 and 68 million people.
+// respectively reports whether a sentence has as many names as figures, in the same order, with all names before the
+// figures or all after them: Germany and France have 84 and 68 million people.
 func (c *Checker) respectively(toks []token, named []found, open []int, years map[int]bool) bool {
 	if len(named) < 2 || len(named) != len(open) ||
 		named[len(named)-1].from > open[0] && named[0].from < open[len(open)-1] {

@@ -136,8 +136,8 @@ func exactYears(row []rdf.Term, cells []forum.Cell) {
 	}
 }
 
-// ofThings contains the kinds of variants whose messages are about the items in the rows or their subclasses and
-// places.
+// ofThings contains the kinds of variants whose messages are about the items in the rows, or about subclasses or places
+// of these items.
 var ofThings = map[string]bool{"missing": true, "places": true, "places_one": true, "subclasses": true,
 	"subclasses_none": true}
 
@@ -270,8 +270,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // several reports whether some items in the first column have several rows because they have several values. If there
-// are three or more rows per item, or the same items in the second column, the rows are about pairs, and no one expects
-// one row per item.
+// are three or more rows per item, or if the second column contains items of the first one, the rows are about pairs,
+// and no one expects one row per item.
 func several(table [][]rdf.Term) bool {
 	rows, second := map[string]int{}, map[string]bool{}
 	for _, row := range table {
