@@ -87,7 +87,7 @@ func TestReviewShowsAtOnce(t *testing.T) {
 	if err != nil || out.Answer == nil {
 		t.Fatalf("%v %+v", err, out)
 	}
-	// One call is for the language. Nothing is shown after the end, because the answer follows.
+	// One of the calls detects the language. Nothing is shown after the end, because the answer follows.
 	want := []string{"2 calls, 1 steps, search_wikidata, told false", "3 calls, 1 steps, search_wikidata, told true",
 		"4 calls, 1 steps, search_wikidata, told true", "5 calls, 2 steps, execute_sparql, told false"}
 	if diff := cmp.Diff(want, w.saw); diff != "" {

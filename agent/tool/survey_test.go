@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// rulers describes two kings of a country, in Wikidata's format. Tar holds an office; among its statements are two
-// ranks, a reference, an unknown value and no value. Tar's year of birth is known, but not the day.
+// rulers describes two kings of a country, in Wikidata's format. Tar's statements have different ranks, a reference, an
+// unknown value, and an explicit "no value". Tar's year of birth is known, but not the day.
 const rulers = `
 @prefix wd: <http://www.wikidata.org/entity/> . @prefix wdt: <http://www.wikidata.org/prop/direct/> . @prefix p: <http://www.wikidata.org/prop/> .
 @prefix ps: <http://www.wikidata.org/prop/statement/> . @prefix psv: <http://www.wikidata.org/prop/statement/value/> .

@@ -52,8 +52,8 @@ func field(t *kg.Table, row int, name string) rdf.Term {
 // maxUnits is the maximum number of rows fetched by the query for units.
 const maxUnits = 50
 
-// unitQuery returns a query for the units of the statements from whose values a column is computed, under the same
-// conditions as in the answer's query. It returns "" if it cannot tell which statements those are.
+// unitQuery returns a query for the units of the values that a column is computed from, with the conditions of the
+// answer's query. It returns "" if it cannot tell which values those are.
 func unitQuery(query, name, language string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Form != sparql.Select || q.Body == nil || q.Body.Where == nil {
