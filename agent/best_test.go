@@ -237,6 +237,33 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestBestNoAnswerSaysAll checks that an end without an answer keeps what the model assumed.
+func TestBestNoAnswerSaysAll(t *testing.T) {
+	m := &turnModel{turns: []string{capital,
+		`finish {"no_answer": true, "answer": "There are no rivers.", "assumed": "Canals are not rivers.", "open": "Lakes are missing, too."}`}}
+	out, _ := askBest(t, m, "Which rivers are there?")
+	if want := "There are no rivers. Canals are not rivers. Lakes are missing, too."; out.Report != want {
+		t.Errorf("%q", out.Report)
+	}
+}
+
+// TestBestViews checks that the same query with a different view is not a repeated call.
+func TestBestViews(t *testing.T) {
+	query := func(view string) string {
+		return `query {"sparql": "` + view + `SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 }"}`
+	}
+	m := &turnModel{turns: []string{query(""), query(`#defaultView:Map\n`), query(`#defaultView:Map\n`),
+		`finish {"columns": ["m"], "answer": "Two."}`}}
+	out, _ := askBest(t, m, "Which mountains are there, on a map?")
+	var again []bool
+	for _, s := range out.Steps[1:4] {
+		again = append(again, strings.Contains(s.Observation, "the same as your step"))
+	}
+	if d := cmp.Diff([]bool{false, false, true}, again); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestBestNoAnswerShown checks that the model may name the query that shows that nothing fits.
 func TestBestNoAnswerShown(t *testing.T) {
 	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?r WHERE { ?r wdt:P31 wd:Q8502 ; wdt:P36 wd:Q8502 }"}`,

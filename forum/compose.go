@@ -327,24 +327,21 @@ func (c *composer) steps() error {
 	if c.r.NoAnswer != "" || c.r.Asks != "" {
 		key = "steps_tried"
 	}
-	said, more := once(steps, maxSteps)
-	if more > 0 {
-		said = append(said, c.t.Text("steps_more", "count", more))
+	all := once(steps)
+	said := all[:min(len(all), maxSteps)]
+	if more := len(all) - len(said); more > 0 {
+		said = append(slices.Clip(said), c.t.Text("steps_more", "count", more))
 	}
-	c.block(c.folded(c.t.Text(key, "count", len(steps)), said))
+	c.block(c.folded(c.t.Text(key, "count", len(all)), said))
 	return nil
 }
 
-// once returns at most limit lines, with consecutive equal steps combined: "Ran a query: no rows (×3)". more is the
-// number of omitted steps.
-func once(steps []string, limit int) (lines []string, more int) {
+// once combines consecutive equal steps: "Ran a query: no rows (×3)".
+func once(steps []string) (lines []string) {
 	for i := 0; i < len(steps); {
 		n := 1
 		for i+n < len(steps) && steps[i+n] == steps[i] {
 			n++
-		}
-		if len(lines) == limit {
-			return lines, len(steps) - i
 		}
 		text := steps[i]
 		if n > 1 {
@@ -353,7 +350,7 @@ func once(steps []string, limit int) (lines []string, more int) {
 		lines = append(lines, text)
 		i += n
 	}
-	return lines, 0
+	return lines
 }
 
 // folded returns a collapsed list with a title. In a reply without a query, each block is a single line and the list is

@@ -30,8 +30,8 @@ func (c *Checker) placed(toks []token, named []found, i int) bool {
 	})
 }
 
-// inNames reports whether the token at i is a year that is a word in a name from the result: the races of 2020, if
-// there is a row with 2020 Abu Dhabi Grand Prix.
+// inNames reports whether the token at i is a year that also occurs in a name in the result, such as 2020 in "the races
+// of 2020" if a row contains "2020 Abu Dhabi Grand Prix".
 func (c *Checker) inNames(toks []token, i int) bool {
 	year := toks[i].folded
 	return yearWord.MatchString(year) && slices.ContainsFunc(c.names, func(n rowName) bool {

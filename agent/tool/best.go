@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // bestTools are the tools of the best preset. There are only a few of them, a single call can cover several entities,
@@ -70,7 +72,7 @@ var queryTool = typed(&Tool{Name: QueryName, Text: "best_query.md", Query: true,
 		if err != nil {
 			return string(args)
 		}
-		return Dialect{}.NormalForm(a.SPARQL) + " " + strings.TrimSpace(deref(a.KG))
+		return Dialect{}.NormalForm(a.SPARQL) + " " + sparql.View(a.SPARQL) + " " + strings.TrimSpace(deref(a.KG))
 	}}, runQuery)
 
 // runQuery implements query(sparql, returns). It is like execute_sparql, but works on any of the question's graphs.
@@ -131,6 +133,8 @@ func (a finishArgs) end() End {
 		Open: strings.TrimSpace(deref(a.Open)), KG: strings.TrimSpace(deref(a.KG))}
 	switch {
 	case a.NoAnswer != nil && *a.NoAnswer:
+		said := []string{e.Text, e.Assumed, e.Open}
+		e.Text = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), " ")
 		e.NoAnswer, e.Sure, e.Why = true, true, e.Text
 		if a.Step != nil {
 			e.Best = &End{AtStep: true, Step: *a.Step}

@@ -99,12 +99,31 @@ func (d Dialect) probes(query string) (out []probe, all bool) {
 			continue
 		}
 		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
+		rest = withoutOpenFilters(rest)
 		ask := *q
 		ask.Form, ask.Body = sparql.Ask, &sparql.SelectQuery{Where: &sparql.Group{Patterns: rest}}
 		out = append(out, probe{render.Clip(render.Fold(c.text), shownProbe), sparql.Print(&ask,
 			sparql.PrintOptions{NoComments: true})})
 	}
 	return out, len(out) == len(conditions)
+}
+
+// withoutOpenFilters removes the filters that test a variable that no pattern binds. They would remove every row.
+func withoutOpenFilters(patterns []sparql.Pattern) []sparql.Pattern {
+	var bound sparql.VarSet
+	bound.AddGroup(&sparql.Group{Patterns: patterns})
+	return slices.DeleteFunc(patterns, func(p sparql.Pattern) bool {
+		f, ok := p.(*sparql.Filter)
+		open := false
+		if ok {
+			sparql.Inspect(f.Expr, func(n sparql.Node) bool {
+				e, is := n.(*sparql.Expr)
+				open = open || is && e.Variable() != "" && !bound.Has(e.Variable())
+				return is && e.Group == nil // EXISTS has variables of its own
+			})
+		}
+		return open
+	})
 }
 
 // condition is a pattern that can remove rows, and its text.

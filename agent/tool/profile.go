@@ -138,7 +138,7 @@ func (env *Env) profileThings(ctx context.Context, members shape.Members, class 
 		}
 		var list []string
 		for _, c := range classes {
-			list = append(list, render.Labelled(c.Class.ID, c.Class.Label)+fmt.Sprintf(" %.0f %%", 100*c.Share))
+			list = append(list, render.Labelled(c.Class.ID, c.Class.Label)+" "+percent(100*c.Share, c.Share == 1))
 		}
 		if len(list) > 0 {
 			lines = append(lines, say("profile_classes", mostOf(list, profileClasses)))
@@ -287,10 +287,15 @@ func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 
 // share formats a number of statements as a percentage of the examined statements.
 func share(n, of int64) string {
-	switch p := 100 * float64(n) / float64(max(of, 1)); {
+	return percent(100*float64(n)/float64(max(of, 1)), n >= of)
+}
+
+// percent rounds a percentage, but never to 0, nor to 100 unless it is all of them.
+func percent(p float64, all bool) string {
+	switch {
 	case p < 1:
 		return "<1 %"
-	case p > 99 && n < of:
+	case p > 99 && !all:
 		return ">99 %"
 	default:
 		return fmt.Sprintf("%.0f %%", p)

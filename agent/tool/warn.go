@@ -22,15 +22,16 @@ const (
 )
 
 // warnings returns one line for each part of a query that is probably a mistake: a variable that the label service also
-// binds, a namespace that is a prefix of others, or a required structure that most statements lack (only if shown is
-// set). It may also advise against the label service in an exploratory query. shown means that rows are shown.
+// binds and, if shown is set, a namespace that is a prefix of others or a required structure that most statements lack.
+// It may also advise against the label service in an exploratory query. shown means that rows are shown.
 func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines []string, advice Advice, err error) {
 	q, perr := env.Dialect.parse(query)
 	if perr != nil {
 		return nil, "", nil
 	}
-	lines = append(clashes(q), openPrefixes(q)...)
+	lines = clashes(q)
 	if shown {
+		lines = append(lines, openPrefixes(q)...)
 		more, err := env.structures(ctx, q)
 		if err != nil {
 			return nil, "", err

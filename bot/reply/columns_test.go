@@ -174,6 +174,14 @@ func TestSteps(t *testing.T) {
 	if d := cmp.Diff(want, steps(out)); d != "" {
 		t.Error(d)
 	}
+	// An ID is shown with the label that any observation has; "no label" is not one.
+	out = &agent.Outcome{Steps: []agent.Step{
+		{Action: "find", Argument: `{"names": ["Peru"]}`, Observation: "Peru (Q419), country"},
+		{Action: "look", Argument: `{"ids": ["Q419", "Q7"]}`, Observation: "Q7 (no label)"},
+	}}
+	if got := steps(out); len(got) != 2 || got[1].Things[0].Label != "Peru" || got[1].Things[1].Label != "" {
+		t.Errorf("%+v", got)
+	}
 	// If there is no answer, the reply shows only the looked-up entities that the model used afterward.
 	out = &agent.Outcome{Steps: []agent.Step{
 		{Action: "look_up_question", Argument: "{}", Observation: "Jean Urvoy (Q14637437), painter\nBMW (Q26678), company"},

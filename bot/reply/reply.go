@@ -243,12 +243,8 @@ func nameOf(out *agent.Outcome, p agent.Probe, id string) (label, entity string)
 	if out.Answer != nil {
 		label = cmp.Or(label, out.Answer.Labels[id])
 	}
-	var seen strings.Builder
-	for _, s := range out.Steps {
-		seen.WriteString(s.Observation + "\n")
-	}
-	for _, c := range things(id, seen.String(), out) {
-		label = cmp.Or(label, c.Label)
+	if label == "" {
+		label = labelsIn(out)[id]
 	}
 	return readable(label), id
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
@@ -49,6 +50,7 @@ func steps(out *agent.Outcome) []forum.Step {
 			used[id] = label != ""
 		}
 	}
+	labels := sync.OnceValue(func() map[string]string { return labelsIn(out) })
 	for _, s := range out.Steps {
 		kind, known := stepKinds[s.Action]
 		if !known {
@@ -74,7 +76,7 @@ func steps(out *agent.Outcome) []forum.Step {
 					heads = append(heads, m[1])
 				}
 			}
-			if step.Things = things(strings.Join(heads, " "), s.Observation, out); len(step.Things) == 0 {
+			if step.Things = things(strings.Join(heads, " "), labels); len(step.Things) == 0 {
 				continue // the program always makes this call; here, it found nothing
 			}
 		case forum.StepSearch:
@@ -85,9 +87,9 @@ func steps(out *agent.Outcome) []forum.Step {
 					fits = append(fits, id)
 				}
 			}
-			step.Things = things(strings.Join(fits, " "), s.Observation, out)
+			step.Things = things(strings.Join(fits, " "), labels)
 		case forum.StepLook:
-			if step.Things = things(s.Argument, s.Observation, out); len(step.Things) == 0 {
+			if step.Things = things(s.Argument, labels); len(step.Things) == 0 {
 				step.Kind, step.Text = forum.StepSearch, plain(s.Argument)
 			}
 		}
@@ -109,27 +111,33 @@ var (
 	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
 )
 
-// things returns the first entities mentioned in a string, with their labels from the answer or the observation.
-func things(in, observation string, out *agent.Outcome) []forum.Cell {
-	ids := entityInText.FindAllString(in, -1)
-	if len(ids) == 0 {
-		return nil // usual case; it saves searching a long observation
-	}
+// labelsIn returns the labels of the entities in a run, from the answer and the observations.
+func labelsIn(out *agent.Outcome) map[string]string {
 	names := map[string]string{}
-	for _, m := range labelAfter.FindAllStringSubmatch(observation, -1) {
-		names[m[1]] = strings.TrimSpace(m[2])
+	for _, s := range out.Steps {
+		for _, m := range labelAfter.FindAllStringSubmatch(s.Observation, -1) {
+			names[m[1]] = strings.TrimSpace(m[2])
+		}
 	}
-	for _, m := range labelBefore.FindAllStringSubmatch(observation, -1) {
-		names[m[2]] = strings.TrimPrefix(strings.TrimSpace(m[1]), "property ") // a search lists properties that way
+	maps.DeleteFunc(names, func(_, label string) bool { return label == "no label" })
+	for _, s := range out.Steps {
+		for _, m := range labelBefore.FindAllStringSubmatch(s.Observation, -1) {
+			names[m[2]] = strings.TrimPrefix(strings.TrimSpace(m[1]), "property ") // a search lists properties that way
+		}
 	}
 	if out.Answer != nil {
 		maps.Copy(names, out.Answer.Labels)
 	}
+	return names
+}
+
+// things returns the first entities mentioned in a string, with their labels.
+func things(in string, labels func() map[string]string) []forum.Cell {
 	var cells []forum.Cell
 	seen := map[string]bool{}
-	for _, id := range ids {
+	for _, id := range entityInText.FindAllString(in, -1) {
 		if !seen[id] && len(cells) < maxThings {
-			cells = append(cells, forum.Cell{ID: id, Label: names[id]})
+			cells = append(cells, forum.Cell{ID: id, Label: labels()[id]})
 		}
 		seen[id] = true
 	}

@@ -150,8 +150,8 @@ func (u *user) edit(v url.Values) {
 	}
 }
 
-// ask posts a new request in a new section, as a user would. The heading is appended to each scripted request, since
-// the same words from the same user would be a repeated request, which is not answered.
+// ask posts a new request in a new section, as a user would. The heading is appended to each scripted request:
+// otherwise, equal texts from the same user would count as repeated requests, which are not answered.
 func (u *user) ask(page, heading, text string) {
 	u.t.Helper()
 	if text == capital || text == landlocked {

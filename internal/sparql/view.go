@@ -52,6 +52,20 @@ func WithView(query string) string {
 	return query
 }
 
+// View returns the view that a query's #defaultView comment requests, such as "Map", or "" if there is none.
+func View(query string) string {
+	q, err := Parse(query)
+	if err != nil {
+		return ""
+	}
+	for _, c := range q.Header {
+		if view, ok := strings.CutPrefix(c.Text, "#defaultView:"); ok {
+			return strings.TrimSpace(view)
+		}
+	}
+	return ""
+}
+
 // maxBesidesPlaces is the maximum number of columns besides names, places and pictures in a query whose places are
 // shown on a map. A query with more such columns is probably meant to produce a table, of which the places are only a
 // part.

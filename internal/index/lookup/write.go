@@ -342,7 +342,8 @@ func tableOf(list *[]string) func(string) int {
 	}
 }
 
-// learn appends an entry's names as words: v entry, v number of words, v words, numbered by appearance.
+// learn appends the words of an entry's names as varints: the entry, the number of words, and the words, which are
+// numbered in order of appearance.
 func (p *partWriter) learn(b []byte, r *record) []byte {
 	var ids, distinct []uint32
 	add := func(text string) {
