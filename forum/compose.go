@@ -408,18 +408,27 @@ func (c *composer) step(s Step) (string, error) {
 		return c.t.Text("step_search", "text", said, "things", list), nil
 	case s.Kind == StepLook && list != "":
 		return c.t.Text("step_look", "things", list), nil
-	case s.Kind == StepQuery && s.Failed:
-		return c.t.Text("step_query_failed", "query", query), nil
-	case s.Kind == StepQuery && s.Ask:
-		return c.t.Text("step_query_asked", "query", query), nil
-	case s.Kind == StepQuery && s.Rows == 0:
-		return c.t.Text("step_query_none", "query", query), nil
+	case s.Kind == StepQuery && s.Answer:
+		return c.t.Text("step_answer", "step", c.ran(s, query)), nil
 	case s.Kind == StepQuery:
-		return c.t.Text("step_query", "query", query, "count", s.Rows), nil
+		return c.ran(s, query), nil
 	case s.Kind == StepOther && said != "":
 		return c.t.Text("step_other", "name", said), nil
 	}
 	return "", nil
+}
+
+// ran returns a step that ran a query as a sentence.
+func (c *composer) ran(s Step, query string) string {
+	switch {
+	case s.Failed:
+		return c.t.Text("step_query_failed", "query", query)
+	case s.Ask:
+		return c.t.Text("step_query_asked", "query", query)
+	case s.Rows == 0:
+		return c.t.Text("step_query_none", "query", query)
+	}
+	return c.t.Text("step_query", "query", query, "count", s.Rows)
 }
 
 // maxUserName is the maximum length of a user name in bytes (MediaWiki's default for $wgMaxNameChars).
@@ -476,7 +485,9 @@ func (c *composer) close() error {
 	if c.r.Settled && c.r.Query != "" {
 		invite += c.space() + c.t.Text("invite_resolved")
 	}
-	said := strings.Join(strings.Fields("<small>"+notice+"</small> "+invite), " ")
-	c.block(c.line(said) + " --" + c.r.Signature)
+	if invite = strings.TrimSpace(invite); invite != "" {
+		notice += c.space() + invite
+	}
+	c.block(c.line("<small>"+notice+"</small>") + " --" + c.r.Signature)
 	return nil
 }

@@ -88,7 +88,7 @@ SELECT ?a WHERE {
 # Searched for “x”: [[Q42|x]]
 # Ran a query: 2 rows
 |}
-:<small>I am a bot, and a language model had a part in this reply; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]].</small> If something is missing or wrong, just reply here and say what to change. --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
+:<small>I am a bot, and a language model had a part in this reply; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]]. If something is missing or wrong, just reply here and say what to change.</small> --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

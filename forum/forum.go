@@ -204,6 +204,7 @@ type Step struct {
 	Things []Cell // entities that the step found or examined
 	Rows   int
 	Failed bool
+	Answer bool   `json:",omitempty"` // for StepQuery, the query is the answer's
 	Ask    bool   // the query was an ASK, which has no rows
 	Query  string // for StepQuery, the query; linked if the reply has a QueryPage
 }

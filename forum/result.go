@@ -107,6 +107,9 @@ func (c *composer) below(columns []string, rows int) []string {
 	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
 		said = append(said, c.t.Text("no_values_here", "names", names))
 	}
+	if c.r.LeftOpen == "" && c.blanks(rows) {
+		said = append(said, c.t.Text("empty_cells"))
+	}
 	if c.r.Equal && rows > 0 {
 		said = append(said, c.t.Text("equal_rows"))
 	}
@@ -152,6 +155,27 @@ func (c *composer) emptyHere(rows int) []string {
 		}
 	}
 	return out
+}
+
+// blanks reports whether a column with values also has empty cells.
+func (c *composer) blanks(rows int) bool {
+	if c.r.single() || c.r.Boolean != nil || len(c.r.Tree) > 0 {
+		return false
+	}
+	for _, i := range c.shape().columns {
+		filled, empty := 0, 0
+		for _, row := range c.r.Rows[:rows] {
+			if i < len(row) && row[i] != (Cell{}) {
+				filled++
+			} else {
+				empty++
+			}
+		}
+		if filled > 0 && empty > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // aboutRows matches an answer that already says that items have several values or rows, in the languages of the

@@ -75,6 +75,25 @@ func TestManyThings(t *testing.T) {
 	}
 }
 
+// Empty cells are explained unless the model has made a remark, and the answer's query is marked among the steps.
+func TestEmptyCells(t *testing.T) {
+	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~", Total: 2,
+		Rows: [][]Cell{{{Text: "x"}, {Text: "y"}}, {{Text: "z"}, {}}}, Steps: []Step{{Kind: StepQuery, Rows: 2, Answer: true}}}
+	const said = "Empty cells have no value in the data."
+	w, err := Compose(r, ":")
+	if err != nil || !strings.Contains(w, said) || !strings.Contains(w, "\n# Ran a query: 2 rows (the query above)\n") {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.LeftOpen = "One name is missing."
+	if w, err = Compose(r, ":"); err != nil || strings.Contains(w, said) {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.LeftOpen, r.Rows[1][1] = "", Cell{Text: "y"}
+	if w, err = Compose(r, ":"); err != nil || strings.Contains(w, said) {
+		t.Errorf("%v\n%s", err, w)
+	}
+}
+
 // A reply without an answer may show the query that found nothing.
 func TestTried(t *testing.T) {
 	r := Reply{Language: "en", NoAnswer: "not_found", Short: "No mountain is a capital.", Tried: "SELECT ?m WHERE { ?m ?p 1 }",

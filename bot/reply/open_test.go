@@ -103,6 +103,11 @@ func TestSeveral(t *testing.T) {
 	if several(pairs) {
 		t.Error("pairs of items")
 	}
+	prizes := [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q7"), rdf.String("1903")},
+		{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Entity + "Q8"), rdf.String("1911")}, {rdf.IRI(rdf.Entity + "Q2"), rdf.IRI(rdf.Entity + "Q7"), {}}}
+	if several(prizes) {
+		t.Error("different items in the rows of an item")
+	}
 	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": true, "Q1 Q1 Q1 Q2 Q2 Q2": false, "P1 P1 P2": false, "": false} {
 		var table [][]rdf.Term
 		for _, id := range strings.Fields(ids) {
@@ -152,7 +157,7 @@ func TestEmptyColumns(t *testing.T) {
 		Labels: map[string]string{"Q584": "Rhine", "Q1653": "Danube"}}}
 	r := New(out, "Ada", "Op", "sb-1")
 	text, err := forum.Compose(r, ":")
-	if want := "! river !! length\n|-\n| [[Q584|Rhine]] ||\n|-\n| [[Q1653|Danube]] || 2850\n|}\n:No row has a value for: mouth.\n"; err != nil ||
+	if want := "! river !! length\n|-\n| [[Q584|Rhine]] ||\n|-\n| [[Q1653|Danube]] || 2850\n|}\n:No row has a value for: mouth. Empty cells have no value in the data.\n"; err != nil ||
 		!strings.Contains(text, want) {
 		t.Errorf("%v\n%s", err, text)
 	}

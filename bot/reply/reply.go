@@ -265,11 +265,11 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// several reports whether some items in the first column have several rows because they have several values. If there
-// are three or more rows per item, or if the second column contains items of the first one, the rows are about pairs,
-// and no one expects one row per item.
+// several reports whether some items in the first column have several rows because they have several values, such as
+// dates. If rows of an item have different items, if there are three or more rows per item, or if the second column
+// contains items of the first one, the rows are about pairs, and no one expects one row per item.
 func several(table [][]rdf.Term) bool {
-	rows, second := map[string]int{}, map[string]bool{}
+	rows, second, last := map[string]int{}, map[string]bool{}, map[string][]rdf.Term{}
 	for _, row := range table {
 		id := ""
 		if len(row) > 1 && row[0].IsIRI() {
@@ -280,6 +280,12 @@ func several(table [][]rdf.Term) bool {
 			return false
 		}
 		rows[id]++
+		for i, t := range last[id] {
+			if i < len(row) && t != row[i] && rdf.EntityID(t.Value) != "" && rdf.EntityID(row[i].Value) != "" {
+				return false
+			}
+		}
+		last[id] = row
 	}
 	for id := range rows {
 		if second[id] {

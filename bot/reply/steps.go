@@ -61,7 +61,7 @@ func steps(out *agent.Outcome) []forum.Step {
 			step.Query, step.Ask = queryOf(s.Argument)
 			if a := out.Answer; a != nil && a.Table != nil && s.Rows == len(a.Table.Rows) &&
 				sameQuery(plain(s.Argument), a.SPARQL) {
-				step.Rows = len(Distinct(a.Table.Rows)) // as in the table
+				step.Rows, step.Answer = len(Distinct(a.Table.Rows)), true // as in the table
 			}
 		}
 		switch kind {
@@ -140,6 +140,15 @@ func things(in string, labels func() map[string]string) []forum.Cell {
 			cells = append(cells, forum.Cell{ID: id, Label: labels()[id]})
 		}
 		seen[id] = true
+	}
+	same := map[string]int{}
+	for _, c := range cells {
+		same[c.Label]++
+	}
+	for i, c := range cells {
+		if c.Label != "" && same[c.Label] > 1 {
+			cells[i].Label += " (" + c.ID + ")"
+		}
 	}
 	return cells
 }
