@@ -237,6 +237,24 @@ func TestBestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestBestLabels checks that the query of an answer for a wiki page also selects labels, since its readers open the query
+// and not only the table.
+func TestBestLabels(t *testing.T) {
+	for _, thread := range []*Thread{nil, {Heading: "Capitals"}} {
+		m := &turnModel{turns: []string{capital, finished}}
+		out, err := with(m, peaksGraph(t), best(t)).Ask(t.Context(), Question{Text: "What is the capital of Tarland?", Thread: thread},
+			&memory{}, Limits{})
+		if err != nil || out.Answer == nil {
+			t.Fatalf("%v %+v", err, out)
+		}
+		a := out.Answer
+		labels := strings.Contains(a.SPARQL, "SELECT ?city ?cityLabel WHERE") && strings.Contains(a.SPARQL, "SERVICE wikibase:label")
+		if labels != (thread != nil) || len(a.Table.Rows) != 1 || len(a.Columns) != 1 || a.Columns[0] != "city" || out.Short != "Tarburg." {
+			t.Errorf("%v: %s, %+v", thread, a.SPARQL, a.Table)
+		}
+	}
+}
+
 // TestBestNoAnswerSaysAll checks that an end without an answer keeps what the model assumed.
 func TestBestNoAnswerSaysAll(t *testing.T) {
 	m := &turnModel{turns: []string{capital,

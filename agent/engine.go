@@ -246,6 +246,8 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 			out.Features = r.Features(r.state, f)
 		}
 		out.Confidence, out.Probed = confidence.Usual().Of(out.Features), r.state.Probed(a)
+		a = r.WithLabels(ctx, r.state, a)
+		f.Answer, out.Answer = a, a
 		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, KG: a.KG, Table: a.Table,
 			Endpoint: a.Endpoint, Columns: a.Columns, Headers: a.Headers, Assumed: a.Assumed, Open: a.Open}); err != nil {
 			return err

@@ -17,7 +17,7 @@ func (c *composer) amended() []string {
 	if before == nil {
 		return nil
 	}
-	parts := []string{c.t.Text("amended", "time", isoTime(c.r.RanAt))}
+	parts := []string{c.t.Text("amended", "time", c.moment(c.r.RanAt))}
 	said, now := encode(before.Short, MaxShort), encode(c.r.Short, MaxShort)
 	if said == now && before.Boolean == nil {
 		return parts

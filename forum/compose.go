@@ -305,8 +305,15 @@ var brackets = sync.OnceValue(func() *regexp.Regexp {
 		`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)
 })
 
-// isoTime formats a time so that parsers do not mistake it for a signature.
-func isoTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
+// moment formats a time in the reply's language. The zone has no parentheses, so that parsers do not mistake it for a
+// signature.
+func (c *composer) moment(t time.Time) string {
+	comma := ","
+	if c.space() == "" {
+		comma = ""
+	}
+	return c.t.Date(t.UTC()) + comma + " " + t.UTC().Format("15:04") + " UTC"
+}
 
 // steps adds the collapsed list of steps that led to the answer, one sentence per step.
 func (c *composer) steps() error {
@@ -405,7 +412,7 @@ func (c *composer) step(s Step) (string, error) {
 	case s.Kind == StepSearch && said != "" && list == "":
 		return c.t.Text("step_search_none", "text", said), nil
 	case s.Kind == StepSearch && said != "":
-		return c.t.Text("step_search", "text", said, "things", list), nil
+		return c.t.Text("step_search", "things", list), nil
 	case s.Kind == StepLook && list != "":
 		return c.t.Text("step_look", "things", list), nil
 	case s.Kind == StepQuery && s.Answer:
@@ -484,6 +491,9 @@ func (c *composer) close() error {
 	}
 	if c.r.Settled && c.r.Query != "" {
 		invite += c.space() + c.t.Text("invite_resolved")
+	}
+	if !c.r.RanAt.IsZero() && c.r.Endpoint != "" {
+		notice = c.t.Text("ran", "time", c.moment(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)) + c.space() + notice
 	}
 	if invite = strings.TrimSpace(invite); invite != "" {
 		notice += c.space() + invite

@@ -93,7 +93,7 @@ func (c *composer) list(columns []string) string {
 }
 
 // below returns the sentences below a result with the given number of rows shown: how many rows are not shown, the
-// given sentences about columns, what else is notable about the result, and when and where the query ran.
+// given sentences about columns, and what else is notable about the result.
 func (c *composer) below(columns []string, rows int) []string {
 	var said []string
 	if more := c.r.Total - rows; more > 0 && rows > 0 && len(c.r.Tree) == 0 {
@@ -118,9 +118,6 @@ func (c *composer) below(columns []string, rows int) []string {
 	}
 	if rows > 0 {
 		said = append(said, c.view()...)
-	}
-	if !c.r.RanAt.IsZero() && c.r.Endpoint != "" {
-		said = append(said, c.t.Text("ran", "time", isoTime(c.r.RanAt), "endpoint", encode(c.r.Endpoint, 100)))
 	}
 	return said
 }

@@ -34,6 +34,8 @@ type Rules struct {
 	Shape bool `json:"shape"`
 	// classify a post and take the first turn toward answering it in a single call
 	Triage bool `json:"triage"`
+	// if the question is from a wiki page, add the label service to the answer's query; see labels.go in package step
+	Labels bool `json:"labels"`
 	// look up the question's names and relations before the model's first turn
 	Beforehand bool `json:"beforehand"`
 }

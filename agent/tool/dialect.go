@@ -126,6 +126,14 @@ func (d Dialect) WithView(query string) string {
 	return sparql.WithView(query)
 }
 
+// WithLabels adds columns with labels to a query on Wikidata. It returns other queries unchanged.
+func (d Dialect) WithLabels(query string, columns []string) string {
+	if !d.wikibase() {
+		return query
+	}
+	return sparql.WithLabels(query, columns)
+}
+
 // PostingForm returns the query in its posting form, with the labels of its IDs as comments. The error describes why
 // the query cannot be posted.
 func (d Dialect) PostingForm(query string, label func(id string) string) (string, error) {

@@ -197,6 +197,18 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// The step that ran the answer's query is marked, even if labels were added to the query later.
+func TestStepOfTheAnswer(t *testing.T) {
+	out := &agent.Outcome{Answer: &agent.Answer{
+		SPARQL: "SELECT ?r ?rLabel WHERE { ?r wdt:P31 wd:Q4022 . SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],mul,en\" . } }",
+		Table:  &kg.Table{Vars: []string{"r", "rLabel"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q584"), rdf.String("Rhine")}}}},
+		Steps: []agent.Step{{Action: "query", Argument: `{"sparql": "SELECT ?r { ?r wdt:P31 wd:Q4022 }"}`, Rows: 1},
+			{Action: "query", Argument: `{"sparql": "SELECT ?r { ?r wdt:P31 wd:Q8502 }"}`, Rows: 1}}}
+	if got := steps(out); len(got) != 2 || !got[0].Answer || got[1].Answer {
+		t.Errorf("%+v", got)
+	}
+}
+
 // The step that ran the answer's query has as many rows as the table, which shows duplicate rows once.
 func TestStepsCountEqualRowsOnce(t *testing.T) {
 	row := []rdf.Term{rdf.IRI(rdf.Entity + "Q584")}

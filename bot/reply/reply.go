@@ -60,15 +60,9 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		noAnswer(&r, out)
 		return r
 	}
-	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
+	r.Query, r.RanAt = a.SPARQL, a.RanAt
+	setEndpoint(&r, a.Endpoint)
 	r.Assumed, r.LeftOpen, r.Open = ended(a.Assumed, lang), ended(a.Open, lang), open(out)
-	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // short form of the endpoint, such as query.wikidata.org
-		r.Endpoint = address
-		u, err := url.Parse(a.Endpoint)
-		if err == nil && slices.Contains(QueryServices, u.Hostname()) {
-			r.Endpoint, r.QueryPage = u.Hostname(), "https://"+u.Hostname()+"/#"
-		}
-	}
 	t := a.Table
 	if t == nil {
 		return r
@@ -104,6 +98,18 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	return r
 }
 
+// setEndpoint sets the short form of the endpoint, such as query.wikidata.org, and the address of its query page.
+func setEndpoint(r *forum.Reply, endpoint string) {
+	r.Endpoint = endpoint
+	if _, address, ok := strings.Cut(endpoint, "://"); ok {
+		r.Endpoint = address
+		u, err := url.Parse(endpoint)
+		if err == nil && slices.Contains(QueryServices, u.Hostname()) {
+			r.Endpoint, r.QueryPage = u.Hostname(), "https://"+u.Hostname()+"/#"
+		}
+	}
+}
+
 // noAnswer sets why there is no answer and the query that shows it, if there is one.
 func noAnswer(r *forum.Reply, out *agent.Outcome) {
 	r.NoAnswer = noAnswers[out.Reason]
@@ -113,7 +119,8 @@ func noAnswer(r *forum.Reply, out *agent.Outcome) {
 		r.NoAnswer = "failed"
 	}
 	if t := out.Attempt; out.Reason == agent.NotFound && t != nil && t.Table != nil && forum.CheckQuery(t.SPARQL) == nil {
-		r.Tried = t.SPARQL
+		r.Tried, r.RanAt = t.SPARQL, t.RanAt
+		setEndpoint(r, t.Endpoint)
 	}
 }
 

@@ -1,0 +1,77 @@
+package step
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Limits on running an answer's query a second time, with labels.
+const (
+	labelledTime = 20 * time.Second // time that the run must have left
+	maxLabelled  = 5000             // rows
+)
+
+// WithLabels returns an answer whose query also selects the labels of its items, for a reader who opens the query on
+// Wikidata's query page. It returns the answer unchanged if the preset does not ask for labels, the question is not from
+// a wiki page, the query cannot get labels, or the rows would not be the same.
+func (r *Runner) WithLabels(ctx context.Context, s State, a *Answer) *Answer {
+	if !r.Preset.Rules.Labels || r.Question.Thread == nil || a.Table == nil || a.Table.Ask || len(a.Table.Rows) > maxLabelled ||
+		!r.Meter.timeFor(labelledTime) {
+		return a
+	}
+	env := r.env(r.Events.Branch(s.at), s)
+	source, err := env.Sources.Named(a.KG)
+	if err != nil {
+		return a
+	}
+	env = env.On(source)
+	text := env.Dialect.WithLabels(a.SPARQL, entityColumns(a.Table))
+	if text == a.SPARQL {
+		return a
+	}
+	labelled, err := r.publishOne(ctx, env, text)
+	if err != nil || !slices.Equal(sortedRows(a.Table, a.Table.Vars), sortedRows(labelled.Table, a.Table.Vars)) {
+		return a
+	}
+	labelled.Columns, labelled.Headers, labelled.Assumed, labelled.Open = a.Columns, a.Headers, a.Assumed, a.Open
+	return labelled
+}
+
+// entityColumns returns the columns that contain items or properties.
+func entityColumns(t *kg.Table) []string {
+	var out []string
+	for i, name := range t.Vars {
+		if slices.ContainsFunc(t.Rows, func(row []rdf.Term) bool {
+			return i < len(row) && row[i].IsIRI() && rdf.EntityID(row[i].Value) != ""
+		}) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// sortedRows returns the given columns of a table as text, sorted.
+func sortedRows(t *kg.Table, columns []string) []string {
+	var at []int
+	for _, c := range columns {
+		at = append(at, slices.Index(t.Vars, c))
+	}
+	var out []string
+	for _, row := range t.Rows {
+		var b strings.Builder
+		for _, i := range at {
+			if i >= 0 && i < len(row) {
+				b.WriteString(row[i].String())
+			}
+			b.WriteByte('\x00')
+		}
+		out = append(out, b.String())
+	}
+	slices.Sort(out)
+	return out
+}
