@@ -155,6 +155,9 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	}
 	a.SPARQL, a.Ran = posting, d.InLanguage(posting, r.Language.Code)
 	a.Table, a.RanAt, err = r.lastRun(ctx, env, a.Ran)
+	if a.Table != nil { // even if it is empty
+		a.Endpoint = a.Table.Source
+	}
 	var u *unfit
 	if errors.As(err, &u) {
 		u.attempt = a
@@ -162,7 +165,6 @@ func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*
 	if err != nil {
 		return nil, err
 	}
-	a.Endpoint = a.Table.Source
 	a.Labels = env.LabelsOf(ctx, unionIDs(ids, tableIDs(env, a.Table, labelledRows)))
 	return a, nil
 }
