@@ -234,7 +234,8 @@ func (c *Checker) compound(word string) bool {
 			continue
 		}
 		for _, link := range links[c.language] {
-			if first, ok := strings.CutSuffix(word[:i], link); ok && len(first) >= minPart && (c.known[first] || c.stock.has(first)) {
+			first, ok := strings.CutSuffix(word[:i], link)
+			if ok && len(first) >= minPart && (c.known[first] || c.stock.has(first)) {
 				return true
 			}
 		}

@@ -20,8 +20,8 @@ const (
 // Wikidata's query page. It returns the answer unchanged if the preset does not ask for labels, the question is not from
 // a wiki page, the query cannot get labels, or the rows would not be the same.
 func (r *Runner) WithLabels(ctx context.Context, s State, a *Answer) *Answer {
-	if !r.Preset.Rules.Labels || r.Question.Thread == nil || a.Table == nil || a.Table.Ask || len(a.Table.Rows) > maxLabelled ||
-		!r.Meter.timeFor(labelledTime) {
+	if !r.Preset.Rules.Labels || r.Question.Thread == nil || a.Table == nil || a.Table.Ask ||
+		len(a.Table.Rows) > maxLabelled || !r.Meter.timeFor(labelledTime) {
 		return a
 	}
 	env := r.env(r.Events.Branch(s.at), s)

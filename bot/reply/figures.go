@@ -32,10 +32,10 @@ type Figure struct {
 // maxUnit is the maximum number of characters of a unit that are shown.
 const maxUnit = 20
 
-// AddFigures adds units and years to the numbers in a reply, and shows dates as exactly as they are known. A unit or year shared by all numbers in a column is shown
-// in the column heading, even if the graph lacks the unit for fewer than half of them. If at most half of the numbers
-// have a year, a year is shown only if its item has several rows, because a single dated number looks like an
-// exception.
+// AddFigures adds units and years to the numbers in a reply, and shows dates as exactly as they are known. A unit or
+// year shared by all numbers in a column is shown in the column heading, even if the graph lacks the unit for fewer
+// than half of them. If at most half of the numbers have a year, a year is shown only if its item has several rows,
+// because a single dated number looks like an exception.
 func AddFigures(r *forum.Reply, figures []Figure) {
 	for i, name := range r.Vars {
 		units, years, dated, unlike := map[string]int{}, map[string]int{}, 0, false

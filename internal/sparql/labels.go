@@ -56,7 +56,9 @@ func WithLabels(query string, columns []string) string {
 // groupsBy reports whether a query has no groups or groups by the variable.
 func (b *SelectQuery) groupsBy(name string) bool {
 	if b.GroupBy == nil {
-		return !slices.ContainsFunc(b.Items, func(i *SelectItem) bool { return i.Expr != nil && i.Expr.Kind == ExprAggregate })
+		return !slices.ContainsFunc(b.Items, func(i *SelectItem) bool {
+			return i.Expr != nil && i.Expr.Kind == ExprAggregate
+		})
 	}
 	return slices.ContainsFunc(b.GroupBy.Keys, func(k *GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
 }
