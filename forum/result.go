@@ -122,16 +122,17 @@ func (c *composer) below(columns []string, rows int) []string {
 	return said
 }
 
-// noted reports whether the model's remark mentions a column. The last letters of its words may differ.
+// noted reports whether the model mentions a column without values, presumably to say that it has none. The last letters
+// of its words may differ.
 func (c *composer) noted(column string) bool {
-	remark := strings.ToLower(c.r.LeftOpen)
+	remark := strings.ToLower(c.r.Short + " " + c.r.LeftOpen)
 	for _, word := range strings.Fields(strings.ToLower(column)) {
 		letters := []rune(word)
 		if !strings.Contains(remark, string(letters[:max(len(letters)-2, min(len(letters), minStem))])) {
 			return false
 		}
 	}
-	return remark != ""
+	return true
 }
 
 // minStem is the minimum number of letters of a column's word that a remark must contain.

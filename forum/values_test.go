@@ -121,7 +121,11 @@ func TestMissingOnce(t *testing.T) {
 	if err != nil || !strings.Contains(w, "No row has a value for: spouse.") {
 		t.Errorf("%v\n%s", err, w)
 	}
-	r.LeftOpen = "Some names are missing, and dates of death."
+	r.Short, r.LeftOpen = "Nothing is known about the spouse.", ""
+	if w, err = Compose(r, ":"); err != nil || !strings.Contains(w, "No row has a value for: date of birth.") {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.Short, r.LeftOpen = "S.", "Some names are missing, and dates of death."
 	if w, err = Compose(r, ":"); err != nil || !strings.Contains(w, "No row has a value for: date of birth, spouse.") {
 		t.Errorf("%v\n%s", err, w)
 	}

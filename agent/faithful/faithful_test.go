@@ -742,7 +742,8 @@ func TestFiguresInText(t *testing.T) {
 		Labels: map[string]string{"Q1": "Trenton", "Q2": "Princeton"},
 		Table: &kg.Table{Vars: []string{"lieu", "codes"}, Rows: [][]rdf.Term{{item("Q1"), rdf.String("08608, 08610, 08650")},
 			{item("Q2"), rdf.String("08540, 08542")}}}}
-	for text, ok := range map[string]bool{"Trenton : de 08608 à 08650.": true, "Princeton : 08540 et 08542.": true, "Princeton : 08610.": false} {
+	for text, ok := range map[string]bool{"Trenton : de 08608 à 08650.": true, "Princeton : 08540 et 08542.": true, "Princeton : 08610.": false,
+		"Trenton a trois codes.": true, "Princeton a trois codes.": false} {
 		if got := New(e).Faults(text); (len(got) == 0) != ok {
 			t.Errorf("%q: %+v", text, got)
 		}

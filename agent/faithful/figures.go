@@ -112,9 +112,12 @@ func figuresOf(t rdf.Term) []value {
 // maxListed is the maximum number of characters of a text in which figures are found.
 const maxListed = 2000
 
-// figuresIn returns the figures in a text, such as a list of codes that the query joined.
+// figuresIn returns the figures in a text, such as a list of codes that the query joined, and the length of the list.
 func figuresIn(text string) []value {
 	var out []value
+	if n := len(listMark.Split(text, -1)); n > 1 {
+		out = append(out, value{number: float64(n), rows: map[int]bool{}})
+	}
 	for _, w := range figureInText.FindAllString(text[:min(len(text), maxListed)], -1) {
 		if n, err := strconv.ParseFloat(w, 64); err == nil {
 			out = append(out, value{number: n, rows: map[int]bool{}})
@@ -122,6 +125,9 @@ func figuresIn(text string) []value {
 	}
 	return out
 }
+
+// listMark matches what usually separates values that a query joined.
+var listMark = regexp.MustCompile(`[,;|/] `)
 
 var figureInText = regexp.MustCompile(`\d+(\.\d+)?`)
 

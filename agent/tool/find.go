@@ -267,7 +267,8 @@ func foundText(h kg.Hit) string {
 	if len(h.Info) > 0 {
 		s += " [" + render.Clip(render.Fold(strings.Join(h.Info, "; ")), 120) + "]"
 	}
-	if h.Uses >= 0 {
+	// Uses of an item are the statements that lead to it, so an item without uses may have statements of its own.
+	if h.Uses > 0 || h.Uses == 0 && h.Type == kg.Property {
 		s += " " + say("uses", usesText(h.Uses))
 	}
 	return s

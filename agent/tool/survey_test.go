@@ -115,9 +115,9 @@ func TestFind(t *testing.T) {
 	env := surveyEnv(t, rulers, nil)
 	res := run(t, env, FindName, `{"names":["tor","position","of tarland","dragon"]}`)
 	want := `"tor":
-  Tor (Q2): human (0 uses)
-  Tor (Q6): city (0 uses)
-  Tor (Q4): painting by Tar (0 uses)
+  Tor (Q2): human
+  Tor (Q6): city
+  Tor (Q4): painting by Tar
 "position":
   property position (P39)	Data Type: wikibase-item (5 uses)
 "of tarland":
