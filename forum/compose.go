@@ -308,11 +308,7 @@ var brackets = sync.OnceValue(func() *regexp.Regexp {
 // moment formats a time in the reply's language. The zone has no parentheses, so that parsers do not mistake it for a
 // signature.
 func (c *composer) moment(t time.Time) string {
-	comma := ","
-	if c.space() == "" {
-		comma = ""
-	}
-	return c.t.Date(t.UTC()) + comma + " " + t.UTC().Format("15:04") + " UTC"
+	return c.t.Text("moment", "date", c.t.Date(t.UTC()), "time", t.UTC().Format("15:04"))
 }
 
 // steps adds the collapsed list of steps that led to the answer, one sentence per step.

@@ -53,7 +53,7 @@ func TestWithout(t *testing.T) {
 func TestNoticeWithoutModel(t *testing.T) {
 	for reason, want := range map[string]bool{"no_model": false, "not_found": true} {
 		w, err := Compose(Reply{To: "Ann", NoAnswer: reason, Operator: "Olga", Signature: "~~~~"}, ":")
-		if err != nil || strings.Contains(w, "language model had a part") != want || !strings.Contains(w, "I am a bot") {
+		if err != nil || strings.Contains(w, "help of a language model") != want || !strings.Contains(w, "I am a bot") {
 			t.Errorf("%s: %v\n%s", reason, err, w)
 		}
 	}

@@ -207,6 +207,10 @@ func TestStepOfTheAnswer(t *testing.T) {
 	if got := steps(out); len(got) != 2 || !got[0].Answer || got[1].Answer {
 		t.Errorf("%+v", got)
 	}
+	out.Answer.SPARQL = "SELECT ?r { ?r wdt:P31 wd:Q4022 ; wdt:P17 wd:Q183 }" // never run as a step
+	if got := steps(out); len(got) != 3 || !got[2].Answer || got[2].Rows != 1 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // The step that ran the answer's query has as many rows as the table, which shows duplicate rows once.

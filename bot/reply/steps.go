@@ -95,7 +95,18 @@ func steps(out *agent.Outcome) []forum.Step {
 		}
 		shown = append(shown, step)
 	}
-	return shown
+	return append(shown, lastStep(shown, out.Answer)...)
+}
+
+// lastStep returns the step that ran the answer's query if none of those shown did, because the model changed the query
+// when it ended.
+func lastStep(shown []forum.Step, a *agent.Answer) []forum.Step {
+	asked := slices.ContainsFunc(shown, func(s forum.Step) bool { return s.Kind == forum.StepQuery })
+	marked := slices.ContainsFunc(shown, func(s forum.Step) bool { return s.Answer })
+	if !asked || marked || a == nil || a.Table == nil {
+		return nil
+	}
+	return []forum.Step{{Kind: forum.StepQuery, Rows: len(Distinct(a.Table.Rows)), Ask: a.Table.Ask, Answer: true}}
 }
 
 // maxThings is the maximum number of entities kept for a step: one more than are shown, so that the reply can indicate
