@@ -88,7 +88,7 @@ SELECT ?a WHERE {
 # Found by searching: [[Q42|x]]
 # Ran a query: 2 rows
 |}
-:<small>The query was run on 5 June 2024 at 10:20 UTC at query.wikidata.org; the data may have changed since. I am a bot, and this reply was written with the help of a language model; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]]. If something is missing or wrong, just reply here and say what to change.</small> --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
+:<small>The query was run at query.wikidata.org on 5 June 2024 at 10:20 UTC; the data may have changed since. I am a bot, and this reply was written with the help of a language model; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]]. If something is missing or wrong, just reply here and say what to change.</small> --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
