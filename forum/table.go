@@ -41,17 +41,17 @@ var wordLengths = []int{0, 14, 12, 10, 8, 6}
 // left out. The first column and those that the query sorts by are the last to be left out.
 func (c *composer) shape() shape {
 	s := shape{}
-	widths := make([][]int, len(c.r.Vars)) // by column and index in wordLengths
+	widths := make([][]int, len(c.r.Vars)) // by column and index in wordLengths, measured when needed
 	for i := range c.r.Vars {
 		s.columns = append(s.columns, i)
-		for _, letters := range wordLengths {
-			widths[i] = append(widths[i], c.columnWidth(i, letters))
-		}
 	}
 	for {
-		for k := range wordLengths {
+		for k, letters := range wordLengths {
 			px := c.margins()
 			for _, i := range s.columns {
+				if len(widths[i]) == k {
+					widths[i] = append(widths[i], c.columnWidth(i, letters))
+				}
 				px += widths[i][k]
 			}
 			if s.letters = wordLengths[k]; px <= PhoneWidth && len(s.columns) <= maxColumns {
@@ -124,11 +124,13 @@ func (c *composer) columnWidth(i, letters int) int {
 // broken.
 func (c *composer) measure(i int, width func(text string, breakable bool) float64) int {
 	const bold = 1.1 // as wide as in a cell
-	widest := width(c.header(i), true) * bold
+	const shown = 4 * maxCell // bytes; the rest of a text is not shown
+	header := c.header(i)
+	widest := width(header[:min(len(header), shown)], true) * bold
 	for _, row := range c.r.Rows[:min(len(c.r.Rows), MaxRows)] {
 		if i < len(row) {
 			text := c.plain(row[i])
-			text = text[:min(len(text), 4*maxCell)] // the rest is not shown
+			text = text[:min(len(text), shown)]
 			if row[i].Kind == "address" {
 				text = strings.ReplaceAll(wrap.Address(text), "<wbr>", "\u200b")
 			}
