@@ -65,7 +65,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 			_ = c.Close()
 		}
 	}()
-	h, err := testutil.ReadHostile(hostileDir, l.Addr().(*net.TCPAddr).Port, 1<<20)
+	h, err := testutil.ReadHostile(hostileDir, l.Addr().(*net.TCPAddr).Port, 300<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
