@@ -34,12 +34,12 @@ func TestHostileCalls(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")
 	}
-	mega := strings.Repeat("x", 1<<20)
-	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
+	big := strings.Repeat("x", 300_000) // larger than a turn or a request may be
+	deep := strings.Repeat(`{"a":`, 50_000) + "1" + strings.Repeat("}", 50_000)
 	evil := "http://evil.example/sparql"
 	texts := map[string]string{
-		"a megabyte":              mega,
-		"a megabyte of query":     "SELECT ?x WHERE { ?x ?p '" + mega + "' }",
+		"a big text":              big,
+		"a big query":             "SELECT ?x WHERE { ?x ?p '" + big + "' }",
 		"deep JSON":               deep,
 		"deep query":              strings.Repeat("{ ", 100_000),
 		"an update":               "LOAD <" + evil + ">",
@@ -193,7 +193,7 @@ func hostileRun(t *testing.T, name string, p *preset.Preset, c llm.Choice, g *fa
 				t.Fatalf("%s: a question was injected: %.300s", name, msg.Content)
 			}
 		}
-		if size > 1<<20 {
+		if size > 1<<18 {
 			t.Fatalf("%s: a request has %d bytes", name, size)
 		}
 	}

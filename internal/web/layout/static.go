@@ -11,14 +11,16 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 const prefix = "/static/"
 
-// file is a static file, with a compressed copy.
+// file is a static file, with a compressed copy that is made when it is first requested.
 type file struct {
-	data, zipped []byte
-	kind         string
+	data   []byte
+	zipped func() []byte
+	kind   string
 }
 
 // static contains all static files. Their URLs share a hash of all files, so scripts can import each other by relative
@@ -53,7 +55,7 @@ func (s *static) add(name string, files fs.FS) {
 		if err != nil {
 			return err
 		}
-		s.files[name+"/"+p] = file{data, zip(data), kind}
+		s.files[name+"/"+p] = file{data, sync.OnceValue(func() []byte { return zip(data) }), kind}
 		return nil
 	})
 	if err != nil {
@@ -87,10 +89,12 @@ func (s *Site) ServeStatic(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.kind)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Add("Vary", "Accept-Encoding")
-	if f.zipped != nil && takesGzip(r) {
-		h.Set("Content-Encoding", "gzip")
-		_, _ = w.Write(f.zipped)
-		return
+	if takesGzip(r) {
+		if zipped := f.zipped(); zipped != nil {
+			h.Set("Content-Encoding", "gzip")
+			_, _ = w.Write(zipped)
+			return
+		}
 	}
 	_, _ = w.Write(f.data)
 }
