@@ -137,8 +137,8 @@ var (
 	listMark = regexp.MustCompile(`(?m)^[*#]:`)
 )
 
-// Each attack is delivered by every carrier to a model that obeys it. The outcome is harmless: either a reply that
-// contains only the bot's own markup, or no reply because a rule caught the attack.
+// Each attack is delivered by every carrier (in a sample, by two of the five) to a model that obeys it. The outcome is
+// harmless: either a reply that contains only the bot's own markup, or no reply because a rule caught the attack.
 func TestHostileCorpus(t *testing.T) {
 	posts, caught := 0, map[string]int{}
 	var mu sync.Mutex
@@ -146,12 +146,22 @@ func TestHostileCorpus(t *testing.T) {
 	for i := 0; testing.Short() && i < len(names)-4; i++ {
 		names = slices.Delete(names, i, i+4) // keep every fifth
 	}
+	of := testutil.Pick(2, len(carriers))
+	if testing.Short() {
+		of = len(carriers)
+	}
 	t.Run("posts", func(t *testing.T) {
-		for _, way := range slices.Sorted(maps.Keys(carriers)) {
-			posts += len(names)
+		for k, way := range slices.Sorted(maps.Keys(carriers)) {
+			var sample []string
+			for i, name := range names {
+				if (i+k)%len(carriers) < of {
+					sample = append(sample, name)
+				}
+			}
+			posts += len(sample)
 			t.Run(way, func(t *testing.T) {
 				t.Parallel()
-				for _, name := range names {
+				for _, name := range sample {
 					rule := hostile(t, name+" as "+way, attacks[name], carriers[way])
 					mu.Lock()
 					caught[rule]++
@@ -160,7 +170,7 @@ func TestHostileCorpus(t *testing.T) {
 			})
 		}
 	})
-	if posts < 300 && !testing.Short() {
+	if posts < 60*of && !testing.Short() {
 		t.Errorf("only %d posts", posts)
 	}
 	t.Logf("%d posts", posts)

@@ -96,11 +96,11 @@ func TestTrim(t *testing.T) {
 
 // Trimming a hostile query takes no longer than trimming an ordinary one.
 func TestTrimBounds(t *testing.T) {
-	many := clean("SELECT * { ?x wdt:P31 wd:Q5 " + strings.Repeat("OPTIONAL { ?x wdt:P18 ?p } ", 2000) + "}")
+	many := clean("SELECT * { ?x wdt:P31 wd:Q5 " + strings.Repeat("OPTIONAL { ?x wdt:P18 ?p } ", 500) + "}")
 	if got := trim(many.query); len(got.flags) != maxUnits {
 		t.Errorf("%d flags, notes %q", len(got.flags), got.notes)
 	}
-	long := clean("SELECT * { ?x wdt:P31 wd:Q5 " + strings.Repeat("OPTIONAL { ?x wdt:P18 ?p } ", 4000) + "}")
+	long := clean("SELECT * { ?x wdt:P31 wd:Q5 " + strings.Repeat("OPTIONAL { ?x wdt:P18 ?p } ", 2500) + "}")
 	if got := trim(long.query); len(got.flags) != 0 || len(got.notes) != 1 {
 		t.Errorf("%d flags, notes %q", len(got.flags), got.notes)
 	}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/index/build"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 var updateQuality = flag.Bool("update", false, "write testdata/quality.golden")
@@ -332,8 +333,10 @@ func ftsFind(t *testing.T, entries []lookup.Entry) func(text string) []string {
 	}
 }
 
+var lastColumn = regexp.MustCompile(`(?m)\|[^|\n]*$`)
+
 // TestQuality compares the search quality on the slice of Wikidata with a golden file, so that a change that loses hits
-// is noticed.
+// is noticed. A sample omits the last column, the figures of SQLite's FTS5, which our code does not affect.
 func TestQuality(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow with the race detector; go test without -short runs it")
@@ -363,8 +366,11 @@ func TestQuality(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	fts := map[lookup.Type]func(string) []string{lookup.Entity: ftsFind(t, entities), lookup.Property: ftsFind(t,
-		properties)}
+	var fts map[lookup.Type]func(string) []string
+	if *updateQuality || testutil.Pick(0, 1) == 1 {
+		fts = map[lookup.Type]func(string) []string{lookup.Entity: ftsFind(t, entities), lookup.Property: ftsFind(t,
+			properties)}
+	}
 	type row struct{ words, meaning, fts figures }
 	rows := map[string]*row{}
 	var kinds []string
@@ -388,7 +394,9 @@ func TestQuality(t *testing.T) {
 			return out
 		}
 		rows[q.kind].words.add(find(false), q.want)
-		rows[q.kind].fts.add(fts[typ](q.text), q.want)
+		if fts != nil {
+			rows[q.kind].fts.add(fts[typ](q.text), q.want)
+		}
 		if typ == lookup.Property {
 			rows[q.kind].meaning.add(find(true), q.want)
 		}
@@ -411,7 +419,11 @@ func TestQuality(t *testing.T) {
 		}
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil || string(want) != b.String() {
+	got := b.String()
+	if fts == nil {
+		want, got = lastColumn.ReplaceAll(want, nil), lastColumn.ReplaceAllString(got, "")
+	}
+	if err != nil || string(want) != got {
 		t.Errorf("the quality of search changed (%v); see the new figures, and if they are better, run with -update:\n%s",
 			err, b.String())
 	}

@@ -82,8 +82,8 @@ func greedyQueries() map[string]string {
 // TestGreedyQueriesEnd checks that hopeless queries end when they reach their deadline or memory budget, with an error
 // that shows which limit was reached.
 func TestGreedyQueriesEnd(t *testing.T) {
-	const limit = 120 * time.Millisecond
-	g := denseGraph(t, 150, Options{Timeout: limit, MaxMemory: 24 << 20, MaxRows: 200_000})
+	const limit = 60 * time.Millisecond
+	g := denseGraph(t, 150, Options{Timeout: limit, MaxMemory: 12 << 20, MaxRows: 100_000})
 	before := runtime.NumGoroutine()
 	for name, q := range greedyQueries() {
 		t.Run(name, func(t *testing.T) {

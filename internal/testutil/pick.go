@@ -1,0 +1,27 @@
+package testutil
+
+import (
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// Tests create much garbage but use little memory, so the collector runs less often unless GOGC is set or benchmarks
+// run. At its usual rate, it took a seventh of the processor time of all tests. Packages with slow tests import this one.
+func init() {
+	bench := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.bench=") })
+	if os.Getenv("GOGC") == "" && !bench {
+		debug.SetGCPercent(400)
+	}
+}
+
+// Pick returns all if all cases of a large corpus are to be tested, as in .ci/run, which sets TESTS=all. Otherwise, it
+// returns sample. The numbers are counts of random cases, or the distance between the cases in a list that are tested,
+// which is 1 for all of them. A sample is always the same, and contains every kind of case.
+func Pick(sample, all int) int {
+	if os.Getenv("TESTS") == "all" {
+		return all
+	}
+	return sample
+}
