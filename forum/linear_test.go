@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
 )
 
 // TestLinearTime checks that pages designed to be slow are parsed in time proportional to their length. The bound is

@@ -123,7 +123,7 @@ func (c *composer) columnWidth(i, letters int) int {
 // measure returns the width of a column, given the width of a cell's text. breakable is true for cells whose words may be
 // broken.
 func (c *composer) measure(i int, width func(text string, breakable bool) float64) int {
-	const bold = 1.1 // as wide as in a cell
+	const bold = 1.1          // as wide as in a cell
 	const shown = 4 * maxCell // bytes; the rest of a text is not shown
 	header := c.header(i)
 	widest := width(header[:min(len(header), shown)], true) * bold

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
 )
 
 const module = "github.com/spinachbot/spinachbot"

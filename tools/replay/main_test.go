@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
 )
 
 // TestReplay replays the entire log if it exists.
