@@ -187,7 +187,7 @@ func (w *world) check(note string, want map[string]int) {
 }
 
 // The program ends before and after each call to the wiki, the solver and the ledger in turn. In every case, each
-// request eventually gets exactly one reply. With a ledger on disk, a sample has every third call.
+// request eventually gets exactly one reply. With a ledger on disk, a sample has every fifth call.
 func TestCrashAtEveryCall(t *testing.T) {
 	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false},
 		{false, true, false}, {false, false, true}, {false, true, true}} {
@@ -195,7 +195,7 @@ func TestCrashAtEveryCall(t *testing.T) {
 			t.Parallel()
 			n, step := 1, 1
 			if c.disk {
-				step = testutil.Pick(3, 1)
+				step = testutil.Pick(5, 1)
 			}
 			for ; ; n += step {
 				path := ""

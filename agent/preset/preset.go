@@ -292,9 +292,11 @@ func (p *Preset) check() error {
 	return errors.Join(missing...)
 }
 
+var sharedTexts = render.MustTexts(shared, "shared/*.tmpl")
+
 // Texts parses prompts, together with the prompts that all presets share.
 func Texts(fsys fs.FS, patterns ...string) (*render.Texts, error) {
-	t, err := render.NewTexts(shared, "shared/*.tmpl")
+	t, err := sharedTexts.Clone()
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,15 @@ func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	return &Texts{func() *template.Template { return t }}, nil
 }
 
+// Clone returns a copy, to which texts can be added without changing the original.
+func (t *Texts) Clone() (*Texts, error) {
+	c, err := t.t().Clone()
+	if err != nil {
+		return nil, err
+	}
+	return &Texts{func() *template.Template { return c }}, nil
+}
+
 // Add parses more files. An existing text is replaced.
 func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
 	_, err := t.t().ParseFS(fsys, patterns...)

@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
@@ -202,8 +203,17 @@ var only = []struct{ pkg, importers, reason string }{
 		"only bot writes to a wiki, and it does so through bot.Wiki"},
 }
 
-func packages(t *testing.T, root string) map[string]*build.Package {
+func packages(t *testing.T) map[string]*build.Package {
 	t.Helper()
+	out, err := readPackages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var readPackages = sync.OnceValues(func() (map[string]*build.Package, error) {
+	const root = "../.."
 	out := map[string]*build.Package{}
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
@@ -223,11 +233,8 @@ func packages(t *testing.T, root string) map[string]*build.Package {
 		out[filepath.ToSlash(rel)] = pkg
 		return rerr
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+	return out, err
+})
 
 func ours(imports []string) (out []string) {
 	for _, i := range imports {
@@ -252,7 +259,7 @@ func allowed(list, pkg string) bool {
 }
 
 func TestImportRules(t *testing.T) {
-	pkgs := packages(t, "../..")
+	pkgs := packages(t)
 	if len(pkgs) < 10 {
 		t.Fatalf("only %d packages found: is the test run from its folder?", len(pkgs))
 	}
@@ -289,7 +296,7 @@ func TestImportRules(t *testing.T) {
 // Outside tests, only conformance suites such as kgtest may import testing: if a program behaves differently under
 // test, the test says nothing about the real program.
 func TestNoTestingInProduction(t *testing.T) {
-	for name, pkg := range packages(t, "../..") {
+	for name, pkg := range packages(t) {
 		for _, imp := range pkg.Imports {
 			if imp == "testing" && path.Base(name) != "kgtest" && path.Base(name) != "wikitest" {
 				t.Errorf("%s imports testing", name)
@@ -305,7 +312,7 @@ func TestNoAmbientState(t *testing.T) {
 		"time.Now": "clock", "http.DefaultClient": "network", "http.Get": "network", "http.Post": "network",
 		"rand.Int": "randomness", "rand.Intn": "randomness", "rand.Float64": "randomness",
 	}
-	for name, pkg := range packages(t, "../..") {
+	for name, pkg := range packages(t) {
 		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "tools/") || name == "internal/testutil" {
 			continue
 		}
@@ -347,7 +354,7 @@ func TestOneWayToAsk(t *testing.T) {
 		// adapter: advice on a harvest candidate is not a question for the agent
 		"llm.NewAllowance": "internal/ask internal/adapter",
 	}
-	for name, pkg := range packages(t, "../..") {
+	for name, pkg := range packages(t) {
 		for _, file := range pkg.GoFiles {
 			src, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(name), file))
 			if err != nil {

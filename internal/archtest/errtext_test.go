@@ -31,7 +31,7 @@ var readsErrorText = map[string]string{
 // assigned to a variable or passed as a parameter within the same package.
 func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	used := map[string]bool{}
-	for name, pkg := range packages(t, "../..") {
+	for name, pkg := range packages(t) {
 		var files []*ast.File
 		fset := token.NewFileSet()
 		for _, f := range pkg.GoFiles {

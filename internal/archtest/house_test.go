@@ -15,7 +15,7 @@ import (
 
 // A rule that permits an unused import misrepresents the design.
 func TestRulesAreUsed(t *testing.T) {
-	pkgs := packages(t, "../..")
+	pkgs := packages(t)
 	for _, r := range rules {
 		pkg := pkgs[r.pkg]
 		if pkg == nil {
@@ -90,7 +90,7 @@ func TestArchitectureTable(t *testing.T) {
 			listed[name[1]] = true
 		}
 	}
-	pkgs := packages(t, "../..")
+	pkgs := packages(t)
 	for name := range pkgs {
 		if strings.HasPrefix(name, "tools/") {
 			name = "tools"
