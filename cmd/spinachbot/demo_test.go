@@ -124,7 +124,7 @@ func TestAskOverHTTP(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- sb.serve(ctx) }()
 	t.Cleanup(func() { cancel(); <-done; sb.close() })
-	environ := []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + sb.url + "/v1", "OPENAI_MODEL=scripted",
+	environ := []string{"DATA_DIR=" + testutil.Folder(t), "OPENAI_BASE_URL=" + sb.url + "/v1", "OPENAI_MODEL=scripted",
 		"SPARQL_ENDPOINT=" + sb.url + "/sparql"}
 
 	out, errs, code := invoke(t, environ, "ask", "--json",
@@ -166,7 +166,7 @@ func TestAskOverHTTP(t *testing.T) {
 	if b, err := os.ReadFile(tape); err != nil || bytes.Contains(b, []byte("canary")) || len(b) < 1000 {
 		t.Errorf("the recording contains the key, or nothing: %v, %d bytes", err, len(b))
 	}
-	second, errs, code := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_MODEL=scripted",
+	second, errs, code := invoke(t, []string{"DATA_DIR=" + testutil.Folder(t), "OPENAI_MODEL=scripted",
 		"SPARQL_ENDPOINT=http://127.0.0.1:9/sparql"}, "ask", "--replay", tape, question)
 	if code != exitOK || withoutRun(second) != withoutRun(first) {
 		t.Errorf("replay: exit %d: %s\n%s\nwant:\n%s", code, errs, second, first)
@@ -188,7 +188,7 @@ func TestAskOverHTTP(t *testing.T) {
 }
 
 func TestTornTrajectoryIsShown(t *testing.T) {
-	dir := t.TempDir()
+	dir := testutil.Folder(t)
 	torn := filepath.Join(dir, "torn.jsonl")
 	first := `{"event":"start","time":"2026-11-20T12:00:00Z","format":"spinachbot-trajectory-1","question":{"text":"Which one?"}}`
 	if err := os.WriteFile(torn, []byte(first+"\n{\"event\":\"st"), 0o600); err != nil {
@@ -209,7 +209,7 @@ func TestTornTrajectoryIsShown(t *testing.T) {
 // With the ledger of a forum that no longer exists, the bot would treat every request on a new forum as already
 // answered.
 func TestDemoRefusesALedgerWithoutItsForum(t *testing.T) {
-	dir := t.TempDir()
+	dir := testutil.Folder(t)
 	if err := os.WriteFile(filepath.Join(dir, ledgerFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func withoutRun(out string) string {
 // Everything that the model reads and writes is recorded (invariant 5), including its judgment of whether a post is a
 // request.
 func TestTriageIsOnRecord(t *testing.T) {
-	data := t.TempDir()
+	data := testutil.Folder(t)
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}

@@ -172,7 +172,7 @@ func TestKeepRemovedOnce(t *testing.T) {
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	w, err := wiki.Open(slog.New(slog.DiscardHandler), wiki.Config{File: filepath.Join(t.TempDir(), wikiName), Now: time.Now,
+	w, err := wiki.Open(slog.New(slog.DiscardHandler), wiki.Config{File: filepath.Join(testutil.Folder(t), wikiName), Now: time.Now,
 		Random: rand.Reader, Accounts: []wiki.Account{{Name: sandboxBot, Login: sandboxLogin, Password: "pass",
 			Groups: []string{"bot"}}}})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
 func TestLedgerReviewSeveral(t *testing.T) {
@@ -180,7 +181,7 @@ func TestClosedEntryNamesRetry(t *testing.T) {
 
 // config check also reads the WIKIS file, so that its errors are found before the bot starts.
 func TestConfigCheckReadsWikis(t *testing.T) {
-	dir := t.TempDir()
+	dir := testutil.Folder(t)
 	file := filepath.Join(dir, "wikis.yaml")
 	check := func(environ ...string) (string, int) {
 		_, errs, code := invoke(t, append(environ, "WIKIS="+file), "config", "check")
