@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/agent/exemplar"
 	"github.com/spinachbot/spinachbot/agent/probe"
@@ -115,7 +116,9 @@ func NoteTaker() *Preset {
 const Detect = "detect"
 
 // Names returns the names of the built-in presets, the usual one first.
-func Names() []string {
+func Names() []string { return slices.Clone(names()) }
+
+var names = sync.OnceValue(func() []string {
 	files, err := fs.Glob(builtin, "*/preset.json")
 	if err != nil {
 		panic(err) // the pattern is valid
@@ -127,7 +130,7 @@ func Names() []string {
 		}
 	}
 	return out
-}
+})
 
 // Usual is the name of the default preset.
 const Usual = "spinach"

@@ -267,12 +267,16 @@ func valueOf(f *pflag.Flag) string {
 	if names := f.Annotations[valueName]; len(names) > 0 {
 		return names[0]
 	}
-	return "value"
+	name, _ := pflag.UnquoteUsage(f)
+	return name
 }
 
 // command sets the function that runs c. run prints all messages and returns an exit status.
 func (c *cmdline) command(run func(ctx context.Context, args []string) int) *cobra.Command {
 	c.fs.VisitAll(func(f *pflag.Flag) {
+		if !strings.Contains(f.Usage, "`") {
+			return
+		}
 		name, text := pflag.UnquoteUsage(f)
 		f.Usage, f.Annotations = text, map[string][]string{valueName: {name}}
 	})
