@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // hostileModel responds to every request with the same hostile text.
@@ -98,7 +98,7 @@ func TestHostileCalls(t *testing.T) {
 			}
 			if p.Protocol == "text" {
 				for i, tool := range fresh {
-					if (i+k)%testutil.Pick(2, 1) != 0 {
+					if (i+k)%corpus.Pick(2, 1) != 0 {
 						continue
 					}
 					add(tool+": "+what, llm.Choice{Content: "Thought: x\nAction: " + tool + "(" + text + ")", FinishReason: "stop"})
@@ -131,7 +131,7 @@ func TestHostileCalls(t *testing.T) {
 					strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), 100)], `"`, ""), "") + `": 1}`})
 			}
 			for i, c := range every {
-				if !slices.Contains(fresh, c.Name) || (i+k)%testutil.Pick(2, 1) != 0 {
+				if !slices.Contains(fresh, c.Name) || (i+k)%corpus.Pick(2, 1) != 0 {
 					continue
 				}
 				add(c.Name+": "+what, llm.Choice{ToolCalls: []llm.ToolCall{c}, FinishReason: "tool_calls"})

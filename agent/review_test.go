@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/llm"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // decisions is a reviewer that makes the decisions in a list and then leaves.
@@ -218,7 +218,7 @@ func TestReviewSurvives(t *testing.T) {
 	calls, decided := len(m.requests), len(list)
 	rng := rand.New(rand.NewPCG(14, 5))
 	first := strings.IndexByte(string(content), '\n') + 1 // a shorter file cannot be continued
-	for i := range testutil.Pick(10, 30) {
+	for i := range corpus.Pick(10, 30) {
 		cut := first + rng.IntN(len(content)-first)
 		name := filepath.Join(t.TempDir(), "cut.jsonl")
 		if err := os.WriteFile(name, content[:cut], 0o600); err != nil {

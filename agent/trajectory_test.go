@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // richRun asks a question, and records the run in a file. The run contains every kind of call and failure and a result
@@ -150,7 +150,7 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	whole = whole[:min(len(whole), 20_000)]
 	whole = whole[:bytes.LastIndexByte(whole, '\n')+1]
-	for cut := 0; cut <= len(whole); cut += testutil.Pick(29, 7) {
+	for cut := 0; cut <= len(whole); cut += corpus.Pick(29, 7) {
 		lines := bytes.Count(whole[:cut], []byte("\n"))
 		got, err := event.Read(bytes.NewReader(whole[:cut]))
 		if len(got) != lines && len(got) != lines+1 { // one more event if only the newline is missing

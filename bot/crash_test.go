@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/internal/job"
 	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // crasher wraps the bot's dependencies. It ends the program (here, the goroutine) before or after a given call.
@@ -195,7 +196,7 @@ func TestCrashAtEveryCall(t *testing.T) {
 			t.Parallel()
 			n, step := 1, 1
 			if c.disk {
-				step = testutil.Pick(5, 1)
+				step = corpus.Pick(5, 1)
 			}
 			for ; ; n += step {
 				path := ""

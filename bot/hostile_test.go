@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // attacks maps names to the contents of hostile posts.
@@ -146,7 +147,7 @@ func TestHostileCorpus(t *testing.T) {
 	for i := 0; testing.Short() && i < len(names)-4; i++ {
 		names = slices.Delete(names, i, i+4) // keep every fifth
 	}
-	of := testutil.Pick(2, len(carriers))
+	of := corpus.Pick(2, len(carriers))
 	if testing.Short() {
 		of = len(carriers)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // subject is a kind of result used in the test: a list of named items, each with a value.
@@ -195,7 +195,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 	way.Probe.Queries = 0
 	r := rand.New(rand.NewPCG(17, 2026))
 	lies, reached, corrected, honest, held := map[string]int{}, 0, 0, 0, 0
-	replies := testutil.Pick(100, 200)
+	replies := corpus.Pick(100, 200)
 	if testing.Short() {
 		replies = 40
 	}

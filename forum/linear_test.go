@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 // TestLinearTime checks that pages designed to be slow are parsed in time proportional to their length. The bound is

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/spinachbot/spinachbot/config"
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 func quietLogger() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 const people = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
@@ -189,7 +189,7 @@ func TestCrashes(t *testing.T) {
 	if counter.calls < 100 {
 		t.Errorf("only %d calls to crash at", counter.calls)
 	}
-	for k := 1; k <= counter.calls; k += testutil.Pick(3, 1) {
+	for k := 1; k <= counter.calls; k += corpus.Pick(3, 1) {
 		t.Run(strconv.Itoa(k), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)

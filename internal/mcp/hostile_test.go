@@ -23,7 +23,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/spinachbot/spinachbot/agent"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // hostileTexts are strings that a hostile program or a tricked model may send in any argument.
@@ -141,7 +141,7 @@ func TestHostileArguments(t *testing.T) {
 	s := inMemory(t, m)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	calls, arguments, step := 0, 0, testutil.Pick(3, 1)
+	calls, arguments, step := 0, 0, corpus.Pick(3, 1)
 	tools, texts := toolsOf(t, s), hostileTexts()
 	for _, tool := range slices.Sorted(maps.Keys(tools)) {
 		for _, name := range slices.Sorted(maps.Keys(tools[tool])) {
@@ -356,7 +356,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 	texts := hostileTexts()
 	names := slices.Sorted(maps.Keys(texts))
-	before, n := heap(), testutil.Pick(300, 1000)
+	before, n := heap(), corpus.Pick(300, 1000)
 	var all sync.WaitGroup
 	var failed, done atomic.Int64
 	for i := range n {

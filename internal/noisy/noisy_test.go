@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/noisy"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 var builtin = sync.OnceValues(func() (*embedded.Graph, error) {
@@ -129,7 +129,7 @@ func TestMistakes(t *testing.T) {
 			"loops": {Loop: 0.6},
 		} {
 			lost, more := 0, 0
-			for seed := range uint64(testutil.Pick(3, 6)) {
+			for seed := range uint64(corpus.Pick(3, 6)) {
 				got, calls := run(t, p, noisy.Options{Seed: seed, Rates: rates, Right: 1})
 				again, _ := run(t, p, noisy.Options{Seed: seed, Rates: rates, Right: 1})
 				if !reflect.DeepEqual(got, again) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // shared returns the path of a file in the maintainers' reference data, or skips the test.
@@ -91,7 +91,7 @@ func label(id string) string { return "label of " + id }
 // TestCorpusLaws checks the laws on real queries; a sample has every third.
 func TestCorpusLaws(t *testing.T) {
 	for i, x := range append(goldQueries(t), forumQueries(t)...) {
-		if i%testutil.Pick(3, 1) != 0 {
+		if i%corpus.Pick(3, 1) != 0 {
 			continue
 		}
 		q, err := Parse(x.query)

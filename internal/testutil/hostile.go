@@ -1,6 +1,6 @@
 // Package testutil contains helpers for the tests of several packages: the hostile forum in
-// internal/sandbox/testdata/hostile, a check of the bot's replies that is independent of the code that generates them,
-// folders in memory, and the choice between a sample and all cases of a corpus. Only tests may import it.
+// internal/sandbox/testdata/hostile, a check of the bot's replies that is independent of the code that generates them, and
+// folders in memory. Only tests may import it.
 //
 // The reply check is deliberately crude. It does not parse wikitext: it removes the few kinds of markup that a reply
 // may contain, each in its exact form, and reports everything in the remaining text that could start markup.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 // TestReplay replays the entire log if it exists.

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/httpapi"
 	"github.com/spinachbot/spinachbot/internal/kg/kgtest"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 func builtin(t *testing.T) *embedded.Graph {
@@ -69,7 +69,7 @@ func TestPresets(t *testing.T) {
 					t.Fatal(err)
 				}
 				rows, questions := 0, x.questions
-				if every := testutil.Pick(2, 1); place == "over HTTP" && every > 1 {
+				if every := corpus.Pick(2, 1); place == "over HTTP" && every > 1 {
 					questions = nil
 					for i := 0; i < len(x.questions); i += every {
 						questions = append(questions, x.questions[i])

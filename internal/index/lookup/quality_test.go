@@ -22,7 +22,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/index/build"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 var updateQuality = flag.Bool("update", false, "write testdata/quality.golden")
@@ -367,7 +367,7 @@ func TestQuality(t *testing.T) {
 	}
 	defer f.Close()
 	var fts map[lookup.Type]func(string) []string
-	if *updateQuality || testutil.Pick(0, 1) == 1 {
+	if *updateQuality || corpus.Pick(0, 1) == 1 {
 		fts = map[lookup.Type]func(string) []string{lookup.Entity: ftsFind(t, entities), lookup.Property: ftsFind(t,
 			properties)}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // generator generates random queries that use only a few names.
@@ -206,7 +206,7 @@ func differ(t *testing.T, seed uint64) string {
 
 // TestAgainstReference compares the evaluator with the reference evaluator on random queries.
 func TestAgainstReference(t *testing.T) {
-	n := testutil.Pick(1000, 4000)
+	n := corpus.Pick(1000, 4000)
 	if testing.Short() {
 		n = 200
 	}

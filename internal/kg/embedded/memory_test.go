@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // TestSizes checks the sizes that memory accounting uses.
@@ -122,7 +122,7 @@ func TestPeakMemory(t *testing.T) {
 	g := denseGraph(t, 40, Options{Timeout: 10 * time.Second, MaxMemory: limit})
 	queries := hungryQueries()
 	for i, name := range slices.Sorted(maps.Keys(queries)) {
-		if i%testutil.Pick(2, 1) != 0 {
+		if i%corpus.Pick(2, 1) != 0 {
 			continue
 		}
 		q := queries[name]

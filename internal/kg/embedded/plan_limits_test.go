@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/testutil"
+	"github.com/spinachbot/spinachbot/internal/testutil/corpus"
 )
 
 // repeat joins n strings returned by f.
@@ -105,7 +105,7 @@ func TestPlanningLimits(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(25)) // measure the live memory of queries, not the collector's timing
 	plans := hugePlans()
 	for i, name := range slices.Sorted(maps.Keys(plans)) {
-		if i%testutil.Pick(3, 1) != 0 {
+		if i%corpus.Pick(3, 1) != 0 {
 			continue
 		}
 		q := plans[name]

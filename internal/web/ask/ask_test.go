@@ -32,7 +32,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
-	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 	"github.com/spinachbot/spinachbot/internal/web/guard"
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
-	_ "github.com/spinachbot/spinachbot/internal/testutil" // rarer garbage collection
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 func TestTriples(t *testing.T) {

@@ -1,4 +1,6 @@
-package testutil
+// Package corpus chooses between a sample and all cases of a large corpus. Only tests may import it. It is not a part of
+// package testutil, which links an HTTP server into every test program that imports it.
+package corpus
 
 import (
 	"os"
