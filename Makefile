@@ -71,7 +71,7 @@ chaos: ## REQUESTS requests on a real MediaWiki while everything fails, with WOR
 	go run ./tools/chaos -requests $(or $(REQUESTS),1000) -workers $(or $(WORKERS),1) -seed $(or $(SEED),0) -duration $(or $(DURATION),24h) $(CHAOS)
 
 soak: ## ROUNDS rounds of the bot, every fourth with a request: memory, files, goroutines and the ledger must not grow
-	SOAK=$(or $(ROUNDS),20000) go test -count 1 -timeout 24h -run '^TestSoak$$' -v ./cmd/spinachbot
+	GOGC=100 SOAK=$(or $(ROUNDS),20000) go test -count 1 -timeout 24h -run '^TestSoak$$' -v ./cmd/spinachbot
 
 scale: ## the bot at 1 to 1,000 times today's requests, on a simulated clock: the tables and plots of docs/scale.md
 	SCALE=$(or $(SCALE),1) SCALE_FIGURES=$(CURDIR)/docs/figures go test -count 1 -timeout 2h -run '^(TestOverload|TestTables)$$' -v ./tools/scale
