@@ -44,7 +44,8 @@ func TestScale(t *testing.T) {
 // Even if processes are killed every half hour, no replies are lost or duplicated: other processes take over the work
 // once its lease has expired. [Play] fails if a request has two replies.
 func TestDeaths(t *testing.T) {
-	s := Setting{Load: 100, Workers: corpus.Pick(10, 30), Wikis: 1, Raised: true, Deaths: 0.5, Days: 1, Seed: 3}
+	s := Setting{Load: float64(corpus.Pick(50, 100)), Workers: corpus.Pick(10, 30), Wikis: 1, Raised: true, Deaths: 0.5,
+		Days: 1, Seed: 3}
 	r := play(t, s)
 	if r.Deaths < 100 { // three processes, four days
 		t.Errorf("only %d deaths", r.Deaths)
