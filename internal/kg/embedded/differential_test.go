@@ -206,7 +206,7 @@ func differ(t *testing.T, seed uint64) string {
 
 // TestAgainstReference compares the evaluator with the reference evaluator on random queries.
 func TestAgainstReference(t *testing.T) {
-	n := corpus.Pick(1000, 4000)
+	n := corpus.Pick(2000, 4000)
 	if testing.Short() {
 		n = 200
 	}

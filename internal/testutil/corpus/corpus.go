@@ -1,4 +1,4 @@
-// Package corpus chooses between a sample and all cases of a large corpus. Only tests may import it. It is not a part of
+// Package corpus chooses between a sample and all cases of a large corpus. Only tests may import it. It is not part of
 // package testutil, which links an HTTP server into every test program that imports it.
 package corpus
 
@@ -10,7 +10,7 @@ import (
 )
 
 // Tests create much garbage but use little memory, so the collector runs less often unless GOGC is set or benchmarks
-// run. At its usual rate, it took a seventh of the processor time of all tests. Packages with slow tests import this one.
+// run. At its usual rate, it took a seventh of the processor time of all tests.
 func init() {
 	bench := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.bench=") })
 	if os.Getenv("GOGC") == "" && !bench {
