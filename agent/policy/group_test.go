@@ -9,6 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 func entity(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

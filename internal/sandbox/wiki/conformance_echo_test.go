@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 // testNotifications checks which edits each account is notified of. A wiki without Echo notifies no one.

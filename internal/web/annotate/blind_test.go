@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 // No one validates alone: neither the page nor the script API lets annotators confirm their own verdicts.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	_ "github.com/spinachbot/spinachbot/internal/testutil/corpus" // rarer garbage collection
 )
 
 const data = `
