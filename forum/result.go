@@ -122,8 +122,8 @@ func (c *composer) below(columns []string, rows int) []string {
 	return said
 }
 
-// noted reports whether the model mentions a column without values, presumably to say that it has none. The last letters
-// of its words may differ.
+// noted reports whether the model mentions a column without values, presumably to say that it has none. The last
+// letters of its words may differ.
 func (c *composer) noted(column string) bool {
 	remark := strings.ToLower(c.r.Short + " " + c.r.LeftOpen)
 	for _, word := range strings.Fields(strings.ToLower(column)) {
