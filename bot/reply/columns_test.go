@@ -176,7 +176,7 @@ func TestSteps(t *testing.T) {
 	}
 	// An ID is shown with the label that any observation has; "no label" is not one.
 	out = &agent.Outcome{Steps: []agent.Step{
-		{Action: "find", Argument: `{"names": ["Peru"]}`, Observation: "Peru (Q419), country"},
+		{Action: "find", Argument: `{"names": ["Peru"]}`, Observation: "- Peru (Q419), country"},
 		{Action: "look", Argument: `{"ids": ["Q419", "Q7"]}`, Observation: "Q7 (no label)"},
 	}}
 	if got := steps(out); len(got) != 2 || got[1].Things[0].Label != "Peru" || got[1].Things[1].Label != "" {

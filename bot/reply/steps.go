@@ -133,7 +133,8 @@ func labelsIn(out *agent.Outcome) map[string]string {
 	maps.DeleteFunc(names, func(_, label string) bool { return label == "no label" })
 	for _, s := range out.Steps {
 		for _, m := range labelBefore.FindAllStringSubmatch(s.Observation, -1) {
-			names[m[2]] = strings.TrimPrefix(strings.TrimSpace(m[1]), "property ") // a search lists properties that way
+			label := strings.TrimPrefix(strings.TrimSpace(m[1]), "- ") // in a list of values
+			names[m[2]] = strings.TrimPrefix(label, "property ")       // in a list of hits
 		}
 	}
 	if out.Answer != nil {
