@@ -255,6 +255,20 @@ func TestBestLabels(t *testing.T) {
 	}
 }
 
+// TestBestLabelsOfEmptyColumns checks that a column without values gets labels if its values would be items.
+func TestBestLabelsOfEmptyColumns(t *testing.T) {
+	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?city ?seat ?h WHERE { wd:Q40 wdt:P36 ?city OPTIONAL { ?city wdt:P36 ?seat } OPTIONAL { ?city wdt:P2044 ?h } }"}`,
+		`finish {"columns": ["city"], "answer": "Tarburg."}`}}
+	out, err := with(m, peaksGraph(t), best(t)).Ask(t.Context(), Question{Text: "What is the capital of Tarland?", Thread: &Thread{}},
+		&memory{}, Limits{})
+	if err != nil || out.Answer == nil {
+		t.Fatalf("%v %+v", err, out)
+	}
+	if got := out.Answer.SPARQL; !strings.Contains(got, "SELECT ?city ?cityLabel ?seat ?seatLabel ?h WHERE") {
+		t.Error(got)
+	}
+}
+
 // TestBestNoAnswerSaysAll checks that an end without an answer keeps what the model assumed.
 func TestBestNoAnswerSaysAll(t *testing.T) {
 	m := &turnModel{turns: []string{capital,

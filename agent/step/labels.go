@@ -2,10 +2,12 @@ package step
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -30,7 +32,8 @@ func (r *Runner) WithLabels(ctx context.Context, s State, a *Answer) *Answer {
 		return a
 	}
 	env = env.On(source)
-	text := env.Dialect.WithLabels(a.SPARQL, entityColumns(a.Table))
+	columns := append(entityColumns(a.Table), itemColumns(ctx, env, a)...)
+	text := env.Dialect.WithLabels(a.SPARQL, columns)
 	if text == a.SPARQL {
 		return a
 	}
@@ -50,6 +53,34 @@ func entityColumns(t *kg.Table) []string {
 			return i < len(row) && row[i].IsIRI() && rdf.EntityID(row[i].Value) != ""
 		}) {
 			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// itemColumns returns the columns without values whose values would be items, because their property has that type.
+// Another graph, or the same one on another day, may have values. If the graph fails, it returns none.
+func itemColumns(ctx context.Context, env *tool.Env, a *Answer) []string {
+	properties := env.Dialect.Properties(a.SPARQL)
+	empty := map[string][]string{} // columns by property
+	for i, name := range a.Table.Vars {
+		valued := slices.ContainsFunc(a.Table.Rows, func(row []rdf.Term) bool { return i < len(row) && row[i].Bound() })
+		if p := properties[name]; p != "" && !valued {
+			empty[p] = append(empty[p], name)
+		}
+	}
+	if len(empty) == 0 {
+		return nil
+	}
+	t, err := env.Graph.Query(ctx, "SELECT ?p WHERE { VALUES ?p { wd:"+strings.Join(slices.Sorted(maps.Keys(empty)), " wd:")+
+		" } ?p wikibase:propertyType wikibase:WikibaseItem }")
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, row := range t.Rows {
+		if len(row) > 0 {
+			out = append(out, empty[rdf.EntityID(row[0].Value)]...)
 		}
 	}
 	return out

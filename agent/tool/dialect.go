@@ -126,6 +126,14 @@ func (d Dialect) WithView(query string) string {
 	return sparql.WithView(query)
 }
 
+// Properties returns the ID of a property that leads to each variable of a query on Wikidata, and nil for other queries.
+func (d Dialect) Properties(query string) map[string]string {
+	if !d.wikibase() {
+		return nil
+	}
+	return sparql.Properties(query)
+}
+
 // WithLabels adds columns with labels to a query on Wikidata. It returns other queries unchanged.
 func (d Dialect) WithLabels(query string, columns []string) string {
 	if !d.wikibase() {

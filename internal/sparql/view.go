@@ -23,19 +23,7 @@ func WithView(query string) string {
 	if err != nil || q.Form != Select || strings.Contains(query, "#defaultView") {
 		return query
 	}
-	values := map[string]string{} // for each variable, the property that leads to it
-	Inspect(q, func(n Node) bool {
-		if t, ok := n.(*Triples); ok {
-			for _, p := range t.Properties {
-				for _, o := range p.Objects {
-					if id := rdf.EntityID(p.Path.IRI()); o.Kind == Var && id != "" {
-						values[o.Name] = id
-					}
-				}
-			}
-		}
-		return true
-	})
+	values := propertiesOf(q)
 	var place, picture bool
 	for _, item := range q.Body.Items {
 		for _, name := range valuesIn(item) {
@@ -50,6 +38,33 @@ func WithView(query string) string {
 		return "#defaultView:ImageGrid\n" + query
 	}
 	return query
+}
+
+// Properties returns the ID of a property that leads to each variable, such as P27 for ?country in ?x wdt:P27 ?country.
+// It returns nil if the query does not parse.
+func Properties(query string) map[string]string {
+	q, err := Parse(query)
+	if err != nil {
+		return nil
+	}
+	return propertiesOf(q)
+}
+
+func propertiesOf(q *Query) map[string]string {
+	values := map[string]string{}
+	Inspect(q, func(n Node) bool {
+		if t, ok := n.(*Triples); ok {
+			for _, p := range t.Properties {
+				for _, o := range p.Objects {
+					if id := rdf.EntityID(p.Path.IRI()); o.Kind == Var && id != "" {
+						values[o.Name] = id
+					}
+				}
+			}
+		}
+		return true
+	})
+	return values
 }
 
 // View returns the view that a query's #defaultView comment requests, such as "Map", or "" if there is none.
