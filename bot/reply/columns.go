@@ -208,9 +208,10 @@ func words(name, language string) string {
 }
 
 // tree returns a result as a tree if it has two columns of entities, one of which contains the parents of those in the
-// other. It returns nil unless each entity occurs in the tree once and the tree has more than two levels.
+// other. It returns nil unless each entity occurs in the tree once and the tree has more than two levels, or if columns
+// without values were left out, because then a table was requested.
 func tree(r *forum.Reply) []forum.TreeItem {
-	if len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
+	if len(r.NoValues) > 0 || len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
 		return nil
 	}
 	for _, row := range r.Rows {

@@ -108,6 +108,11 @@ func TestTree(t *testing.T) {
 	if tree(cut) != nil {
 		t.Error("a part of the result as a tree")
 	}
+	wider := pairs("Q2", "Q1", "Q3", "Q1", "Q4", "Q2")
+	wider.NoValues = []string{"start"}
+	if tree(wider) != nil {
+		t.Error("a table without its empty column as a tree")
+	}
 }
 
 func TestCell(t *testing.T) {
