@@ -67,6 +67,9 @@ func (c *composer) open() {
 		}) {
 			continue // an interpretation that names the class is in the list
 		}
+		if o.Kind == "missing" && o.Name != "" && mentions(c.r.LeftOpen, o.Name) {
+			continue // the model has said so
+		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)
 		if point == "" {

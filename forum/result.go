@@ -100,8 +100,9 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
-	missing := slices.DeleteFunc(slices.Clone(c.r.NoValues), c.noted)
-	if names := c.list(missing); names != "" && rows > 0 {
+	// The model mentions columns without values only to say that they have none.
+	told := !slices.ContainsFunc(c.r.NoValues, func(name string) bool { return !mentions(c.r.Short+" "+c.r.LeftOpen, name) })
+	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !told {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
 	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
@@ -122,20 +123,19 @@ func (c *composer) below(columns []string, rows int) []string {
 	return said
 }
 
-// noted reports whether the model mentions a column without values, presumably to say that it has none. The last
-// letters of its words may differ.
-func (c *composer) noted(column string) bool {
-	remark := strings.ToLower(c.r.Short + " " + c.r.LeftOpen)
-	for _, word := range strings.Fields(strings.ToLower(column)) {
+// mentions reports whether a text mentions a column or property. The last letters of its words may differ.
+func mentions(text, name string) bool {
+	text = strings.ToLower(text)
+	for _, word := range strings.Fields(strings.ToLower(name)) {
 		letters := []rune(word)
-		if !strings.Contains(remark, string(letters[:max(len(letters)-2, min(len(letters), minStem))])) {
+		if !strings.Contains(text, string(letters[:max(len(letters)-2, min(len(letters), minStem))])) {
 			return false
 		}
 	}
 	return true
 }
 
-// minStem is the minimum number of letters of a column's word that a remark must contain.
+// minStem is the minimum number of letters of a column's word that a text that mentions it contains.
 const minStem = 4
 
 // emptyHere returns the names of the columns that have a value only in rows that are not shown.

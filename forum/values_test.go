@@ -112,22 +112,37 @@ func TestTried(t *testing.T) {
 	}
 }
 
-// Columns without a value are not mentioned again if the model has said so.
+// Columns without a value are not mentioned again if the model has mentioned all of them.
 func TestMissingOnce(t *testing.T) {
-	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~",
-		Rows: [][]Cell{{{Text: "x"}, {Text: "y"}}}, Total: 1, NoValues: []string{"date of birth", "spouse"},
-		LeftOpen: "Dates of birth are missing for all of them."}
-	w, err := Compose(r, ":")
-	if err != nil || !strings.Contains(w, "No row has a value for: spouse.") {
-		t.Errorf("%v\n%s", err, w)
+	for _, tt := range []struct {
+		short, note string
+		told        bool
+	}{
+		{"S.", "Dates of birth and spouses are missing for all of them.", true},
+		{"The spouse and the date of birth are not known.", "", true},
+		{"S.", "Dates of birth are missing for all of them.", false},
+		{"S.", "Some names are missing, and dates of death.", false},
+		{"S.", "", false},
+	} {
+		r := Reply{Language: "en", Short: tt.short, Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~",
+			Rows: [][]Cell{{{Text: "x"}, {Text: "y"}}}, Total: 1, NoValues: []string{"date of birth", "spouse"}, LeftOpen: tt.note}
+		w, err := Compose(r, ":")
+		if said := strings.Contains(w, "No row has a value for: date of birth, spouse."); err != nil || said == tt.told {
+			t.Errorf("%+v: %v\n%s", tt, err, w)
+		}
 	}
-	r.Short, r.LeftOpen = "Nothing is known about the spouse.", ""
-	if w, err = Compose(r, ":"); err != nil || !strings.Contains(w, "No row has a value for: date of birth.") {
-		t.Errorf("%v\n%s", err, w)
-	}
-	r.Short, r.LeftOpen = "S.", "Some names are missing, and dates of death."
-	if w, err = Compose(r, ":"); err != nil || !strings.Contains(w, "No row has a value for: date of birth, spouse.") {
-		t.Errorf("%v\n%s", err, w)
+}
+
+// A variant about statements without a value is not mentioned if the model's note mentions them.
+func TestVariantOnce(t *testing.T) {
+	r := Reply{Language: "en", Short: "S.", Query: "SELECT ?a { }", Vars: []string{"a"}, Rows: [][]Cell{{{Text: "x"}}, {{Text: "y"}}},
+		Total: 2, Signature: "~~~~", Open: []Open{{Kind: "missing", Name: "educated at", Come: 1}}}
+	for note, want := range map[string]bool{"": true, "Three \"educated at\" statements have no value.": false} {
+		r.LeftOpen = note
+		w, err := Compose(r, ":")
+		if err != nil || strings.Contains(w, "The result would differ") != want {
+			t.Errorf("%q: %v\n%s", note, err, w)
+		}
 	}
 }
 

@@ -161,6 +161,11 @@ func TestEmptyColumns(t *testing.T) {
 		!strings.Contains(text, want) {
 		t.Errorf("%v\n%s", err, text)
 	}
+	out.Answer.Columns = []string{"river", "length"}
+	if r := New(out, "Ada", "Op", "sb-1"); len(r.NoValues) > 0 {
+		t.Errorf("a column that is not part of the answer: %q", r.NoValues)
+	}
+	out.Answer.Columns = nil
 	table.Vars = []string{"river", "riverLabel", "mouth", "length"} // without the label service
 	if r := New(out, "Ada", "Op", "sb-1"); strings.Join(r.NoValues, ",") != "mouth" {
 		t.Errorf("an empty label column: %q", r.NoValues)

@@ -91,7 +91,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
 	r.Headers, r.Sorted = headers(a, r.Vars, lang), sortedBy(a.SPARQL)
-	withoutEmptyColumns(&r, t)
+	withoutEmptyColumns(&r, t, a.Columns)
 	if r.Tree = tree(&r); r.Tree != nil { // each row is an edge of the tree, not an item with its values
 		r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { return ofThings[o.Kind] })
 	}
@@ -340,8 +340,9 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 }
 
 // withoutEmptyColumns drops the columns that have no value in any row of the full result, and records their names.
-// Empty strings do not count as values, because a GROUP_CONCAT of nothing returns an empty string.
-func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
+// Empty strings do not count as values, because a GROUP_CONCAT of nothing returns an empty string. If the columns that
+// answer the question are known, the names of the others are not recorded.
+func withoutEmptyColumns(r *forum.Reply, t *kg.Table, answer []string) {
 	var keep []int
 	for i, v := range r.Vars {
 		at := slices.Index(t.Vars, v)
@@ -354,6 +355,9 @@ func withoutEmptyColumns(r *forum.Reply, t *kg.Table) {
 	}
 	for i, name := range r.Headers {
 		of, label := strings.CutSuffix(r.Vars[i], "Label") // a label variable that nothing in the query binds
+		if len(answer) > 0 && !slices.Contains(answer, of) && !slices.Contains(answer, r.Vars[i]) {
+			continue
+		}
 		if !slices.Contains(keep, i) && !slices.Contains(r.NoValues, name) && !(label && slices.Contains(r.Vars, of)) {
 			r.NoValues, r.NoValueVars = append(r.NoValues, name), append(r.NoValueVars, of)
 		}
