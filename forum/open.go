@@ -30,7 +30,8 @@ const maxOpen = 3
 var (
 	openKinds = map[string]bool{"limit": true, "ties": true, "joins": true, "label": true, "subclasses": true,
 		"subclasses_none": true, "places": true, "places_one": true, "class": true, "country": true, "ranks": true,
-		"ranks_best": true, "missing": true, "condition": true, "ends": true, "ends_out": true, "open": true, "precision": true}
+		"ranks_best": true, "missing": true, "condition": true, "ends": true, "ends_out": true, "open": true,
+		"past": true, "precision": true}
 	named = map[string]bool{"subclasses": true, "subclasses_none": true, "places": true, "places_one": true, "class": true}
 )
 

@@ -18,8 +18,16 @@ var comparing = regexp.MustCompile(`(?i)\b(than|above|below|over|under|at least|
 	`menor(es)? (do )?que|pelo menos|dan|minstens|hoogstens|niż|powyżej|poniżej|co najmniej|co najwyżej)\b|больше|меньше|более|менее|старше|младше|` +
 	`не менее|أكثر من|أقل من|على الأقل|より|以上|以下|超|未満|大于|小于|超过|至少|至多|[<>≥≤]`)
 
+// current matches words with which a request asks only for what has not ended.
+var current = regexp.MustCompile(`(?i)\b(current(ly)?|now|nowadays|present|today|still|living|alive|active|` +
+	`aktuell\p{L}*|derzeit\p{L}*|heut(e|ig\p{L}*)|gegenwärtig\p{L}*|jetzig\p{L}*|noch|lebend\p{L}*|actuel(le)?s?|` +
+	`actuellement|aujourd|encore|vivant\p{L}*|en vie|actual(es|mente)?|hoy|todavía|vigentes?|viv[oa]s?|attual\p{L}*|` +
+	`oggi|ancora|vivent[ei]|atua(l|is|lmente)|hoje|ainda|huidige|momenteel|nu|nog|levende?|obecn\p{L}*|aktualn\p{L}*|` +
+	`nadal)\b|dziś|żyjąc|нынешн|ныне|текущ|сейчас|действующ|живущ|الحالي|حالي|الآن|現在|現役|存命|现任|現任|目前|当前|在世`)
+
 // WithoutRequired drops the readings that the question excludes: things without a value that it demands, as in "which
-// of them have a location?", and other ends of a range if it states the limit.
+// of them have a location?", other ends of a range if it states the limit, and things that have ended if it asks for
+// current ones, or if the reply says that it lists these.
 func WithoutRequired(r *forum.Reply, question string) {
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {
 		switch o.Kind {
@@ -27,6 +35,8 @@ func WithoutRequired(r *forum.Reply, question string) {
 			return demands(question, o.ID) || demands(question, o.Name)
 		case "ends", "ends_out":
 			return comparing.MatchString(question)
+		case "past":
+			return current.MatchString(strings.Join([]string{question, r.Short, r.Assumed, r.LeftOpen}, "\n"))
 		}
 		return false
 	})

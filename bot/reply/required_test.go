@@ -35,3 +35,27 @@ func TestStatedLimit(t *testing.T) {
 		}
 	}
 }
+
+// Things that have ended are not mentioned if the request asks for current ones, or if the reply says so.
+func TestCurrentOnly(t *testing.T) {
+	for _, tt := range []struct {
+		question, short, assumed string
+		want                     int
+	}{
+		{question: "On which stock exchanges is Siemens listed?", want: 1},
+		{question: "Borse di Siemens", want: 1},
+		{question: "Who are the current members of the EU?"},
+		{question: "Welche Abgeordneten sitzen derzeit im Bundestag?"},
+		{question: "les ministres actuels"},
+		{question: "現在の知事"},
+		{question: "нынешние министры"},
+		{question: "Borse di Siemens", short: "Attualmente Siemens è quotata a Francoforte."},
+		{question: "members of the EU", assumed: "Only members of today are listed."},
+		{question: "a notebook of actors", want: 1},
+	} {
+		r := &forum.Reply{Short: tt.short, Assumed: tt.assumed, Open: []forum.Open{{Kind: "past", Come: 2}, {Kind: "ranks"}}}
+		if WithoutRequired(r, tt.question); len(r.Open) != tt.want+1 {
+			t.Errorf("%+v: %+v", tt, r.Open)
+		}
+	}
+}

@@ -20,6 +20,7 @@ func (w *writer) ends() {
 		w.open(i, p)
 		w.precision(i, p)
 	}
+	w.past()
 }
 
 // bounds replaces the operator of each comparison with a constant, in filters that every row must pass.
@@ -112,6 +113,81 @@ func (w *writer) open(i int, p place) {
 		}
 		return true
 	}))
+}
+
+// past includes things with an end date: the conditions that exclude them are left out.
+func (w *writer) past() {
+	var names, iris []string
+	change := func(q *sparql.Query) bool {
+		names, iris = nil, nil
+		positive(q.Body.Where, func(g *sparql.Group) {
+			dates := endDates(g.Patterns)
+			g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool {
+				end := exclusion(p, dates)
+				if end != nil {
+					names, iris = append(names, w.name(end.Term)), append(iris, end.IRI())
+				}
+				return end != nil
+			})
+		})
+		return len(iris) > 0
+	}
+	change(w.copy())
+	slices.Sort(names)
+	w.add(Variant{Kind: Past, Effect: More, IRI: slices.Clone(iris),
+		What: "also things with " + strings.Join(slices.Compact(names), ", ")}, change)
+}
+
+// exclusion returns the property of the end date if a pattern excludes things with an end date: NOT EXISTS or MINUS
+// with such a date, or !BOUND with the variable of one of the dates in the pattern's group. Otherwise, it returns nil.
+func exclusion(p sparql.Pattern, dates []endDate) *sparql.Path {
+	switch x := p.(type) {
+	case *sparql.Minus:
+		dates = endDates([]sparql.Pattern{x})
+	case *sparql.Filter:
+		switch e := x.Expr; {
+		case e.Kind == sparql.ExprExists && e.Op == "NOT EXISTS":
+			dates = endDates([]sparql.Pattern{x})
+		case e.Kind == sparql.ExprUnary && e.Op == "!" && e.Args[0].Op == "BOUND":
+			name := e.Args[0].Args[0].Variable()
+			dates = slices.DeleteFunc(slices.Clone(dates), func(d endDate) bool { return d.name != name })
+		default:
+			return nil
+		}
+	default:
+		return nil
+	}
+	if len(dates) == 0 {
+		return nil
+	}
+	return dates[0].path
+}
+
+// endDate is the variable of an end date and the property that leads to it.
+type endDate struct {
+	name string
+	path *sparql.Path
+}
+
+// endDates returns the end dates in the groups directly below patterns, such as OPTIONAL.
+func endDates(patterns []sparql.Pattern) []endDate {
+	var out []endDate
+	for _, p := range patterns {
+		for _, g := range sparql.ChildGroups(p) {
+			for _, p := range g.Patterns {
+				t, ok := p.(*sparql.Triples)
+				if !ok {
+					continue
+				}
+				for _, prop := range t.Properties {
+					if slices.Contains(over, propertyOf(prop.Path)) && prop.Objects[0].Kind == sparql.Var {
+						out = append(out, endDate{prop.Objects[0].Name, prop.Path})
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 // computes reports whether an expression adds or subtracts something that depends on a variable.

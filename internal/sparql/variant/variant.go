@@ -33,13 +33,14 @@ const (
 	Condition  Kind = "condition"  // omitted: a condition that nothing else in the query depends on
 	Ends       Kind = "ends"       // the ends of a range: < read as <= and vice versa
 	Open       Kind = "open"       // things without an end date
+	Past       Kind = "past"       // things with an end date
 	Precision  Kind = "precision"  // dates known only to the year or month, compared with a day
 	Joins      Kind = "joins"      // things that are counted more than once
 )
 
 // Kinds lists every kind in the order in which they are run: cheap kinds and kinds that often matter come first.
-var Kinds = []Kind{Limit, Ties, Joins, Label, Subclasses, Open, Places, Class, Ranks, Country, Missing, Condition, Ends,
-	Precision}
+var Kinds = []Kind{Limit, Ties, Joins, Label, Subclasses, Open, Past, Places, Class, Ranks, Country, Missing, Condition,
+	Ends, Precision}
 
 // Effect is the effect of a variant on the rows of the original query.
 type Effect int

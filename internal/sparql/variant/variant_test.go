@@ -34,10 +34,16 @@ func TestOf(t *testing.T) {
 				"class: wd:Q3624078 instead of wd:Q6256: " +
 					"SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q3624078 . ?x wdt:P131 wd:Q46 . }",
 				"class: without the class wd:Q6256: SELECT ?x WHERE { ?x wdt:P131 wd:Q46 . }"}},
-		{"statements: best ones only, and things without the end",
+		{"statements: best ones only, and things with an end",
 			`SELECT ?x { ?x p:P39 ?s . ?s ps:P39 wd:Q11696 . FILTER NOT EXISTS { ?s pq:P582 ?e } }`, wikidata,
-			[]string{"ranks: only statements of p:P39 with the best rank: SELECT ?x WHERE { ?x p:P39 ?s . ?s ps:P39 wd:Q11696 . " +
-				"FILTER NOT EXISTS { ?s pq:P582 ?e . } ?s rdf:type wikibase:BestRank . }"}},
+			[]string{"past: also things with pq:P582: SELECT ?x WHERE { ?x p:P39 ?s . ?s ps:P39 wd:Q11696 . }",
+				"ranks: only statements of p:P39 with the best rank: SELECT ?x WHERE { ?x p:P39 ?s . ?s ps:P39 wd:Q11696 . " +
+					"FILTER NOT EXISTS { ?s pq:P582 ?e . } ?s rdf:type wikibase:BestRank . }"}},
+		{"things with an end, in other forms", `SELECT ?x { ?x p:P39 ?s . OPTIONAL { ?s pq:P582 ?e } FILTER(!BOUND(?e)) ` +
+			`MINUS { ?x wdt:P570 ?d } MINUS { ?x wdt:P31 wd:Q5 } FILTER(!BOUND(?f)) }`, variant.Options{Wikidata: true,
+			Off: []variant.Kind{variant.Ranks}},
+			[]string{"past: also things with pq:P582, wdt:P570: SELECT ?x WHERE { ?x p:P39 ?s . OPTIONAL { ?s pq:P582 ?e . } " +
+				"MINUS { ?x wdt:P31 wd:Q5 . } FILTER(!BOUND(?f)) }"}},
 		{"a path over statements", `SELECT ?x { wd:Q64 p:P6/ps:P6 ?x }`, wikidata,
 			[]string{"ranks: only the values of wdt:P6, those with the best rank: SELECT ?x WHERE { wd:Q64 wdt:P6 ?x . }"}},
 		{"a required end", `SELECT ?x { ?x p:P39 ?s . ?s pq:P582 ?e FILTER(YEAR(?e) > 2000) }`, wikidata,
