@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -223,6 +224,28 @@ func TestBestAnswers(t *testing.T) {
 		if e.Event == "final" && (e.Assumed != "Any mountain." || e.Open != "Heights are missing." || len(e.Columns) != 1 ||
 			e.Headers["country"] != "pays" || out.Answer.Headers["country"] != "pays") {
 			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// TestBestNotes checks that the model may correct what it assumed and left open once, and that what is still unsupported
+// then is left out.
+func TestBestNotes(t *testing.T) {
+	m := &turnModel{turns: []string{capital,
+		`finish {"columns": ["city"], "answer": "Tarburg.", "assumed": "Tarland is meant. Not Freedonia.", "open": "There are 3 more in Ruritania."}`,
+		"Tarland is meant, not another country.", "There are four in Ruritania."}}
+	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
+	out, err := e.Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, Limits{})
+	if err != nil || out.Answer == nil || out.Answer.Assumed != "Tarland is meant, not another country." || out.Answer.Open != "" {
+		t.Fatalf("%v %+v", err, out.Answer)
+	}
+	if n := len(m.requests); n != 4 || m.requests[2].Purpose != "mend" || m.requests[3].Purpose != "mend" {
+		t.Fatalf("%d requests", n)
+	}
+	last := m.requests[3].Messages[len(m.requests[3].Messages)-1].Content
+	for _, want := range []string{"There are 3 more in Ruritania.", "- name: Ruritania", "- figure: 3"} {
+		if !strings.Contains(last, want) {
+			t.Errorf("no %q in %s", want, last)
 		}
 	}
 }

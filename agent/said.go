@@ -14,7 +14,8 @@ import (
 
 // compare checks what the model says against what was found. If an answer's text contains unsupported claims, the model
 // corrects it once; sentences that are still unsupported are removed. The model states in its own words what it
-// assumed, what it left open, and why there is no answer. In these texts, only figures and names are checked.
+// assumed, what it left open, and why there is no answer. In these texts, only figures and names are checked; what it
+// assumed and left open is corrected once, too.
 func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if out.Answer == nil {
 		seen := []string{r.Question.Text, out.Detail}
@@ -33,7 +34,7 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 	}
 	c := Checker(out.Asked, &a, r.Language.Code)
 	if faults := c.Faults(out.Short); len(faults) > 0 {
-		text, err := r.mend(ctx, b, out, faults)
+		text, err := r.mend(ctx, b, &a, out.Short, faults)
 		if err != nil {
 			return err
 		}
@@ -42,7 +43,13 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 		}
 		out.Short = c.Keep(out.Short)
 	}
-	a.Assumed, a.Open, a.Headers = named(c, a.Assumed), named(c, a.Open), headers(c, a.Headers)
+	for _, note := range []*string{&a.Assumed, &a.Open} {
+		var err error
+		if *note, err = r.note(ctx, b, &a, c, *note); err != nil {
+			return err
+		}
+	}
+	a.Headers = headers(c, a.Headers)
 	out.Answer = &a
 	parts := slices.DeleteFunc([]string{out.Short, a.Assumed, a.Open}, func(s string) bool { return s == "" })
 	out.Report = said(strings.Join(parts, " "))
@@ -59,11 +66,31 @@ func Checker(question string, a *Answer, language string) *faithful.Checker {
 func named(c *faithful.Checker, text string) string {
 	var kept []string
 	for _, s := range c.Sentences(text) {
-		if !slices.ContainsFunc(c.Faults(s), func(f faithful.Fault) bool { return f.Kind != faithful.Word }) {
+		if len(unnamed(c, s)) == 0 {
 			kept = append(kept, s)
 		}
 	}
 	return strings.Join(kept, " ")
+}
+
+// unnamed returns the figures and names in a text that are not supported.
+func unnamed(c *faithful.Checker, text string) []faithful.Fault {
+	return slices.DeleteFunc(c.Faults(text), func(f faithful.Fault) bool { return f.Kind == faithful.Word })
+}
+
+// note returns the part of a note on an answer whose figures and names are supported, after the model had a chance to
+// correct it.
+func (r *run) note(ctx context.Context, b *event.Branch, a *Answer, c *faithful.Checker, text string) (string, error) {
+	kept := named(c, text)
+	faults := unnamed(c, text)
+	if len(faults) == 0 {
+		return kept, nil
+	}
+	again, err := r.mend(ctx, b, a, text, faults)
+	if again = named(c, said(again)); len(again) > len(kept) {
+		kept = again
+	}
+	return kept, err
 }
 
 // maxHeader is the maximum number of characters in a table header that the model wrote.
@@ -81,10 +108,9 @@ func headers(c *faithful.Checker, all map[string]string) map[string]string {
 	return out
 }
 
-// mend asks the model to rewrite the text. It returns "" if the model fails.
-func (r *run) mend(ctx context.Context, b *event.Branch, out *Outcome, faults []faithful.Fault) (string, error) {
-	a := out.Answer
-	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": out.Short,
+// mend asks the model to rewrite a text about an answer. It returns "" if the model fails.
+func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string, faults []faithful.Fault) (string, error) {
+	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": text,
 		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names())}})
 	var h *event.Halt
 	if errors.As(err, &h) {
@@ -93,5 +119,5 @@ func (r *run) mend(ctx context.Context, b *event.Branch, out *Outcome, faults []
 	if err != nil || !ok {
 		return "", err
 	}
-	return text, nil
+	return again, nil
 }

@@ -34,7 +34,8 @@ func (c *Checker) check(s string) []Fault {
 	var out []Fault
 	for _, part := range parts {
 		for _, f := range c.sentence(part) {
-			out = append(out, Fault{s, f.Piece, f.Kind})
+			f.Sentence = s
+			out = append(out, f)
 		}
 	}
 	return out

@@ -34,6 +34,7 @@ type Fault struct {
 	Sentence string
 	Piece    string
 	Kind     Kind
+	Unpaired bool // the result has the figure, but not in a row of the names that the sentence gives for it
 }
 
 // Kind is a kind of [Fault].
@@ -171,9 +172,13 @@ func (c *Checker) sentence(s string) []Fault {
 	toks := c.numerals(tokens(s))
 	named := c.find(toks)
 	var out []Fault
-	add := func(piece string, k Kind) { out = append(out, Fault{s, piece, k}) }
-	for _, f := range c.figures(toks, named) {
+	add := func(piece string, k Kind) { out = append(out, Fault{Sentence: s, Piece: piece, Kind: k}) }
+	unknown, unpaired := c.figures(toks, named)
+	for _, f := range unknown {
 		add(f, Figure)
+	}
+	for _, f := range unpaired {
+		out = append(out, Fault{s, f, Figure, true})
 	}
 	for _, w := range c.orderIn(s, toks, named) {
 		add(w, Order)

@@ -762,3 +762,32 @@ func TestZeros(t *testing.T) {
 		}
 	}
 }
+
+// A part of a sentence may say how many rows have a date, while another part is about a name.
+func TestSharedDates(t *testing.T) {
+	members := Evidence{Language: "en", Question: "When did each member of the European Union join?",
+		Query:  "SELECT ?member ?date { ?member p:P463 ?s . ?s ps:P463 wd:Q458 ; pq:P580 ?date } ORDER BY ?date",
+		Labels: map[string]string{"Q142": "France", "Q183": "Germany", "Q191": "Estonia", "Q211": "Latvia", "Q224": "Croatia", "Q27": "Ireland", "Q458": "European Union"},
+		Table: &kg.Table{Vars: []string{"member", "date"}, Rows: [][]rdf.Term{{item("Q142"), date("1957-03-25")},
+			{item("Q183"), date("1957-03-25")}, {item("Q27"), date("1973-01-01")}, {item("Q191"), date("2004-05-01")},
+			{item("Q211"), date("2004-05-01")}, {item("Q224"), date("2013-07-01")}}}}
+	for text, want := range map[string]string{
+		"Two are dated 25 March 1957, two joined on 1 May 2004, and the latest is Croatia on 1 July 2013.": "",
+		"Two joined in 1957, and Croatia joined in 2013.":                                                  "",
+		"Two are dated 25 March 1957.":                                                                     "",
+		"Two are dated 24 March 1957.":                                                                     "24",
+		"Three joined in 1957, and Croatia joined in 2013.":                                                "Three 1957 2013",
+		"Two joined in 1957, and Croatia joined in 2004.":                                                  "2004",
+		"Two joined in 1973.":                                                                              "Two 1973",
+		"The latest is Estonia on 1 May 2004.":                                                             "latest",
+		"The earliest are France and Germany.":                                                             "",
+	} {
+		var got []string
+		for _, f := range New(members).Faults(text) {
+			got = append(got, f.Piece)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %q", text, got, want)
+		}
+	}
+}

@@ -163,10 +163,10 @@ func between(row []rdf.Term, i int) []value {
 	return []value{{number: days, rows: rows}, {number: math.Floor(days / 365.25), rows: rows}}
 }
 
-// figures returns the unsupported figures in a sentence. A count does not need a name. Any other figure from
-// the result must belong to the name before it, or to the name after it, consistently throughout the sentence.
-func (c *Checker) figures(toks []token, named []found) []string {
-	var bad []string
+// figures returns the unsupported figures in a sentence: those that the result does not have, and those that cannot be
+// paired with a name. A count does not need a name. Any other figure from the result must belong to the name before it,
+// or to the name after it, consistently throughout the sentence.
+func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []string) {
 	counted := map[float64]bool{} // five of them lie in Pakistan
 	for _, n := range named {
 		if len(n.counts) > 0 {
@@ -195,24 +195,23 @@ func (c *Checker) figures(toks []token, named []found) []string {
 	var open []int // figures that must be paired with a name
 	for i, t := range toks {
 		readings := c.numbers(t)
-		if len(readings) == 0 || covered(named, i) || c.aboutQuery(toks, named, i) ||
-			slices.ContainsFunc(readings, func(n number) bool { return shared[n.value] }) {
+		if len(readings) == 0 || covered(named, i) || shared[i] || c.aboutQuery(toks, named, i) {
 			continue
 		}
 		switch ok, pair := c.supports(readings, counted, years, keys, len(named)); {
 		case pair:
 			open = append(open, i)
 		case !ok:
-			bad = append(bad, t.text)
+			unknown = append(unknown, t.text)
 		}
 	}
 	if !c.paired(toks, named, open, years, true) && !c.paired(toks, named, open, years, false) &&
 		!c.respectively(toks, named, open, years) {
 		for _, i := range open {
-			bad = append(bad, toks[i].text)
+			unpaired = append(unpaired, toks[i].text)
 		}
 	}
-	return bad
+	return unknown, unpaired
 }
 
 // aboutQuery reports whether the figure at i says something about the query or the way data are stored, which the rows
@@ -224,25 +223,46 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 		c.inNames(toks, i) || c.beyond(toks, named, i) || c.placed(toks, named, i)
 }
 
-// shared returns the figures in a sentence without a name that say how many rows have the same figure, and these
-// figures: two of them have nine games each.
-func (c *Checker) shared(toks []token, named []found) map[float64]bool {
-	out := map[float64]bool{}
-	if len(named) > 0 {
-		return out
-	}
-	said := map[float64]bool{}
-	for _, t := range toks {
-		for _, n := range c.numbers(t) {
-			said[n.value] = true
+// shared returns the figures that say how many rows have the same figure, and these figures, in a sentence without a
+// name or in a part of one: two of them have nine games each; six joined on 25 March 1957.
+func (c *Checker) shared(toks []token, named []found) map[int]bool {
+	out := map[int]bool{}
+	parts := map[int][]int{}
+	for i, t := range toks {
+		part := t.part
+		if len(named) == 0 {
+			part = 0 // the whole sentence
 		}
+		parts[part] = append(parts[part], i)
 	}
-	for _, v := range c.values {
-		if n := float64(len(v.rows)); v.year == 0 && !v.bc && said[v.number] && n > 1 && n != v.number && said[n] {
-			out[n], out[v.number] = true, true
+	for _, part := range parts {
+		if !slices.ContainsFunc(part, func(i int) bool { return covered(named, i) }) {
+			c.sharedIn(toks, part, out)
 		}
 	}
 	return out
+}
+
+// sharedIn adds the indexes of the figures in a part of a sentence that say how many rows have the same figure.
+func (c *Checker) sharedIn(toks []token, part []int, out map[int]bool) {
+	said := map[float64][]int{}
+	for _, i := range part {
+		for _, n := range c.numbers(toks[i]) {
+			said[n.value] = append(said[n.value], i)
+		}
+	}
+	for _, v := range c.values {
+		n := float64(len(v.rows))
+		if n < 2 || n == v.number || v.bc || len(said[n]) == 0 || len(said[v.number]) == 0 {
+			continue
+		}
+		if v.year != 0 && len(said[float64(v.year)]) == 0 { // a day without its year
+			continue
+		}
+		for _, i := range slices.Concat(said[n], said[v.number]) {
+			out[i] = true
+		}
+	}
 }
 
 // readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, the number of rows without a

@@ -17,6 +17,7 @@ type token struct {
 	decade       bool    // covers the years that start with the same three digits
 	scale        float64 // factor of a figure before "million" and the like
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
+	part         int     // index of the part of the sentence, between commas and the like
 }
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
@@ -34,24 +35,29 @@ var scales = map[string]float64{"thousand": 1e3, "tausend": 1e3, "mille": 1e3, "
 // scripts without spaces.
 func tokens(s string) []token {
 	var out []token
-	for t := range cut(spaced(s)) {
+	part, rest := 0, spaced(s)
+	for t := range cut(rest) {
+		between, after, _ := strings.Cut(rest, t)
+		if rest = after; strings.ContainsAny(between, partMarks) {
+			part++
+		}
 		digits := strings.TrimRightFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
-		rest := t[len(digits):]
+		letters := t[len(digits):]
 		switch {
 		case len(digits) == 4 && decade.MatchString(t): // the 1990s
-			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true})
-		case digits != "" && (rest == "" || unicase(rest)):
-			f := token{text: digits, folded: digits, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
+			out = append(out, token{text: t, folded: t[:4], figure: true, decade: true, part: part})
+		case digits != "" && (letters == "" || unicase(letters)):
+			f := token{text: digits, folded: digits, part: part, figure: strings.Trim(digits, "0123456789.,'’ \u00a0\u202f-−") == ""}
 			if !f.figure {
-				f.text, f.folded, rest = t, fold(t), ""
+				f.text, f.folded, letters = t, fold(t), ""
 			}
-			if first, _ := utf8.DecodeRuneInString(rest); scales[string(first)] > 0 {
+			if first, _ := utf8.DecodeRuneInString(letters); scales[string(first)] > 0 {
 				f.scale = scales[string(first)]
-				rest = strings.TrimPrefix(rest, string(first))
+				letters = strings.TrimPrefix(letters, string(first))
 			}
 			out = append(out, f)
-			if rest != "" {
-				out = append(out, token{text: rest, folded: fold(rest)})
+			if letters != "" {
+				out = append(out, token{text: letters, folded: fold(letters), part: part})
 			}
 		default:
 			f := fold(t)
@@ -59,11 +65,14 @@ func tokens(s string) []token {
 				out[n-1].scale = scales[f]
 				continue
 			}
-			out = append(out, token{text: t, folded: f})
+			out = append(out, token{text: t, folded: f, part: part})
 		}
 	}
 	return out
 }
+
+// partMarks separate the parts of a sentence.
+const partMarks = ",;:()–—،؛、，；：（）"
 
 // cut yields the words and figures in a text, as written. A figure has digits, groups of three digits, decimals, a sign
 // before it and letters after it. A word has letters and digits, and may have parts joined by hyphens, colons and
