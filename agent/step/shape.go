@@ -83,7 +83,8 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 		return nil
 	}
 	var problems []string
-	for _, f := range ShapeFaults(r.Question.Text, k.table, end.Columns, s.returns) {
+	announced := slices.DeleteFunc(slices.Clone(s.returns), s.valueless)
+	for _, f := range ShapeFaults(r.Question.Text, k.table, end.Columns, announced) {
 		problems = append(problems, r.say(string(f.Kind), f))
 	}
 	if len(problems) == 0 {
@@ -92,6 +93,18 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 	s.shapeTold = true
 	return &Refusal{Kind: "stop", Back: len(s.steps), Why: misshapen, data: map[string]any{"Problems": problems,
 		"Once": true}}
+}
+
+// valueless reports whether a column had no value in the rows of a query that selected it. The graph lacks such values,
+// so an answer may leave the column out.
+func (s State) valueless(column string) bool {
+	return slices.ContainsFunc(s.steps, func(k *kept) bool {
+		if k.table == nil || len(k.table.Rows) == 0 {
+			return false
+		}
+		j := slices.Index(k.table.Vars, column)
+		return j >= 0 && !slices.ContainsFunc(k.table.Rows, func(row []rdf.Term) bool { return row[j].Bound() })
+	})
 }
 
 // howMany matches questions that ask for a number, in the languages in which most questions are asked.

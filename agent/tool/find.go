@@ -76,6 +76,9 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 	}
 	for i := range found {
 		found[i] = withUses(found[i])
+		slices.SortStableFunc(found[i], func(h, o kg.Hit) int { // an exact property comes before inexact items
+			return boolInt(!exact(h, a.Names[i])) - boolInt(!exact(o, a.Names[i]))
+		})
 	}
 	var lines []string
 	for i, name := range a.Names {
@@ -288,6 +291,7 @@ func usesText(n int64) string {
 func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 	var parts []string
 	place := map[string]*kg.Hit{}
+	leading := leadingOnly(env.direct())
 	for i := range found {
 		for j := range found[i] {
 			h := &found[i][j]
@@ -305,6 +309,8 @@ func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 				pattern += " } UNION { ?s <" + iri + "> ?o"
 			case h.Type == kg.Property:
 				pattern = "?s <" + rdf.Direct + h.ID + "> ?o"
+			default:
+				pattern += leading
 			}
 			parts = append(parts, fmt.Sprintf("{ SELECT (%s AS ?id) (COUNT(*) AS ?n) WHERE "+
 				"{ { SELECT ?s WHERE { { %s } } LIMIT %d } } }", rdf.Quote(h.ID), pattern, countedUses))

@@ -26,11 +26,13 @@ const (
 	pageTriples   = 4000
 	pageIncoming  = 1000 // maximum number of triples leading to an entity that are examined
 	pageValueText = 80   // characters of a value
+
+	pageStatements = 50 // statements of a property if only these are requested
 )
 
 type lookArgs struct {
 	IDs      []string `json:"ids" about:"such as Q42 or P39"`
-	Property *string  `json:"property" about:"only this property, whole"`
+	Property *string  `json:"property" about:"only this property: up to 50 statements"`
 	KG       *string  `json:"kg" about:"name of the graph"`
 }
 
@@ -60,7 +62,7 @@ func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
 	var texts []string
 	if property := strings.TrimSpace(deref(a.Property)); property != "" {
 		for _, id := range a.IDs {
-			res, err := statements(ctx, env, statementsArgs{ID: id, Property: property})
+			res, err := env.statementsOf(ctx, id, property, 1, pageStatements)
 			if err != nil || res.Failure != "" {
 				return res, err
 			}
@@ -121,6 +123,12 @@ func (env *Env) direct() string {
 	return ""
 }
 
+// leadingOnly returns a filter for the predicates ?p that lead to an entity once for each statement: direct ones and
+// qualifiers.
+func leadingOnly(direct string) string {
+	return " FILTER(STRSTARTS(STR(?p), " + rdf.Quote(direct) + ") || STRSTARTS(STR(?p), " + rdf.Quote(qualifier) + "))"
+}
+
 // pagesOf reads the pages of all entities with two queries. If the graph takes too long, the properties that lead to an
 // entity may be missing. Errors come from the graph.
 func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
@@ -130,7 +138,7 @@ func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
 	only, leading := "", ""
 	if d := env.direct(); d != "" {
 		only = " FILTER(STRSTARTS(STR(?p), " + rdf.Quote(d) + "))"
-		leading = " FILTER(STRSTARTS(STR(?p), " + rdf.Quote(d) + ") || STRSTARTS(STR(?p), " + rdf.Quote(qualifier) + "))"
+		leading = leadingOnly(d)
 	}
 	for i, iri := range iris {
 		out[i] = &page{iri: iri}

@@ -43,24 +43,29 @@ func statements(ctx context.Context, env *Env, a statementsArgs) (Result, error)
 	if a.Page != nil {
 		page = *a.Page
 	}
-	subject, err1 := env.iriOf(a.ID)
-	property, err2 := env.property(a.Property)
-	if err := cmp.Or(err1, err2); err != nil {
-		return wrong(err)
-	}
 	if page < 1 {
 		return wrong(errors.New("page is at least 1"))
+	}
+	return env.statementsOf(ctx, a.ID, a.Property, page, statementPage)
+}
+
+// statementsOf shows a page of an entity's statements for one property.
+func (env *Env) statementsOf(ctx context.Context, id, name string, page, size int) (Result, error) {
+	subject, err1 := env.iriOf(id)
+	property, err2 := env.property(name)
+	if err := cmp.Or(err1, err2); err != nil {
+		return wrong(err)
 	}
 	all, err := survey.Statements(ctx, &env.Source.Explain, env.Graph.Query, subject, property)
 	if err != nil {
 		return env.failed(ctx, err)
 	}
-	first := (page - 1) * statementPage
+	first := (page - 1) * size
 	if first >= len(all) && len(all) > 0 {
 		return wrong(fmt.Errorf("there are %d statements, so the last page is %d", len(all),
-			(len(all)+statementPage-1)/statementPage))
+			(len(all)+size-1)/size))
 	}
-	shown := all[first:min(first+statementPage, len(all))]
+	shown := all[first:min(first+size, len(all))]
 	names, err := env.namesOf(ctx, irisIn(&env.Source.Explain, statementTerms(shown, subject, property)...))
 	if err != nil {
 		return Result{}, err
