@@ -314,12 +314,16 @@ func (c *composer) moment(t time.Time) string {
 // steps adds the collapsed list of steps that led to the answer, one sentence per step.
 func (c *composer) steps() error {
 	var steps []string
+	answer := "" // the step that ran the posted query
 	for _, s := range c.r.Steps {
 		text, err := c.step(s)
 		if err != nil {
 			return err
 		}
-		if text != "" {
+		if s.Answer {
+			answer = text
+		}
+		if again := slices.Contains(steps, text) && (s.Kind == StepLook || s.Kind == StepSearch); text != "" && !again {
 			steps = append(steps, text)
 		}
 	}
@@ -331,12 +335,27 @@ func (c *composer) steps() error {
 		key = "steps_tried"
 	}
 	all := once(steps)
-	said := all[:min(len(all), maxSteps)]
-	if more := len(all) - len(said); more > 0 {
-		said = append(slices.Clip(said), c.t.Text("steps_more", "count", more))
-	}
-	c.block(c.folded(c.t.Text(key, "count", len(all)), said))
+	c.block(c.folded(c.t.Text(key, "count", len(all)), c.firstSteps(all, answer)))
 	return nil
+}
+
+// firstSteps returns the first steps, always including the step that ran the posted query, and how many are left out.
+func (c *composer) firstSteps(all []string, answer string) []string {
+	if len(all) <= maxSteps {
+		return all
+	}
+	more := func(n int) []string {
+		if n == 0 {
+			return nil
+		}
+		return []string{c.t.Text("steps_more", "count", n)}
+	}
+	at := slices.IndexFunc(all, func(text string) bool { return answer != "" && strings.HasPrefix(text, answer) })
+	if at < maxSteps {
+		return slices.Concat(all[:maxSteps], more(len(all)-maxSteps))
+	}
+	before := maxSteps - 1
+	return slices.Concat(all[:before], more(at-before), all[at:at+1], more(len(all)-at-1))
 }
 
 // once combines consecutive equal steps: "Ran a query: no rows (×3)".

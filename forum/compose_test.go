@@ -160,6 +160,29 @@ func TestComposeWithoutAnswer(t *testing.T) {
 	}
 }
 
+// The step that ran the posted query is always shown, and the same look-up is shown once.
+func TestStepsShown(t *testing.T) {
+	for at, want := range map[int]string{
+		3:  "Ran a query: 3 rows (the query above)\n# Looked at [[Q5]]\n",
+		13: "Looked at [[Q9]]\n# and 4 more steps\n# Ran a query: 13 rows (the query above)\n# and one more step\n|}",
+		14: "Looked at [[Q9]]\n# and 5 more steps\n# Ran a query: 14 rows (the query above)\n|}",
+	} {
+		r := posted()
+		r.Steps = []Step{{Kind: StepLook, Things: []Cell{{ID: "Q1"}}}}
+		for i := 1; i <= 14; i++ {
+			s := Step{Kind: StepLook, Things: []Cell{{ID: "Q" + strconv.Itoa(i+1)}}}
+			if i == at {
+				s = Step{Kind: StepQuery, Rows: i, Answer: true}
+			}
+			r.Steps = append(r.Steps, s, Step{Kind: StepLook, Things: []Cell{{ID: "Q1"}}})
+		}
+		w, err := Compose(r, ":")
+		if err != nil || !strings.Contains(w, want) || !strings.Contains(w, "(15 steps)") || strings.Count(w, "[[Q1]]") != 1 {
+			t.Errorf("%d: %v\n%s", at, err, w)
+		}
+	}
+}
+
 func TestComposeLimits(t *testing.T) {
 	r := posted()
 	long := strings.Repeat("ä", 10_000)

@@ -33,7 +33,7 @@ func (r *Runner) WithLabels(ctx context.Context, s State, a *Answer) *Answer {
 	}
 	env = env.On(source)
 	columns := append(entityColumns(a.Table), itemColumns(ctx, env, a)...)
-	text := env.Dialect.WithLabels(a.SPARQL, columns)
+	text := env.Dialect.WithLabels(a.SPARQL, columns, env.Language.Code)
 	if text == a.SPARQL {
 		return a
 	}

@@ -135,12 +135,13 @@ func (d Dialect) Properties(query string) map[string]string {
 	return sparql.Properties(query)
 }
 
-// WithLabels adds columns with labels to a query on Wikidata. It returns other queries unchanged.
-func (d Dialect) WithLabels(query string, columns []string) string {
+// WithLabels adds columns with labels to a query on Wikidata, as described at [sparql.WithLabels]. It returns other
+// queries unchanged.
+func (d Dialect) WithLabels(query string, columns []string, language string) string {
 	if !d.wikibase() {
 		return query
 	}
-	return sparql.WithLabels(query, columns)
+	return sparql.WithLabels(query, columns, language)
 }
 
 // PostingForm returns the query in its posting form, with the labels of its IDs as comments. The error describes why

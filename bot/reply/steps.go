@@ -60,7 +60,7 @@ func steps(out *agent.Outcome) []forum.Step {
 		if kind == forum.StepQuery {
 			step.Query, step.Ask = queryOf(s.Argument)
 			if a := out.Answer; a != nil && a.Table != nil && s.Rows == len(a.Table.Rows) &&
-				sameQuery(plain(s.Argument), a) {
+				sameQuery(plain(s.Argument), a, out.Language) {
 				step.Rows, step.Answer = len(Distinct(a.Table.Rows)), true // as in the table
 			}
 		}
@@ -183,14 +183,14 @@ func queryOf(argument string) (query string, ask bool) {
 
 // sameQuery reports whether an answer's query is the query of a step, except for layout, comments, and labels that were
 // added to it.
-func sameQuery(step string, a *agent.Answer) bool {
+func sameQuery(step string, a *agent.Answer, language string) bool {
 	var labelled []string
 	for _, v := range a.Table.Vars {
 		if slices.Contains(a.Table.Vars, v+"Label") {
 			labelled = append(labelled, v)
 		}
 	}
-	x, err := sparql.Parse(sparql.WithLabels(step, labelled))
+	x, err := sparql.Parse(sparql.WithLabels(step, labelled, language))
 	y, also := sparql.Parse(a.SPARQL)
 	if err != nil || also != nil {
 		return false

@@ -3,16 +3,26 @@ package sparql
 import (
 	"slices"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// labelService is the label service in automatic mode, in the form that Wikidata's query page suggests.
-const labelService = `SELECT * WHERE { SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],mul,en". } }`
+// labelService returns a query with the label service in automatic mode, in the form that Wikidata's query page
+// suggests. The given language comes before the general names and English, unless it is "".
+func labelService(language string) string {
+	languages := []string{AutoLanguage, language, "mul", "en"}
+	if language == "" || language == "en" {
+		languages = []string{AutoLanguage, "mul", "en"}
+	}
+	return "SELECT * WHERE { SERVICE wikibase:label { bd:serviceParam wikibase:language " +
+		rdf.Quote(strings.Join(languages, ",")) + " . } }"
+}
 
 // WithLabels adds a column ?xLabel, bound by Wikidata's label service, after each of the given columns, so that the
-// query page shows names instead of IDs. It skips columns that are expressions, columns that already have such a
+// query page shows names instead of IDs: in the reader's language or, if it lacks one, in the given language. It skips columns that are expressions, columns that already have such a
 // column, and, in a query with GROUP BY, columns that the query does not group by. If nothing can be added, it returns
 // the query unchanged. Source: mediawiki.org, Wikidata Query Service/User Manual, "Label service".
-func WithLabels(query string, columns []string) string {
+func WithLabels(query string, columns []string, language string) string {
 	q, err := Parse(query)
 	if err != nil || q.Form != Select || q.Body == nil || q.Body.Star || q.Body.Where == nil {
 		return query
@@ -40,7 +50,7 @@ func WithLabels(query string, columns []string) string {
 	if !added || usesLabelService(q) {
 		return query
 	}
-	service, err := Parse(labelService)
+	service, err := Parse(labelService(language))
 	if err != nil {
 		return query
 	}

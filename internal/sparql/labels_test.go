@@ -26,12 +26,15 @@ func TestWithLabels(t *testing.T) {
 		if want == "" {
 			want = tt.query
 		}
-		got := WithLabels(tt.query, strings.Fields(tt.columns))
+		got := WithLabels(tt.query, strings.Fields(tt.columns), "en")
 		if one := strings.Join(strings.Fields(got), " "); one != want {
 			t.Errorf("%s\n got %s\nwant %s", tt.query, one, want)
 		}
-		if again := WithLabels(got, strings.Fields(tt.columns)); again != got {
+		if again := WithLabels(got, strings.Fields(tt.columns), "en"); again != got {
 			t.Errorf("not a fixed point: %s", again)
 		}
+	}
+	if got := WithLabels("SELECT ?x WHERE { ?x wdt:P36 ?y . }", []string{"x"}, "de"); !strings.Contains(got, `"[AUTO_LANGUAGE],de,mul,en"`) {
+		t.Error(got)
 	}
 }
