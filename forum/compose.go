@@ -215,7 +215,8 @@ func (c *composer) answer() {
 }
 
 // prose encodes text written by the model, and links the IDs of items and properties. A short ID may mean something
-// else, such as the third quarter of a year (Q3), so it is linked only if the query contains it.
+// else, such as the third quarter of a year (Q3), so it is linked only if the query contains it, or if it is that of a
+// property and in parentheses.
 func (c *composer) prose(s string) string {
 	s = encode(s, MaxShort)
 	var b strings.Builder
@@ -226,7 +227,8 @@ func (c *composer) prose(s string) string {
 		after, _ := utf8.DecodeRuneInString(s[m[1]:])
 		link, err := entityLink(id, "")
 		part := strings.ContainsRune(":/-#=_", before) || strings.ContainsRune("…/-=_", after) // as in wdt:P31 or a URL
-		if err != nil || part || len(id) < minLinked && !wordIn(c.r.Query, id) {
+		known := len(id) >= minLinked || wordIn(c.r.Query, id) || id[0] == 'P' && before == '(' && after == ')'
+		if err != nil || part || !known {
 			continue
 		}
 		b.WriteString(s[done:m[0]] + link)

@@ -101,14 +101,13 @@ func (c *composer) below(columns []string, rows int) []string {
 	}
 	said = append(said, columns...)
 	// The model mentions columns without values only to say that they have none.
-	told := !slices.ContainsFunc(c.r.NoValues, func(name string) bool { return !mentions(c.r.Short+" "+c.r.LeftOpen, name) })
-	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !told {
+	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !mentionsAll(c.r.Short+" "+c.r.LeftOpen, c.r.NoValues) {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
 	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
 		said = append(said, c.t.Text("no_values_here", "names", names))
 	}
-	if c.r.LeftOpen == "" && c.blanks(rows) {
+	if blank := c.blanks(rows); c.r.LeftOpen == "" && len(blank) > 0 && !(lacking.MatchString(c.r.Short) && mentionsAll(c.r.Short, blank)) {
 		said = append(said, c.t.Text("empty_cells"))
 	}
 	if c.r.Equal && rows > 0 {
@@ -122,6 +121,16 @@ func (c *composer) below(columns []string, rows int) []string {
 	}
 	return said
 }
+
+// mentionsAll reports whether a text mentions all of the columns.
+func mentionsAll(text string, columns []string) bool {
+	return !slices.ContainsFunc(columns, func(name string) bool { return !mentions(text, name) })
+}
+
+// lacking matches a text that says that something is missing, in the languages of the messages.
+var lacking = regexp.MustCompile(`(?i)\b(no|not|only|none|without|missing|lacks?|kein\pL*|nicht|nur|fehl\pL*|ohne|n['’]\pL+|ne|sans|` +
+	`seule?(ment|s)?|manqu\pL*|sin|sol[oa]|sólo|falta\pL*|non|solo|senza|manca\pL*|não|sem|apenas|geen|niet|alleen|slechts|` +
+	`zonder|ontbre\pL+|nie|brak\pL*|bez|tylko)\b|нет|не |без|только|لا |ليس|بدون|فقط|ない|なし|のみ|没有|無|无|缺|仅|只`)
 
 // mentions reports whether a text mentions a column or property. The last letters of its words may differ.
 func mentions(text, name string) bool {
@@ -155,10 +164,11 @@ func (c *composer) emptyHere(rows int) []string {
 	return out
 }
 
-// blanks reports whether a column with values also has empty cells.
-func (c *composer) blanks(rows int) bool {
+// blanks returns the names of the columns with values that also have empty cells.
+func (c *composer) blanks(rows int) []string {
+	var out []string
 	if c.r.single() || c.r.Boolean != nil || len(c.r.Tree) > 0 {
-		return false
+		return nil
 	}
 	for _, i := range c.shape().columns {
 		filled, empty := 0, 0
@@ -170,10 +180,10 @@ func (c *composer) blanks(rows int) bool {
 			}
 		}
 		if filled > 0 && empty > 0 {
-			return true
+			out = append(out, c.header(i))
 		}
 	}
-	return false
+	return out
 }
 
 // aboutRows matches an answer that already says that items have several values or rows, in the languages of the

@@ -127,8 +127,25 @@ func TestMissingOnce(t *testing.T) {
 		r := Reply{Language: "en", Short: tt.short, Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~",
 			Rows: [][]Cell{{{Text: "x"}, {Text: "y"}}}, Total: 1, NoValues: []string{"date of birth", "spouse"}, LeftOpen: tt.note}
 		w, err := Compose(r, ":")
-		if said := strings.Contains(w, "No row has a value for: date of birth, spouse."); err != nil || said == tt.told {
+		if said := strings.Contains(w, "No value was found for: date of birth, spouse."); err != nil || said == tt.told {
 			t.Errorf("%+v: %v\n%s", tt, err, w)
+		}
+	}
+}
+
+// Empty cells are not explained if the answer says that values are missing in all columns with empty cells.
+func TestEmptyCellsOnce(t *testing.T) {
+	for short, told := range map[string]bool{
+		"Only the first has a capital, and the population is missing for some.": true,
+		"The capitals are sorted by population.":                                false,
+		"Some have no capital.":                                                 false,
+		"Here they are.":                                                        false,
+	} {
+		r := Reply{Language: "en", Short: short, Query: "SELECT ?a ?b ?c { }", Vars: []string{"a", "capital", "population"}, Signature: "~~~~",
+			Rows: [][]Cell{{{Text: "x"}, {Text: "y"}, {Text: "1"}}, {{Text: "z"}, {}, {}}}, Total: 2}
+		w, err := Compose(r, ":")
+		if said := strings.Contains(w, "Empty cells have no value in the data."); err != nil || said == told {
+			t.Errorf("%q: %v\n%s", short, err, w)
 		}
 	}
 }
@@ -179,6 +196,7 @@ func TestLinkedIDs(t *testing.T) {
 		"Q3624078 instead of Q6256":    "[[Q3624078]] instead of [[Q6256]]",
 		"by P2044 (Q5, Q7)":            "by [[Property:P2044|P2044]] ([[Q5]], Q7)",
 		"with wdt:P2044 in Q3 2024":    "with wdt:P2044 in Q3 2024",
+		"no country (P17) in (Q3)":     "no country ([[Property:P17|P17]]) in (Q3)",
 		"see wikidata.org/wiki/Q3768 ": "see wikidata.org/wiki/Q3768",
 		"[[Q3768]]":                    "&#91;&#91;[[Q3768]]&#93;&#93;",
 	} {

@@ -87,6 +87,7 @@ type value struct {
 	year   int  // for the day of a date: the year that must be named with it
 	key    bool // in the first column
 	bc     bool // for a BC date: the sentence must say so
+	digits bool // must be written in digits
 }
 
 // New returns a Checker for the evidence.
@@ -335,7 +336,7 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 				distinct[term.Value] = true
 				c.scheme(term.Value)
 			}
-			for _, v := range figuresOf(term) {
+			for _, v := range append(figuresOf(term), figuresInLabel(term, labels)...) {
 				v.key = col == 0
 				k := key{v.number, v.year, v.bc}
 				if byNumber[k] == nil {
@@ -425,7 +426,7 @@ func (c *Checker) edges(column []*value) {
 		}
 	}
 	for _, v := range column {
-		v.edge = v.year == 0 && (v.number == least || v.number == most) &&
+		v.edge = v.year == 0 && !v.digits && (v.number == least || v.number == most) &&
 			(v.number >= 1000 || v.number != float64(int64(v.number)) || c.rows == 1)
 		c.values = append(c.values, *v)
 	}

@@ -791,3 +791,27 @@ func TestSharedDates(t *testing.T) {
 		}
 	}
 }
+
+// A figure in a label may be used with a translation of the label, but not as a count or of a different row.
+func TestFiguresInLabels(t *testing.T) {
+	holidays := Evidence{Language: "de", Question: "Welche Feiertage gibt es in Bayern, mit dem Tag im Jahr?",
+		Query:  "SELECT ?feiertag ?tag { wd:Q980 wdt:P832 ?feiertag OPTIONAL { ?feiertag wdt:P837 ?tag } }",
+		Labels: map[string]string{"Q1": "Second Day of Christmas", "Q2761": "December 26", "Q2": "Epiphany", "Q3": "January 6"},
+		Table:  &kg.Table{Vars: []string{"feiertag", "tag"}, Rows: [][]rdf.Term{{item("Q1"), item("Q2761")}, {item("Q2"), item("Q3")}}}}
+	for text, want := range map[string]string{
+		"Second Day of Christmas: 26. Dezember.": "",
+		"Epiphany: 26. Dezember.":                "26",
+		"Es gibt 26 Feiertage.":                  "26",
+		"Es gibt sechs Feiertage.":               "sechs",
+	} {
+		var got []string
+		for _, f := range New(holidays).Faults(text) {
+			if f.Kind == Figure {
+				got = append(got, f.Piece)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %q", text, got, want)
+		}
+	}
+}

@@ -126,6 +126,22 @@ func figuresIn(text string) []value {
 	return out
 }
 
+// figuresInLabel returns the figures in an entity's label, which may be written in another language: 26. Dezember for
+// December 26.
+func figuresInLabel(t rdf.Term, labels map[string]string) []value {
+	id := rdf.EntityID(t.Value)
+	if !t.IsIRI() || id == "" {
+		return nil
+	}
+	var out []value
+	for _, w := range figureInText.FindAllString(labels[id], -1) {
+		if n, err := strconv.ParseFloat(w, 64); err == nil {
+			out = append(out, value{number: n, rows: map[int]bool{}, digits: true})
+		}
+	}
+	return out
+}
+
 // listMark matches what usually separates values that a query joined.
 var listMark = regexp.MustCompile(`[,;|/] `)
 
@@ -253,7 +269,7 @@ func (c *Checker) sharedIn(toks []token, part []int, out map[int]bool) {
 	}
 	for _, v := range c.values {
 		n := float64(len(v.rows))
-		if n < 2 || n == v.number || v.bc || len(said[n]) == 0 || len(said[v.number]) == 0 {
+		if n < 2 || n == v.number || v.bc || v.digits || len(said[n]) == 0 || len(said[v.number]) == 0 {
 			continue
 		}
 		if v.year != 0 && len(said[float64(v.year)]) == 0 { // a day without its year
@@ -414,7 +430,7 @@ func (c *Checker) inResult(readings []number, years map[int]bool, rows map[int]b
 			continue
 		}
 		for _, n := range readings {
-			if n.is(v.number) && !(n.word && v.year != 0) {
+			if n.is(v.number) && !(n.word && (v.year != 0 || v.digits)) {
 				return true
 			}
 		}

@@ -157,7 +157,7 @@ func TestEmptyColumns(t *testing.T) {
 		Labels: map[string]string{"Q584": "Rhine", "Q1653": "Danube"}}}
 	r := New(out, "Ada", "Op", "sb-1")
 	text, err := forum.Compose(r, ":")
-	if want := "! river !! length\n|-\n| [[Q584|Rhine]] ||\n|-\n| [[Q1653|Danube]] || 2850\n|}\n:No row has a value for: mouth. Empty cells have no value in the data.\n"; err != nil ||
+	if want := "! river !! length\n|-\n| [[Q584|Rhine]] ||\n|-\n| [[Q1653|Danube]] || 2850\n|}\n:No value was found for: mouth. Empty cells have no value in the data.\n"; err != nil ||
 		!strings.Contains(text, want) {
 		t.Errorf("%v\n%s", err, text)
 	}
