@@ -109,7 +109,8 @@ func headers(c *faithful.Checker, all map[string]string) map[string]string {
 }
 
 // mend asks the model to rewrite a text about an answer. It returns "" if the model fails.
-func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string, faults []faithful.Fault) (string, error) {
+func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string, faults []faithful.Fault) (
+	string, error) {
 	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": text,
 		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names())}})
 	var h *event.Halt

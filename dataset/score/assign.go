@@ -37,7 +37,7 @@ type Options struct {
 	// Beyond this limit, the smallest sets are dropped. The result is often still exact; see [Pairing.Exact].
 	// DefaultMaxEdges if 0.
 	MaxEdges int
-	// Fewest requests that Pairing.FewestPairs be computed.
+	// Fewest reports whether to compute Pairing.FewestPairs.
 	Fewest bool
 }
 
