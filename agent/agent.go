@@ -135,7 +135,7 @@ type Outcome struct {
 	Elapsed    time.Duration
 }
 
-// Triage is what the model found out about a thread's last post.
+// Triage is the model's assessment of a thread's last post.
 type Triage struct {
 	Request bool // the post asks for a query, for data that a query can return, or for a change to a query
 	// the request as self-contained text in the poster's language, including the poster's query, if any

@@ -215,7 +215,7 @@ func TestGraspGraphs(t *testing.T) {
 	}
 }
 
-// TestGraspCandidateLimit checks that a search can be restricted to 65,536 candidates, but not to more (G19).
+// TestGraspCandidateLimit checks that a search accepts a list of up to 65,536 candidates, but not a longer one (G19).
 func TestGraspCandidateLimit(t *testing.T) {
 	for _, n := range []int{65_536, 65_537} {
 		var b strings.Builder

@@ -124,7 +124,7 @@ var textFiles embed.FS
 
 var texts = render.MustTexts(textFiles, "texts.tmpl")
 
-// words contains a protocol's texts: the default texts, or a preset's replacements.
+// words contains a protocol's wording: the default, or a preset's replacement.
 type words struct{ own *render.Texts }
 
 func (w words) say(name string, data any) string {

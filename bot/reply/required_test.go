@@ -36,7 +36,8 @@ func TestStatedLimit(t *testing.T) {
 	}
 }
 
-// Things that have ended are not mentioned if the request asks for current ones, or if the reply says so.
+// The variant that includes things that have ended is not mentioned if the request asks only for current ones, or if the
+// reply says that it lists only these.
 func TestCurrentOnly(t *testing.T) {
 	for _, tt := range []struct {
 		question, short, assumed string

@@ -16,7 +16,7 @@ type Provenance struct {
 	License  string    `json:"licence,omitempty"`
 	Preset   string    `json:"preset,omitempty"` // "" if the dialogue is from another program
 	Model    string    `json:"model,omitempty"`
-	Endpoint string    `json:"endpoint,omitempty"` // endpoint that ran the answer
+	Endpoint string    `json:"endpoint,omitempty"` // endpoint that ran the answer's query
 	Time     time.Time `json:"time,omitzero"`      // start of the run
 	// the run ended with a query that returned rows, whether right or wrong
 	Answered   bool     `json:"answered"`

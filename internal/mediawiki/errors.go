@@ -161,7 +161,7 @@ func (e *apiError) info() string {
 	return s + e.Info
 }
 
-// kinds maps MediaWiki's error codes to kinds. A code that ends in * matches all codes with this prefix. Any other code
+// kinds maps MediaWiki's error codes to kinds. A code that ends in * is a prefix. Any other code
 // is Refused: MediaWiki responded with an error, so nothing was saved, and there is no reason to expect that another
 // attempt would succeed.
 var kinds = map[string]Kind{
