@@ -250,6 +250,17 @@ func TestBestNotes(t *testing.T) {
 	}
 }
 
+// TestBestNotesOnOthers checks that a note may name what an earlier step showed.
+func TestBestNotesOnOthers(t *testing.T) {
+	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 }"}`, capital,
+		`finish {"columns": ["city"], "answer": "Tarburg.", "open": "Not the mountain High Tar."}`}}
+	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
+	out, err := e.Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, Limits{})
+	if err != nil || out.Answer == nil || out.Answer.Open != "Not the mountain High Tar." || len(m.requests) != 3 {
+		t.Fatalf("%v %+v after %d calls", err, out.Answer, len(m.requests))
+	}
+}
+
 // TestBestNoAnswer checks that if the model reports that there is no answer, the end is accepted at once, even if a
 // query returned rows.
 func TestBestNoAnswer(t *testing.T) {

@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,13 +45,14 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 		}
 		out.Short = c.Keep(out.Short)
 	}
+	a.Headers = headers(c, a.Headers)
+	c = r.noteChecker(&a, out.Asked)
 	for _, note := range []*string{&a.Assumed, &a.Open} {
 		var err error
 		if *note, err = r.note(ctx, b, &a, c, *note); err != nil {
 			return err
 		}
 	}
-	a.Headers = headers(c, a.Headers)
 	out.Answer = &a
 	parts := slices.DeleteFunc([]string{out.Short, a.Assumed, a.Open}, func(s string) bool { return s == "" })
 	out.Report = said(strings.Join(parts, " "))
@@ -76,6 +79,39 @@ func named(c *faithful.Checker, text string) string {
 // unnamed returns the figures and names in a text that are not supported.
 func unnamed(c *faithful.Checker, text string) []faithful.Fault {
 	return slices.DeleteFunc(c.Faults(text), func(f faithful.Fault) bool { return f.Kind == faithful.Word })
+}
+
+// noteChecker returns a checker for notes on an answer. A note may say what the result does not contain, so the labels of
+// all entities that the model was shown are names that it may use.
+func (r *run) noteChecker(a *Answer, question string) *faithful.Checker {
+	b := *a
+	b.Labels = LabelsIn(r.state.Steps())
+	maps.Copy(b.Labels, a.Labels)
+	return Checker(question, &b, r.Language.Code)
+}
+
+// The two ways in which observations name an entity: label (Q1) and Q1 (label).
+var (
+	labelBefore = regexp.MustCompile(`([^\n;:,()"]{1,80}) \(([QP][1-9]\d{0,10})\)`)
+	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
+)
+
+// LabelsIn returns the labels in the observations of steps, by ID.
+func LabelsIn(steps []Step) map[string]string {
+	names := map[string]string{}
+	for _, s := range steps {
+		for _, m := range labelAfter.FindAllStringSubmatch(s.Observation, -1) {
+			names[m[1]] = strings.TrimSpace(m[2])
+		}
+	}
+	maps.DeleteFunc(names, func(_, label string) bool { return label == "no label" })
+	for _, s := range steps {
+		for _, m := range labelBefore.FindAllStringSubmatch(s.Observation, -1) {
+			label := strings.TrimPrefix(strings.TrimSpace(m[1]), "- ") // in a list of values
+			names[m[2]] = strings.TrimPrefix(label, "property ")       // in a list of hits
+		}
+	}
+	return names
 }
 
 // note returns the part of a note on an answer whose figures and names are supported, after the model had a chance to

@@ -168,7 +168,7 @@ func (n Names) kinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {
 		var kinds []string
-		unbound := 0
+		unbound, empty := 0, 0
 		for i, row := range t.Rows {
 			if len(t.Rows) > 2*TypedRows && i >= TypedRows && i < len(t.Rows)-TypedRows {
 				continue
@@ -176,6 +176,9 @@ func (n Names) kinds(t *kg.Table) []string {
 			if j >= len(row) || !row[j].Bound() {
 				unbound++
 				continue
+			}
+			if row[j].IsLiteral() && row[j].Value == "" { // such as a GROUP_CONCAT of nothing
+				empty++
 			}
 			if k := n.kind(row[j]); !slices.Contains(kinds, k) {
 				kinds = append(kinds, k)
@@ -189,6 +192,9 @@ func (n Names) kinds(t *kg.Table) []string {
 			kinds = append(kinds, "some unbound")
 		case unbound > 0:
 			kinds = append(kinds, fmt.Sprintf("%d unbound", unbound))
+		}
+		if empty > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d empty", empty))
 		}
 		out[j] = strings.Join(kinds, ", ")
 	}

@@ -83,7 +83,9 @@ func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
 		return nil
 	}
 	var problems []string
-	announced := slices.DeleteFunc(slices.Clone(s.returns), s.valueless)
+	announced := slices.DeleteFunc(slices.Clone(s.returns), func(column string) bool {
+		return len(end.Columns) > 0 && !slices.Contains(end.Columns, column) && s.valueless(column)
+	})
 	for _, f := range ShapeFaults(r.Question.Text, k.table, end.Columns, announced) {
 		problems = append(problems, r.say(string(f.Kind), f))
 	}

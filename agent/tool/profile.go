@@ -28,7 +28,7 @@ const (
 )
 
 type profileArgs struct {
-	Of       *string `json:"of" about:"a class such as Q515, or a SPARQL pattern such as ?item wdt:P31 wd:Q515 ; wdt:P17 wd:Q183"`
+	Of       *string `json:"of" about:"a class such as Q515, or a SPARQL pattern for ?item such as ?item wdt:P31 wd:Q515 ; wdt:P17 wd:Q183"`
 	Property *string `json:"property" about:"a property such as P39: what its statements look like, of those things or of all"`
 	KG       *string `json:"kg" about:"name of the graph, when there are several"`
 }
@@ -68,7 +68,7 @@ func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 		if iri, err = env.property(property); err != nil {
 			return wrong(err)
 		}
-		text, err = env.profileProperty(ctx, iri, members)
+		text, err = env.profileProperty(ctx, iri, members, class == "")
 	}
 	if kg.KindOf(err) == kg.NotFound {
 		return Result{Text: say("profile_none", of)}, nil
@@ -206,7 +206,9 @@ func (env *Env) someOf(ctx context.Context, members shape.Members) (string, erro
 }
 
 // profileProperty returns the profile of a property's statements, or only of those about members if members is not nil.
-func (env *Env) profileProperty(ctx context.Context, property string, members *shape.Members) (string, error) {
+// pattern means that a pattern determines the members, and not a class.
+func (env *Env) profileProperty(ctx context.Context, property string, members *shape.Members, pattern bool) (
+	string, error) {
 	stats, err := survey.Property(ctx, &env.Source.Explain, env.Graph.Query, property, members)
 	if err != nil {
 		return "", err
@@ -223,7 +225,11 @@ func (env *Env) profileProperty(ctx context.Context, property string, members *s
 		return "", err
 	}
 	if stats.Total == 0 {
-		return say("property_none", names.iri(property)), nil
+		data := map[string]any{"Property": names.iri(property), "Var": ""}
+		if members != nil && pattern {
+			data["Var"] = members.Var
+		}
+		return say("property_none", data), nil
 	}
 	lines := []string{say("property_head", map[string]any{"Property": names.iri(property), "Total": stats.Total,
 		"Looked": stats.Looked, "Upto": survey.CountUpTo})}

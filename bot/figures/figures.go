@@ -42,9 +42,10 @@ const (
 
 // column is a column of a result that contains values of a property.
 type column struct {
-	index    int
-	property string
-	subject  string // name of the variable that the values belong to, or an item's ID
+	index     int
+	property  string
+	subject   string // name of the variable that the values belong to, or an item's ID
+	qualifier string // the qualifier of the property's statements that has the values, or ""
 }
 
 // Find returns the units and dates of the numbers in the first rows of a result, by column, in the given language.
@@ -125,7 +126,7 @@ func columns(query string, t *kg.Table, suits func(t *kg.Table, column int) bool
 					continue
 				}
 				seen[i] = true
-				out = append(out, column{i, id, subject})
+				out = append(out, column{index: i, property: id, subject: subject})
 			}
 		}
 		return true

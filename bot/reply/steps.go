@@ -117,26 +117,11 @@ var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
 	// a line starts with an entity that was found by name: Africa (Q15), continent
 	headOfLine = regexp.MustCompile(`(?m)^[^\s();][^\n();]{0,99} \(([QP][1-9]\d{0,10})\)`)
-	// the two ways in which observations name an entity: label (Q1) and Q1 (label)
-	labelBefore = regexp.MustCompile(`([^\n;:,()"]{1,80}) \(([QP][1-9]\d{0,10})\)`)
-	labelAfter  = regexp.MustCompile(`([QP][1-9]\d{0,10})(?:: | \()"?([^\n;:,()"]{1,80})`)
 )
 
 // labelsIn returns the labels of the entities in a run, from the answer and the observations.
 func labelsIn(out *agent.Outcome) map[string]string {
-	names := map[string]string{}
-	for _, s := range out.Steps {
-		for _, m := range labelAfter.FindAllStringSubmatch(s.Observation, -1) {
-			names[m[1]] = strings.TrimSpace(m[2])
-		}
-	}
-	maps.DeleteFunc(names, func(_, label string) bool { return label == "no label" })
-	for _, s := range out.Steps {
-		for _, m := range labelBefore.FindAllStringSubmatch(s.Observation, -1) {
-			label := strings.TrimPrefix(strings.TrimSpace(m[1]), "- ") // in a list of values
-			names[m[2]] = strings.TrimPrefix(label, "property ")       // in a list of hits
-		}
-	}
+	names := agent.LabelsIn(out.Steps)
 	if out.Answer != nil {
 		maps.Copy(names, out.Answer.Labels)
 	}
