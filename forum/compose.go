@@ -23,10 +23,10 @@ import (
 const MaxShort = 1200
 
 // MaxRows is the maximum number of rows of a result that a reply shows.
-const MaxRows = 22
+const MaxRows = 30
 
 // Shown returns how many rows of a result a reply shows: all of them, or 20 if there are more than [MaxRows]. It never
-// leaves out just one or two rows, which is not worth it.
+// leaves out just a few rows, which is not worth it.
 func Shown(total int) int {
 	if total <= MaxRows {
 		return total
@@ -152,6 +152,8 @@ type composer struct {
 	indent string
 	said   bool // the answer is the result's only value
 	blocks []string
+
+	wholeDates bool // lines are not broken in dates
 }
 
 // block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables). Therefore, from the first
@@ -337,27 +339,23 @@ func (c *composer) steps() error {
 		key = "steps_tried"
 	}
 	all := once(steps)
-	c.block(c.folded(c.t.Text(key, "count", len(all)), c.firstSteps(all, answer)))
+	first, rest := c.firstSteps(all, answer)
+	c.block(c.folded(c.t.Text(key, "count", len(all)), first, rest))
 	return nil
 }
 
-// firstSteps returns the first steps, always including the step that ran the posted query, and how many are left out.
-func (c *composer) firstSteps(all []string, answer string) []string {
+// firstSteps returns the first steps, and a sentence about the rest, which names the step that ran the posted query if
+// it is one of these.
+func (c *composer) firstSteps(all []string, answer string) (first []string, rest string) {
 	if len(all) <= maxSteps {
-		return all
-	}
-	more := func(n int) []string {
-		if n == 0 {
-			return nil
-		}
-		return []string{c.t.Text("steps_more", "count", n)}
+		return all, ""
 	}
 	at := slices.IndexFunc(all, func(text string) bool { return answer != "" && strings.HasPrefix(text, answer) })
 	if at < maxSteps {
-		return slices.Concat(all[:maxSteps], more(len(all)-maxSteps))
+		return all[:maxSteps], "… " + c.t.Text("steps_more", "count", len(all)-maxSteps)
 	}
-	before := maxSteps - 1
-	return slices.Concat(all[:before], more(at-before), all[at:at+1], more(len(all)-at-1))
+	first = all[:maxSteps-1]
+	return first, "… " + c.t.Text("steps_more_with", "more", c.t.Text("steps_more", "count", len(all)-len(first)), "step", all[at])
 }
 
 // once combines consecutive equal steps: "Ran a query: no rows (×3)".
@@ -377,24 +375,23 @@ func once(steps []string) (lines []string) {
 	return lines
 }
 
-// folded returns a collapsed list with a title. In a reply without a query, each block is a single line and the list is
+// folded returns a collapsed list with a title, and the sentence below it, if it is not "". In a reply without a query, each block is a single line and the list is
 // HTML, because DiscussionTools, which may post such a reply, indents every line.
-func (c *composer) folded(title string, items []string) string {
-	trace := ""
+func (c *composer) folded(title string, items []string, below string) string {
 	if c.r.Trace != "" {
-		trace = "[" + c.r.Trace + " " + c.t.Text("trace") + "]"
+		below = strings.TrimSpace(below + " [" + c.r.Trace + " " + c.t.Text("trace") + "]")
 	} else if c.r.TracePage != "" {
-		trace = "[[:" + c.r.TracePage + "|" + c.t.Text("trace") + "]]"
+		below = strings.TrimSpace(below + " [[:" + c.r.TracePage + "|" + c.t.Text("trace") + "]]")
 	}
 	class := `class="wikitable mw-collapsible mw-collapsed"` + c.tableDirection()
 	if c.r.ShownQuery() == "" {
 		return "<table " + class + "><tr><th>" + title + "</th></tr><tr><td><ol><li>" + strings.Join(items, "</li><li>") +
-			"</li></ol>" + trace + "</td></tr></table>"
+			"</li></ol>" + below + "</td></tr></table>"
 	}
-	if trace != "" {
-		trace = "\n" + trace
+	if below != "" {
+		below = "\n" + below
 	}
-	return "{| " + class + "\n! " + title + "\n|-\n|\n# " + strings.Join(items, "\n# ") + trace + "\n|}"
+	return "{| " + class + "\n! " + title + "\n|-\n|\n# " + strings.Join(items, "\n# ") + below + "\n|}"
 }
 
 // tableDirection returns the direction attribute of a table if the language is written from right to left.

@@ -164,8 +164,8 @@ func TestComposeWithoutAnswer(t *testing.T) {
 func TestStepsShown(t *testing.T) {
 	for at, want := range map[int]string{
 		3:  "Ran a query: 3 rows (the query above)\n# Looked at [[Q5]]\n",
-		13: "Looked at [[Q9]]\n# and 4 more steps\n# Ran a query: 13 rows (the query above)\n# and one more step\n|}",
-		14: "Looked at [[Q9]]\n# and 5 more steps\n# Ran a query: 14 rows (the query above)\n|}",
+		13: "Looked at [[Q9]]\n… and 6 more steps, among them: Ran a query: 13 rows (the query above)\n|}",
+		14: "Looked at [[Q9]]\n… and 6 more steps, among them: Ran a query: 14 rows (the query above)\n|}",
 	} {
 		r := posted()
 		r.Steps = []Step{{Kind: StepLook, Things: []Cell{{ID: "Q1"}}}}

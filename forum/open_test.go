@@ -14,7 +14,7 @@ func TestOpen(t *testing.T) {
 		{"en", "", "", "The result would differ with the subclasses of city &#91;&#91;x&#93;&#93; (3 more); rows after the LIMIT (at least 500 more)."},
 		{"de", "", "", "Eine andere Lesart würde das Ergebnis ändern: die Unterklassen von „city &#91;&#91;x&#93;&#93;“ (3 mehr); Zeilen, die das LIMIT abschneidet (mindestens 500 mehr)."},
 		{"fr", "", "", "Le résultat serait différent avec les sous-classes de «\u00a0city &#91;&#91;x&#93;&#93;\u00a0» (3 de plus)\u00a0; les lignes au-delà de LIMIT (au moins 500 de plus)."},
-		{"en", "Cities of today.", "Terms before 1900.", "Assumed: Cities of today.\n:Note: Terms before 1900.\n:The result would differ"},
+		{"en", "Cities of today.", "Terms before 1900.", "Assumption: Cities of today.\n:Note: Terms before 1900.\n:The result would differ"},
 	} {
 		got, err := Compose(Reply{Language: tt.lang, Short: "x", Query: "ASK { }", Signature: "~~~~", Open: all,
 			Assumed: tt.assumed, LeftOpen: tt.said}, ":")

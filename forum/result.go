@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/forum/escape"
 	"github.com/spinachbot/spinachbot/forum/wrap"
@@ -84,7 +85,7 @@ func (c *composer) result() error {
 func (c *composer) list(columns []string) string {
 	var names []string
 	for _, name := range columns[:min(len(columns), maxNamed)] {
-		names = append(names, encode(name, 60))
+		names = append(names, c.t.Text("quoted", "name", encode(name, 60)))
 	}
 	if len(columns) > maxNamed {
 		names = append(names, "…")
@@ -100,14 +101,13 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
-	// The model mentions columns without values only to say that they have none.
-	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !mentionsAll(c.r.Short+" "+c.r.LeftOpen, c.r.NoValues) {
+	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !saysMissing(c.r.Short+" "+c.r.LeftOpen, c.r.NoValues) {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
 	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
 		said = append(said, c.t.Text("no_values_here", "names", names))
 	}
-	if blank := c.blanks(rows); c.r.LeftOpen == "" && len(blank) > 0 && !(lacking.MatchString(c.r.Short) && mentionsAll(c.r.Short, blank)) {
+	if blank := c.blanks(rows); c.r.LeftOpen == "" && len(blank) > 0 && !saysMissing(c.r.Short, blank) {
 		said = append(said, c.t.Text("empty_cells"))
 	}
 	if c.r.Equal && rows > 0 {
@@ -122,9 +122,16 @@ func (c *composer) below(columns []string, rows int) []string {
 	return said
 }
 
-// mentionsAll reports whether a text mentions all of the columns.
-func mentionsAll(text string, columns []string) bool {
-	return !slices.ContainsFunc(columns, func(name string) bool { return !mentions(text, name) })
+// saysMissing reports whether a text says that something is missing and mentions all of the columns, each by at least
+// one of its words.
+func saysMissing(text string, columns []string) bool {
+	return lacking.MatchString(text) && !slices.ContainsFunc(columns, func(name string) bool {
+		words := slices.DeleteFunc(strings.Fields(name), func(w string) bool { return utf8.RuneCountInString(w) < minStem })
+		if len(words) == 0 {
+			words = []string{name}
+		}
+		return !slices.ContainsFunc(words, func(w string) bool { return mentions(text, w) })
+	})
 }
 
 // lacking matches a text that says that something is missing, in the languages of the messages.
@@ -294,6 +301,9 @@ func (c *composer) cell(v Cell) (string, error) {
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
 			text = strings.ReplaceAll(text, " ", "\u00a0") // keeps 12 345 on one line
 		}
+		if v.Kind == "day" || v.Kind == "month" {
+			text = c.whole(text) // encode has replaced the spaces
+		}
 		return text, nil
 	}
 	link, err := entityLink(v.ID, v.Label)
@@ -311,6 +321,14 @@ func (c *composer) cell(v Cell) (string, error) {
 // article matches an article title prefixed with its Wikipedia's language code. Titles with a namespace, such as those
 // of users, do not become links.
 var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
+
+// whole returns a date, without line breaks if there is room for that.
+func (c *composer) whole(date string) string {
+	if c.wholeDates {
+		return strings.ReplaceAll(date, " ", "\u00a0")
+	}
+	return date
+}
 
 // plain returns a value as text.
 func (c *composer) plain(v Cell) string {
@@ -334,7 +352,7 @@ func (c *composer) plain(v Cell) string {
 		}
 	case "day":
 		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
-			return c.t.Date(at)
+			return c.whole(c.t.Date(at))
 		}
 		var year, month, day int
 		if _, err := fmt.Sscanf(v.Text, "-%4d-%2d-%2d", &year, &month, &day); err == nil {
@@ -342,7 +360,7 @@ func (c *composer) plain(v Cell) string {
 		}
 	case "month":
 		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
-			return c.t.Month(at)
+			return c.whole(c.t.Month(at))
 		}
 	case "year":
 		if year, err := strconv.Atoi(v.Text); err == nil && year <= 0 {

@@ -120,6 +120,9 @@ func TestMissingOnce(t *testing.T) {
 	}{
 		{"S.", "Dates of birth and spouses are missing for all of them.", true},
 		{"The spouse and the date of birth are not known.", "", true},
+		{"The data gives neither the birth nor the spouse.", "", false}, // no word for "missing"
+		{"The data has no birth and no spouse.", "", true},
+		{"All have a birth and a spouse.", "", false},
 		{"S.", "Dates of birth are missing for all of them.", false},
 		{"S.", "Some names are missing, and dates of death.", false},
 		{"S.", "", false},
@@ -127,7 +130,7 @@ func TestMissingOnce(t *testing.T) {
 		r := Reply{Language: "en", Short: tt.short, Query: "SELECT ?a ?b { }", Vars: []string{"a", "b"}, Signature: "~~~~",
 			Rows: [][]Cell{{{Text: "x"}, {Text: "y"}}}, Total: 1, NoValues: []string{"date of birth", "spouse"}, LeftOpen: tt.note}
 		w, err := Compose(r, ":")
-		if said := strings.Contains(w, "No value was found for: date of birth, spouse."); err != nil || said == tt.told {
+		if said := strings.Contains(w, "No value was found for: “date of birth”, “spouse”."); err != nil || said == tt.told {
 			t.Errorf("%+v: %v\n%s", tt, err, w)
 		}
 	}
@@ -252,12 +255,31 @@ func TestEmptyHere(t *testing.T) {
 	for range 20 {
 		r.Rows = append(r.Rows, []Cell{{Text: "x"}, {}})
 	}
-	const said = "None of the rows shown here has a value for: year."
+	const said = "None of the rows shown here has a value for: “year”."
 	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, said) {
 		t.Errorf("%v\n%s", err, w)
 	}
 	r.Rows[3][1].Text = "1973"
 	if w, err := Compose(r, ":"); err != nil || strings.Contains(w, said) {
 		t.Errorf("%v\n%s", err, w)
+	}
+}
+
+// Dates in a table that is wide enough to be broken stay on one line if there is room.
+func TestNoBreaks(t *testing.T) {
+	day := func(s string) Cell { return Cell{Text: s, Kind: "day"} }
+	r := Reply{Language: "es", Short: "Estos.", Query: "SELECT ?a ?b ?c { }",
+		Vars: []string{"a", "b", "c"}, Signature: "~~~~", Total: 2,
+		Rows: [][]Cell{{{Text: "I Dream of Jeannie Cusamano"}, {Text: "Allen Coulter"}, day("1999-01-10")}, {{Text: "x"}, {Text: "y"}, day("1999-02-07")}}}
+	w, err := Compose(r, ":")
+	if err != nil || !strings.Contains(w, "|| 10\u00a0de\u00a0enero\u00a0de\u00a01999") {
+		t.Errorf("%v\n%q", err, w)
+	}
+	for i := range r.Rows { // no room
+		r.Rows[i] = append(r.Rows[i], day("1999-01-10"), day("1999-01-10"))
+	}
+	r.Vars = append(r.Vars, "d", "e")
+	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, "|| 10 de enero de 1999") {
+		t.Errorf("%v\n%q", err, w)
 	}
 }

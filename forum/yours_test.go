@@ -74,12 +74,12 @@ func TestColumnsLeftOut(t *testing.T) {
 	}
 	w, err := Compose(r, ":")
 	if err != nil || strings.Count(w, "\n|-\n") != 1 || !strings.Contains(w, "And 4 more rows: ") ||
-		!strings.Contains(w, "2 more columns are left out here: term, party &#91;&#91;y&#93;&#93;.") {
+		!strings.Contains(w, "2 more columns are left out here: “term”, “party &#91;&#91;y&#93;&#93;”.") {
 		t.Errorf("%v\n%s", err, w)
 	}
 	r.Sorted = []string{"d"} // kept, since the rows are in its order
 	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, "\n! a !! party &#91;&#91;y&#93;&#93;\n") ||
-		!strings.Contains(w, "2 more columns are left out here: b, term.") || strings.Count(w, "\n|-\n") != 3 {
+		!strings.Contains(w, "2 more columns are left out here: “b”, “term”.") || strings.Count(w, "\n|-\n") != 3 {
 		t.Errorf("%v\n%s", err, w)
 	}
 	r.Vars, r.Headers = r.Vars[:2], r.Headers[:2] // with all columns, the rows are the same as in the query's result

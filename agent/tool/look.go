@@ -249,6 +249,9 @@ func (n namer) page(p *page) []string {
 	if len(p.out) == 0 {
 		lines = append(lines, "  "+say("page_nothing", nil))
 	}
+	if len(p.in) == 0 && strings.HasPrefix(rdf.EntityID(p.iri), "P") {
+		return append(lines, "  "+say("page_property", nil))
+	}
 	if len(p.in) == 0 {
 		return append(lines, "  "+say("page_unused", nil))
 	}

@@ -88,7 +88,7 @@ func TestNamesOfReadings(t *testing.T) {
 	for _, tt := range []struct {
 		come, gone int
 		want       string
-	}{{3, 0, "values of a lower rank, such as former ones"}, {0, 3, "only the values of the highest rank, such as current ones"}} {
+	}{{3, 0, "values of a lower rank, such as former ones"}, {0, 3, "only the values of the highest rank"}} {
 		got := forum.PointWords(forum.Texts("en"), Point(out, agent.Probe{Kind: "ranks", Before: 9, Come: tt.come, Gone: tt.gone}))
 		if got != tt.want {
 			t.Error(got)
@@ -157,7 +157,7 @@ func TestEmptyColumns(t *testing.T) {
 		Labels: map[string]string{"Q584": "Rhine", "Q1653": "Danube"}}}
 	r := New(out, "Ada", "Op", "sb-1")
 	text, err := forum.Compose(r, ":")
-	if want := "! river !! length\n|-\n| [[Q584|Rhine]] ||\n|-\n| [[Q1653|Danube]] || 2850\n|}\n:No value was found for: mouth. Empty cells have no value in the data.\n"; err != nil ||
+	if want := "! river !! length\n|-\n| [[Q584|Rhine]] ||\n|-\n| [[Q1653|Danube]] || 2850\n|}\n:No value was found for: “mouth”. Empty cells have no value in the data.\n"; err != nil ||
 		!strings.Contains(text, want) {
 		t.Errorf("%v\n%s", err, text)
 	}
