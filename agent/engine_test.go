@@ -317,7 +317,7 @@ func TestExtract(t *testing.T) {
 				execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said,
 				"report": "r"}}
 			g := graphOfTwo()
-			// The prompt shows the query's IDs with their labels, so from then on the model has seen them.
+			// The prompt shows the query's IDs with their labels, so they count as seen by the model.
 			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"}
 			out, _ := ask(t, m, g, Limits{Counted: 2})
 			if (out.Answer != nil) != tt.answer {

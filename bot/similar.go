@@ -20,8 +20,8 @@ type Recognizer interface {
 	Asked(ctx context.Context, key string, a agent.Asked) (*agent.Same, error)
 }
 
-// Figures finds the units, in the given language, and the years of the numbers in the first rows of an answer. It
-// returns the figures that it found even if there is an error.
+// Figures finds the units and the years of the numbers in the first rows of an answer. The units are named in the given
+// language. Even if there is an error, it returns the figures that it found.
 type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }

@@ -136,7 +136,7 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 	return r.Wait()
 }
 
-// Triage judges the last of the posts. It uses a separate trajectory and a separate allowance, which is as large as a
+// Triage judges the last post. It uses a separate trajectory and a separate allowance, which is as large as a
 // question's. Errors are those of [agent.Engine.Triage], or report that the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {

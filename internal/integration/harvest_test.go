@@ -91,7 +91,7 @@ func shapes(short string, n int) []shape {
 	}
 }
 
-// harvestSite is a MediaWiki with an archive, a graph, a link shortener, and the program.
+// harvestSite runs the program with a MediaWiki that has an archive, a graph, and a link shortener.
 type harvestSite struct {
 	t       *testing.T
 	bin     string

@@ -318,7 +318,7 @@ func (c *checker) explicit(subject string) bool {
 	return len(c.types[subject]) > 0 || len(c.byVar[subject]) > 0
 }
 
-// classes returns the shapes of the classes that the query states for a subject. If a class is unknown for any reason
+// classes returns the shapes of the classes that the query assigns to a subject. If a class is unknown for any reason
 // other than having no members, it returns none, because the subject cannot be judged.
 func (c *checker) classes(subject string) (shapes []*kg.Shape, hints []Hint) {
 	types := slices.Clone(c.types[subject])
