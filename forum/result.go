@@ -126,11 +126,9 @@ func (c *composer) below(columns []string, rows int) []string {
 // one of its words.
 func saysMissing(text string, columns []string) bool {
 	return lacking.MatchString(text) && !slices.ContainsFunc(columns, func(name string) bool {
-		words := slices.DeleteFunc(strings.Fields(name), func(w string) bool { return utf8.RuneCountInString(w) < minStem })
-		if len(words) == 0 {
-			words = []string{name}
-		}
-		return !slices.ContainsFunc(words, func(w string) bool { return mentions(text, w) })
+		return !slices.ContainsFunc(strings.Fields(name), func(w string) bool {
+			return (utf8.RuneCountInString(w) >= minStem || w == name) && mentions(text, w)
+		})
 	})
 }
 
