@@ -815,3 +815,16 @@ func TestFiguresInLabels(t *testing.T) {
 		}
 	}
 }
+
+// The total of a column of counts needs no name.
+func TestTotals(t *testing.T) {
+	awards := Evidence{Language: "en", Question: "How many awards did he receive in each year?",
+		Query: "SELECT ?year (COUNT(DISTINCT ?award) AS ?count) (MAX(?n) AS ?most) { } GROUP BY ?year",
+		Table: &kg.Table{Vars: []string{"year", "count", "most"}, Rows: [][]rdf.Term{{integer("1998"), integer("11"), integer("40")},
+			{integer("2000"), integer("14"), integer("41")}}}}
+	for text, want := range map[string]int{"He received 25 awards.": 0, "He received 26 awards.": 1, "He received 81 awards.": 1} {
+		if got := New(awards).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // number is one way to read a figure: its value, and how far it may be from the actual value, since figures are
@@ -278,6 +280,27 @@ func (c *Checker) sharedIn(toks []token, part []int, out map[int]bool) {
 		for _, i := range slices.Concat(said[n], said[v.number]) {
 			out[i] = true
 		}
+	}
+}
+
+// readTotals adds the sum of each column of counts or sums, which is the total of all groups.
+func (c *Checker) readTotals(query string, t *kg.Table) {
+	q, err := sparql.Parse(query)
+	if err != nil || q.Body == nil || q.Body.GroupBy == nil || t == nil {
+		return
+	}
+	for _, item := range q.Body.Items {
+		col := slices.Index(t.Vars, item.Var)
+		if item.Expr == nil || item.Expr.Op != "COUNT" && item.Expr.Op != "SUM" || col < 0 {
+			continue
+		}
+		total := 0.0
+		for _, row := range t.Rows {
+			if v, err := strconv.ParseFloat(row[col].Value, 64); err == nil {
+				total += v
+			}
+		}
+		c.free[total] = true
 	}
 }
 

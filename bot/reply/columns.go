@@ -35,6 +35,7 @@ func derived(a *agent.Answer, vars []string, language string) []string {
 	}
 	n := &namer{a.Labels, map[string]string{}, map[string]string{}, itemColumns(a, vars), map[string]bool{}}
 	sparql.Inspect(q, n.visit)
+	sparql.Inspect(q, n.alternatives)
 	number := "number"
 	if t := forum.Texts(language); t != nil {
 		number = t.Text("number")
@@ -106,6 +107,23 @@ func (n *namer) visit(node sparql.Node) bool {
 				n.people[t.Subject.Name] = rdf.EntityID(o.Value().Value) == "Q5"
 			}
 		}
+	}
+	return true
+}
+
+// alternatives gives a variable that is bound to the first of several others, with COALESCE, the name that these share.
+func (n *namer) alternatives(node sparql.Node) bool {
+	b, ok := node.(*sparql.Bind)
+	if !ok || b.Expr.Op != "COALESCE" || n.values[b.Var] != "" {
+		return true
+	}
+	for i, a := range b.Expr.Args {
+		name := n.values[a.Variable()]
+		if name == "" || i > 0 && name != n.values[b.Var] {
+			delete(n.values, b.Var)
+			return true
+		}
+		n.values[b.Var] = name
 	}
 	return true
 }

@@ -230,3 +230,17 @@ func TestStepsCountEqualRowsOnce(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A variable bound to the first of several values with the same property is named after it.
+func TestAlternatives(t *testing.T) {
+	for query, want := range map[string]string{
+		"SELECT ?x { ?a wdt:P625 ?b . ?c wdt:P625 ?d BIND(COALESCE(?b, ?d) AS ?x) }": "coordenadas",
+		"SELECT ?x { ?a wdt:P625 ?b . ?c wdt:P36 ?d BIND(COALESCE(?b, ?d) AS ?x) }":  "x",
+		"SELECT ?x { ?a wdt:P625 ?b BIND(STR(?b) AS ?x) }":                           "x",
+	} {
+		a := &agent.Answer{SPARQL: query, Labels: map[string]string{"P625": "coordenadas", "P36": "capital"}}
+		if got := derived(a, []string{"x"}, "pt"); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: %q", query, got)
+		}
+	}
+}

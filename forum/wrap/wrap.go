@@ -2,10 +2,12 @@
 package wrap
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // IsBreak reports whether lines are broken at a character.
@@ -72,12 +74,28 @@ func Pieces(word string, letters int) (parts []string, soft bool) {
 	for len(runes) > letters {
 		at := len(runes) / ((len(runes) + letters - 1) / letters)
 		if soft {
-			at = syllable(runes, at, letters)
+			at = cmp.Or(joint(runes, letters), syllable(runes, at, letters))
 		}
 		parts, runes = append(parts, string(runes[:at])), runes[at:]
 	}
 	return append(parts, string(runes)), soft
 }
+
+// joint returns the index where the last part of a compound begins, at most most, or 0 if no such part is known.
+func joint(word []rune, most int) int {
+	for _, last := range lastParts {
+		before, ok := strings.CutSuffix(strings.ToLower(string(word)), last)
+		if n := utf8.RuneCountInString(before); ok && n >= minPiece && n <= most {
+			return n
+		}
+	}
+	return 0
+}
+
+// lastParts are the last parts of compounds in table headers in German and Dutch, whose joints are not at a consonant
+// that a vowel follows, or that have several of these.
+var lastParts = strings.Fields("angehörigkeit ausgabe datum einheit jaar jahr land naam name nummer " +
+	"plaats punkt sprache staat stadt titel zahl zeit")
 
 // minPiece is the minimum number of letters before a soft hyphen.
 const minPiece = 3
