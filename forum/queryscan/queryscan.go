@@ -42,6 +42,7 @@ func SkipToken(s string, i int) int {
 	return i + 1
 }
 
+// Balanced reports whether the braces in a query are balanced. Those in literals, IRIs and comments do not count.
 func Balanced(q string) bool {
 	depth := 0
 	for i := 0; i < len(q); {
