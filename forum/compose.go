@@ -152,8 +152,6 @@ type composer struct {
 	indent string
 	said   bool // the answer is the result's only value
 	blocks []string
-
-	wholeDates bool // lines are not broken in dates
 }
 
 // block adds a block. MediaWiki recognizes a table only after colons (Parser::handleTables). Therefore, from the first
@@ -344,18 +342,17 @@ func (c *composer) steps() error {
 	return nil
 }
 
-// firstSteps returns the first steps, and a sentence about the rest, which names the step that ran the posted query if
-// it is one of these.
+// firstSteps returns the first steps, and a sentence about the rest, which says if the step that ran the posted query is
+// one of these.
 func (c *composer) firstSteps(all []string, answer string) (first []string, rest string) {
 	if len(all) <= maxSteps {
 		return all, ""
 	}
-	at := slices.IndexFunc(all, func(text string) bool { return answer != "" && strings.HasPrefix(text, answer) })
-	if at < maxSteps {
-		return all[:maxSteps], "… " + c.t.Text("steps_more", "count", len(all)-maxSteps)
+	first, rest = all[:maxSteps], "… "+c.t.Text("steps_more", "count", len(all)-maxSteps)
+	if answer != "" && !slices.ContainsFunc(first, func(text string) bool { return strings.HasPrefix(text, answer) }) {
+		rest = c.t.Text("steps_more_with", "more", rest)
 	}
-	first = all[:maxSteps-1]
-	return first, "… " + c.t.Text("steps_more_with", "more", c.t.Text("steps_more", "count", len(all)-len(first)), "step", all[at])
+	return first, rest
 }
 
 // once combines consecutive equal steps: "Ran a query: no rows (×3)".

@@ -79,12 +79,12 @@ func (c *composer) open() {
 		var counts []string
 		switch {
 		case o.Come > 0 && o.More:
-			counts = append(counts, c.t.Text("open_least", "number", o.Come))
+			counts = append(counts, c.t.Text("open_least", "count", o.Come))
 		case o.Come > 0:
-			counts = append(counts, c.t.Text("open_more", "number", o.Come))
+			counts = append(counts, c.t.Text("open_more", "count", o.Come))
 		}
 		if o.Gone > 0 {
-			counts = append(counts, c.t.Text("open_fewer", "number", o.Gone))
+			counts = append(counts, c.t.Text("open_fewer", "count", o.Gone))
 		}
 		if len(counts) > 0 {
 			point += c.t.Text("aside", "text", strings.Join(counts, c.t.Text("comma")))

@@ -299,9 +299,6 @@ func (c *composer) cell(v Cell) (string, error) {
 		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
 			text = strings.ReplaceAll(text, " ", "\u00a0") // keeps 12 345 on one line
 		}
-		if v.Kind == "day" || v.Kind == "month" {
-			text = c.whole(text) // encode has replaced the spaces
-		}
 		return text, nil
 	}
 	link, err := entityLink(v.ID, v.Label)
@@ -319,14 +316,6 @@ func (c *composer) cell(v Cell) (string, error) {
 // article matches an article title prefixed with its Wikipedia's language code. Titles with a namespace, such as those
 // of users, do not become links.
 var article = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+)*:[^ :][^:]*(: [^:]+)*$`)
-
-// whole returns a date, without line breaks if there is room for that.
-func (c *composer) whole(date string) string {
-	if c.wholeDates {
-		return strings.ReplaceAll(date, " ", "\u00a0")
-	}
-	return date
-}
 
 // plain returns a value as text.
 func (c *composer) plain(v Cell) string {
@@ -350,7 +339,7 @@ func (c *composer) plain(v Cell) string {
 		}
 	case "day":
 		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
-			return c.whole(c.t.Date(at))
+			return c.t.Date(at)
 		}
 		var year, month, day int
 		if _, err := fmt.Sscanf(v.Text, "-%4d-%2d-%2d", &year, &month, &day); err == nil {
@@ -358,7 +347,7 @@ func (c *composer) plain(v Cell) string {
 		}
 	case "month":
 		if at, err := time.Parse(time.DateOnly, v.Text); err == nil {
-			return c.whole(c.t.Month(at))
+			return c.t.Month(at)
 		}
 	case "year":
 		if year, err := strconv.Atoi(v.Text); err == nil && year <= 0 {

@@ -160,8 +160,6 @@ func (c *composer) table(rows int, s shape) (written int, err error) {
 		b.WriteString(" " + BreakWords)
 	} else if c.fullWidth(s) > PhoneWidth*3/4 { // icons of links and borders need room, too
 		b.WriteString(" " + keepWords)
-		c.wholeDates = true
-		c.wholeDates = c.width(s) <= PhoneWidth
 	}
 	b.WriteString("\n!")
 	for n, i := range s.columns {

@@ -264,22 +264,3 @@ func TestEmptyHere(t *testing.T) {
 		t.Errorf("%v\n%s", err, w)
 	}
 }
-
-// Dates in a table that is wide enough to be broken stay on one line if there is room.
-func TestNoBreaks(t *testing.T) {
-	day := func(s string) Cell { return Cell{Text: s, Kind: "day"} }
-	r := Reply{Language: "es", Short: "Estos.", Query: "SELECT ?a ?b ?c { }",
-		Vars: []string{"a", "b", "c"}, Signature: "~~~~", Total: 2,
-		Rows: [][]Cell{{{Text: "I Dream of Jeannie Cusamano"}, {Text: "Allen Coulter"}, day("1999-01-10")}, {{Text: "x"}, {Text: "y"}, day("1999-02-07")}}}
-	w, err := Compose(r, ":")
-	if err != nil || !strings.Contains(w, "|| 10\u00a0de\u00a0enero\u00a0de\u00a01999") {
-		t.Errorf("%v\n%q", err, w)
-	}
-	for i := range r.Rows { // no room
-		r.Rows[i] = append(r.Rows[i], day("1999-01-10"), day("1999-01-10"))
-	}
-	r.Vars = append(r.Vars, "d", "e")
-	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, "|| 10 de enero de 1999") {
-		t.Errorf("%v\n%q", err, w)
-	}
-}

@@ -217,8 +217,14 @@ func (c *Checker) sentence(s string) []Fault {
 // claimless reports whether the token at i is a figure, which is checked separately, or claims nothing by itself.
 func (c *Checker) claimless(toks []token, i int) bool {
 	t := toks[i]
-	return t.figure || c.era(toks, i) || t.number > 0 || plain(t.folded) || keywords[t.text] ||
+	return t.figure || c.era(toks, i) || bestRank(toks, i) || t.number > 0 || plain(t.folded) || keywords[t.text] ||
 		i > 0 && toks[i-1].figure && compass[t.text]
+}
+
+// bestRank reports whether the token at i is the first word of "best rank" or "besten Rang", a term for statements.
+func bestRank(toks []token, i int) bool {
+	return i+1 < len(toks) && (strings.HasPrefix(toks[i].folded, "best") || toks[i].folded == "meilleur") &&
+		(strings.HasPrefix(toks[i+1].folded, "rank") || toks[i+1].folded == "rang")
 }
 
 // supported reports whether a word is known, a plain word, or part of a name.

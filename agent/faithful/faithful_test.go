@@ -647,7 +647,7 @@ func TestSentencesAfterNumbers(t *testing.T) {
 // A plain word with another ending is plain.
 func TestInflections(t *testing.T) {
 	for _, tt := range []struct{ language, text, want string }{
-		{"fr", "Des sites sont indiqués.", "sites"}, {"de", "Solche gefundenes Ergebnisses.", "Solche"}, {"en", "Others exclude deadly ones.", "deadly"},
+		{"fr", "Des sites sont indiqués.", "sites"}, {"de", "Berühmte gefundenes Ergebnisses.", "Berühmte"}, {"en", "Others exclude deadly ones.", "deadly"},
 	} {
 		var got []string
 		for _, f := range New(Evidence{Language: tt.language}).Faults(tt.text) {
@@ -824,6 +824,18 @@ func TestTotals(t *testing.T) {
 			{integer("2000"), integer("14"), integer("41")}}}}
 	for text, want := range map[string]int{"He received 25 awards.": 0, "He received 26 awards.": 1, "He received 81 awards.": 1} {
 		if got := New(awards).Faults(text); len(got) != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// The rank of a statement is a term, unlike "the best" of the rows.
+func TestBestRank(t *testing.T) {
+	for text, want := range map[string]int{
+		"The query returns only the statements with the best rank.": 0,
+		"K2 is the best of them.":                                   1,
+	} {
+		if got := New(mountains).Faults(text); len(got) != want {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}

@@ -59,7 +59,7 @@ var having = wordMap(`have has having without lack lacks lacking missing none
 	لها له لديها لديه بدون دون ينقص تنقص ليس ليست`)
 
 // havingUnspaced contains the same words for Chinese and Japanese, which are parts of longer tokens.
-var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった`)
+var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった|持|受賞`)
 
 // ofSome reports whether the token at i is the number of rows that have a value, a label or none, in a sentence without
 // a name from the result: only two of them have a label.

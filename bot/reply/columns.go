@@ -8,6 +8,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -36,12 +37,14 @@ func derived(a *agent.Answer, vars []string, language string) []string {
 	n := &namer{a.Labels, map[string]string{}, map[string]string{}, itemColumns(a, vars), map[string]bool{}}
 	sparql.Inspect(q, n.visit)
 	sparql.Inspect(q, n.alternatives)
-	number := "number"
+	number, coordinates := "number", "coordinates"
 	if t := forum.Texts(language); t != nil {
-		number = t.Text("number")
+		number, coordinates = t.Text("number"), t.Text("coordinates")
 	}
 	for i, v := range vars {
 		switch {
+		case places(a.Table, v):
+			out[i] = coordinates
 		case counted(q, v):
 			out[i] = number
 		case language == "en" && n.items[v] && len(v) > 2 && !generic[strings.ToLower(v)]:
@@ -64,6 +67,17 @@ func derived(a *agent.Answer, vars []string, language string) []string {
 		}
 	}
 	return out
+}
+
+// places reports whether a column contains coordinates.
+func places(t *kg.Table, name string) bool {
+	if t == nil {
+		return false
+	}
+	i := slices.Index(t.Vars, name)
+	return i >= 0 && slices.ContainsFunc(t.Rows, func(row []rdf.Term) bool {
+		return i < len(row) && row[i].Datatype == rdf.GeoWKT
+	})
 }
 
 // generic lists variable names that are not descriptive.

@@ -244,3 +244,25 @@ func TestAlternatives(t *testing.T) {
 		}
 	}
 }
+
+// Coordinates have a header in the reply's language, even if the property's label is English.
+func TestCoordinates(t *testing.T) {
+	a := &agent.Answer{SPARQL: "SELECT ?land ?coord { ?land wdt:P625 ?coord }", Labels: map[string]string{"P625": "coordinate location"},
+		Table: &kg.Table{Vars: []string{"land", "coord"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), {}},
+			{rdf.IRI(rdf.Entity + "Q2"), rdf.Typed("Point(1 2)", rdf.GeoWKT)}}}}
+	if got := derived(a, a.Table.Vars, "nl"); got[1] != "Coördinaten" {
+		t.Errorf("%q", got)
+	}
+}
+
+// An item without a label gets the one in its label column.
+func TestLabelFromColumn(t *testing.T) {
+	a := &agent.Answer{SPARQL: "SELECT ?x ?xLabel ?n { ?x wdt:P1082 ?n }", Labels: map[string]string{"Q1": "one"},
+		Table: &kg.Table{Vars: []string{"x", "xLabel", "n"}, Rows: [][]rdf.Term{
+			{rdf.IRI(rdf.Entity + "Q1"), rdf.String("one"), rdf.String("1")}, {rdf.IRI(rdf.Entity + "Q2"), rdf.String("two"), rdf.String("2")},
+			{rdf.IRI(rdf.Entity + "Q3"), rdf.String("Q3"), rdf.String("3")}}}}
+	r := New(&agent.Outcome{Language: "en", Answer: a}, "A", "", "")
+	if len(r.Vars) != 2 || r.Rows[1][0].Label != "two" || r.Rows[2][0].Label != "" {
+		t.Errorf("%v %+v", r.Vars, r.Rows)
+	}
+}

@@ -108,6 +108,11 @@ func TestSeveral(t *testing.T) {
 	if several(prizes) {
 		t.Error("different items in the rows of an item")
 	}
+	terms := [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.String("2000"), rdf.String("2008")},
+		{rdf.IRI(rdf.Entity + "Q1"), rdf.String("2012"), rdf.String("2024")}, {rdf.IRI(rdf.Entity + "Q2"), rdf.String("2008"), {}}}
+	if several(terms) {
+		t.Error("terms of office")
+	}
 	for ids, want := range map[string]bool{"Q1 Q2 Q2 Q3": true, "Q1 Q2 Q3": false, "Q1 Q1 Q1 Q2 Q2": true, "Q1 Q1 Q1 Q2 Q2 Q2": false, "P1 P1 P2": false, "": false} {
 		var table [][]rdf.Term
 		for _, id := range strings.Fields(ids) {

@@ -287,10 +287,17 @@ func several(table [][]rdf.Term) bool {
 			return false
 		}
 		rows[id]++
+		differ := 0
 		for i, t := range last[id] {
 			if i < len(row) && t != row[i] && rdf.EntityID(t.Value) != "" && rdf.EntityID(row[i].Value) != "" {
 				return false
 			}
+			if i < len(row) && t != row[i] && t.Bound() && row[i].Bound() {
+				differ++
+			}
+		}
+		if differ > 1 { // a row is a statement, such as a term of office with its start and its end
+			return false
 		}
 		last[id] = row
 	}
@@ -305,8 +312,8 @@ func several(table [][]rdf.Term) bool {
 // replacedClass matches the description of a variant that replaces the query's class.
 var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
-// withoutLabelColumns drops every column ?xLabel that only repeats the labels shown with the entities in column ?x, and
-// likewise every column ?y if the query contains ?x rdfs:label ?y.
+// withoutLabelColumns drops every column ?xLabel that contains the labels shown with the entities in column ?x, and
+// likewise every column ?y if the query contains ?x rdfs:label ?y. An entity without a label gets the one in the column.
 func withoutLabelColumns(r *forum.Reply, query string) {
 	of := labelled(query)
 	at := make(map[string]int, len(r.Vars))
@@ -320,7 +327,7 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 			if e == (forum.Cell{}) && row[label] == (forum.Cell{}) {
 				continue
 			}
-			if e.ID == "" || row[label].ID != "" || e.Label != text && (e.Label != "" || e.ID != text) {
+			if e.ID == "" || row[label].ID != "" || e.Label != text && e.Label != "" {
 				return false
 			}
 		}
@@ -332,8 +339,15 @@ func withoutLabelColumns(r *forum.Reply, query string) {
 		if !ok {
 			name = of[v]
 		}
-		if entity, ok := at[name]; !ok || entity == i || !repeats(i, entity) {
+		entity, ok := at[name]
+		if !ok || entity == i || !repeats(i, entity) {
 			keep = append(keep, i)
+			continue
+		}
+		for _, row := range r.Rows {
+			if text := row[i].Text; row[entity].Label == "" && text != row[entity].ID {
+				row[entity].Label = text
+			}
 		}
 	}
 	keepColumns(r, keep)
