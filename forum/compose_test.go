@@ -312,7 +312,7 @@ func checkEncode(t *testing.T, s string) {
 
 var (
 	entities = regexp.MustCompile(`&#\d+;`)
-	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i::/|(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):\S)|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
+	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i::/|(bitcoin|geo|magnet|mailto|matrix|news|sips?|sms|tel|urn|xmpp):\S)|\((UTC|[A-Z]{1,4}T)\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
 )
 
 // TestEncodeReadsAsText covers characters that have a special meaning in wikitext.

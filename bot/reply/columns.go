@@ -1,10 +1,10 @@
 package reply
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
@@ -16,10 +16,26 @@ import (
 // headers returns column headers for a result: the model's own and, for columns without one, derived ones.
 func headers(a *agent.Answer, vars []string, language string) []string {
 	out := derived(a, vars, language)
+	named := false
 	for i, v := range vars {
-		out[i] = cmp.Or(a.Headers[v], out[i])
+		if h := a.Headers[v]; h != "" {
+			out[i], named = h, named || capitalized(h) == h
+		}
+	}
+	for i, v := range vars {
+		if named && a.Headers[v] == "" { // like the model's own
+			out[i] = capitalized(out[i])
+		}
 	}
 	return out
+}
+
+func capitalized(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
 }
 
 // derived returns headers in the language of the answer's labels: the name of the property for values, the name of the

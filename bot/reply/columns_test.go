@@ -266,3 +266,13 @@ func TestLabelFromColumn(t *testing.T) {
 		t.Errorf("%v %+v", r.Vars, r.Rows)
 	}
 }
+
+// Derived headers are capitalized if the model's are.
+func TestCapitalizedHeaders(t *testing.T) {
+	for header, want := range map[string]string{"Founder": "Founders there", "founder": "founders there", "": "founders there"} {
+		a := &agent.Answer{SPARQL: "SELECT ?x ?foundersThere { }", Headers: map[string]string{"x": header}}
+		if got := headers(a, []string{"x", "foundersThere"}, "en"); got[1] != want {
+			t.Errorf("%q: %q", header, got)
+		}
+	}
+}

@@ -87,7 +87,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	markAlike(r.Rows)
 	withoutLabelColumns(&r, a.SPARQL)
-	r.Several = several(table)
+	r.Several = several(table) && !strings.Contains(a.SPARQL, "pq:") // with qualifiers, a row is a statement
 	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
 	r.Headers, r.Sorted = headers(a, r.Vars, lang), sortedBy(a.SPARQL)
@@ -306,7 +306,7 @@ func several(table [][]rdf.Term) bool {
 			return false
 		}
 	}
-	return len(rows) < len(table) && 3*len(rows) > len(table)
+	return len(rows) > 1 && len(rows) < len(table) && 3*len(rows) > len(table)
 }
 
 // replacedClass matches the description of a variant that replaces the query's class.
