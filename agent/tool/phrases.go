@@ -114,7 +114,7 @@ var (
 		return regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
 	})
 	wordForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
+		return regexp.MustCompile(`(?:\([\pL\pN]{1,3}\))?[\pL\pN][\pL\pN\pM.’'&-]*`) // including (G)I-dle
 	})
 	entityWord   = regexp.MustCompile(`^[PQ]\d{2,}$`)
 	smallBetween = regexp.MustCompile(`^[ \t:–—&-]*$`)
