@@ -81,8 +81,8 @@ func unnamed(c *faithful.Checker, text string) []faithful.Fault {
 	return slices.DeleteFunc(c.Faults(text), func(f faithful.Fault) bool { return f.Kind == faithful.Word })
 }
 
-// noteChecker returns a checker for notes on an answer. A note may say what the result does not contain, so the labels of
-// all entities that the model was shown are names that it may use.
+// noteChecker returns a checker for notes on an answer. A note may say what the result does not contain, so the labels
+// of all entities that the model was shown are names that it may use.
 func (r *run) noteChecker(a *Answer, question string) *faithful.Checker {
 	b := *a
 	b.Labels = LabelsIn(r.state.Steps())

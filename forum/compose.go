@@ -342,8 +342,8 @@ func (c *composer) steps() error {
 	return nil
 }
 
-// firstSteps returns the first steps, and a sentence about the rest, which says if the step that ran the posted query is
-// one of these.
+// firstSteps returns the first steps, and a sentence about the rest, which says if the step that ran the posted query
+// is one of these.
 func (c *composer) firstSteps(all []string, answer string) (first []string, rest string) {
 	if len(all) <= maxSteps {
 		return all, ""

@@ -29,7 +29,8 @@ func (f Finder) precisions(ctx context.Context, query string, t *kg.Table, rows 
 		}
 		found, err := f.Graph.Query(ctx, fmt.Sprintf(`SELECT DISTINCT ?s ?v ?precision WHERE {
   VALUES ?s { wd:%[1]s }
-  ?s p:%[2]s ?st . ?st %[3]s:%[4]s ?v ; %[3]sv:%[4]s ?node . ?node wikibase:timeValue ?v ; wikibase:timePrecision ?precision .
+  ?s p:%[2]s ?st . ?st %[3]s:%[4]s ?v ; %[3]sv:%[4]s ?node .
+  ?node wikibase:timeValue ?v ; wikibase:timePrecision ?precision .
 }`, strings.Join(subjects, " wd:"), c.property, kind, property))
 		if err != nil {
 			return out, err
@@ -43,8 +44,8 @@ func (f Finder) precisions(ctx context.Context, query string, t *kg.Table, rows 
 	return out, nil
 }
 
-// ofStatements returns the columns with the first day of a month that are values or qualifiers of statements whose items
-// are in the result, as in ?x p:P463 ?s . ?s pq:P580 ?date.
+// ofStatements returns the columns with the first day of a month that are values or qualifiers of statements whose
+// items are in the result, as in ?x p:P463 ?s . ?s pq:P580 ?date.
 func ofStatements(query string, t *kg.Table) []column {
 	q, err := sparql.Parse(query)
 	if err != nil {

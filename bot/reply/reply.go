@@ -313,7 +313,8 @@ func several(table [][]rdf.Term) bool {
 var replacedClass = regexp.MustCompile(`^wd:(Q\d+) instead of wd:Q\d+$`)
 
 // withoutLabelColumns drops every column ?xLabel that contains the labels shown with the entities in column ?x, and
-// likewise every column ?y if the query contains ?x rdfs:label ?y. An entity without a label gets the one in the column.
+// likewise every column ?y if the query contains ?x rdfs:label ?y. An entity without a label gets the one in the
+// column.
 func withoutLabelColumns(r *forum.Reply, query string) {
 	of := labelled(query)
 	at := make(map[string]int, len(r.Vars))
