@@ -317,7 +317,7 @@ func (c *composer) moment(t time.Time) string {
 func (c *composer) steps() error {
 	var steps []string
 	answer := "" // the step that ran the posted query
-	for _, s := range c.r.Steps {
+	for i, s := range c.r.Steps {
 		text, err := c.step(s)
 		if err != nil {
 			return err
@@ -325,7 +325,8 @@ func (c *composer) steps() error {
 		if s.Answer {
 			answer = text
 		}
-		if again := slices.Contains(steps, text) && (s.Kind == StepLook || s.Kind == StepSearch); text != "" && !again {
+		again := slices.Contains(steps, text) && (s.Kind == StepLook || s.Kind == StepSearch)
+		if text != "" && !again && (i+1 == len(c.r.Steps) || !s.partOf(c.r.Steps[i+1])) {
 			steps = append(steps, text)
 		}
 	}
@@ -342,17 +343,25 @@ func (c *composer) steps() error {
 	return nil
 }
 
-// firstSteps returns the first steps, and a sentence about the rest, which says if the step that ran the posted query
-// is one of these.
+// partOf reports whether everything that a step looked at is also looked at in the next step.
+func (s Step) partOf(next Step) bool {
+	return s.Kind == StepLook && next.Kind == StepLook && !slices.ContainsFunc(s.Things, func(v Cell) bool {
+		return !slices.Contains(next.Things, v)
+	})
+}
+
+// firstSteps returns the first steps, and lines with the number of steps that are left out and, if it is not among the
+// first steps, the one that ran the posted query.
 func (c *composer) firstSteps(all []string, answer string) (first []string, rest string) {
 	if len(all) <= maxSteps {
 		return all, ""
 	}
-	first, rest = all[:maxSteps], "… "+c.t.Text("steps_more", "count", len(all)-maxSteps)
-	if answer != "" && !slices.ContainsFunc(first, func(text string) bool { return strings.HasPrefix(text, answer) }) {
-		rest = c.t.Text("steps_more_with", "more", rest)
+	more := "… " + c.t.Text("steps_more", "count", len(all)-maxSteps)
+	at := slices.IndexFunc(all, func(text string) bool { return answer != "" && strings.HasPrefix(text, answer) })
+	if at < maxSteps {
+		return all[:maxSteps], more
 	}
-	return first, rest
+	return all[:maxSteps-1], more + "<br>" + all[at]
 }
 
 // once combines consecutive equal steps: "Ran a query: no rows (×3)".
@@ -402,14 +411,18 @@ func (c *composer) tableDirection() string {
 // step returns a step as a sentence, or "" if it is not shown.
 func (c *composer) step(s Step) (string, error) {
 	var things []string
-	for _, e := range s.Things[:min(len(s.Things), MaxThings)] {
+	shown := s.Things
+	if len(shown) > MaxThings+1 {
+		shown = shown[:MaxThings]
+	}
+	for _, e := range shown {
 		link, err := entityLink(e.ID, e.Label)
 		if err != nil {
 			return "", err
 		}
 		things = append(things, link)
 	}
-	if len(s.Things) > MaxThings {
+	if len(shown) < len(s.Things) {
 		things = append(things, "…")
 	}
 	query := c.t.Text("a_query")

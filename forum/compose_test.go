@@ -165,7 +165,7 @@ func TestStepsShown(t *testing.T) {
 	for at, want := range map[int]string{
 		3:  "Ran a query: 3 rows (the query above)\n# Looked at [[Q5]]\n",
 		9:  "Ran a query: 9 rows (the query above)\n… and 5 more steps\n|}",
-		13: "Looked at [[Q10]]\n… and 5 more steps, including the query above\n|}",
+		13: "Looked at [[Q9]]\n… and 5 more steps<br>Ran a query: 13 rows (the query above)\n|}",
 	} {
 		r := posted()
 		r.Steps = []Step{{Kind: StepLook, Things: []Cell{{ID: "Q1"}}}}

@@ -194,7 +194,7 @@ const (
 	StepOther  = "other"  // a call to the tool named Text
 )
 
-// MaxThings is the maximum number of entities named in a step. If there are more, an ellipsis follows.
+// MaxThings is the number of entities named in a step. If there are more than one more, an ellipsis follows.
 const MaxThings = 4
 
 // Step is one of the agent's steps, for the collapsed list.

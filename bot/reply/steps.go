@@ -109,9 +109,9 @@ func lastStep(shown []forum.Step, a *agent.Answer) []forum.Step {
 	return []forum.Step{{Kind: forum.StepQuery, Rows: len(Distinct(a.Table.Rows)), Ask: a.Table.Ask, Answer: true}}
 }
 
-// maxThings is the maximum number of entities kept for a step: one more than are shown, so that the reply can indicate
-// that there are more.
-const maxThings = forum.MaxThings + 1
+// maxThings is the maximum number of entities kept for a step: more than are shown, so that the reply can indicate that
+// there are more.
+const maxThings = forum.MaxThings + 2
 
 var (
 	entityInText = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)
