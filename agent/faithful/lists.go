@@ -95,7 +95,7 @@ func stockOf(language string, known vocabulary) stock {
 	return s
 }
 
-// inflections has the endings with which a plain word is as plain as without.
+// inflections contains the endings that a plain word may have and still be plain.
 var inflections = map[string][]string{"en": {"s", "es", "ly"}, "de": {"e", "en", "er", "es", "em", "n", "s"},
 	"fr": {"s", "e", "es", "x", "ment"}}
 
