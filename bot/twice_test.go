@@ -371,7 +371,7 @@ func sha16(s string) string {
 	return hex.EncodeToString(h[:8])
 }
 
-// After an edit, our reply is below a different post, whose request is still unanswered.
+// After an edit, our reply ends up below a different post, whose request is still unanswered.
 func TestRequestTakenAway(t *testing.T) {
 	w := started(t)
 	w.round()

@@ -152,8 +152,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// reshape rewrites a page's JSON in the structure of our pages: single values are not in a list, values without
-// qualifiers are in a list, and there are no empty objects. Anything that is not a page is returned unchanged.
+// reshape changes a page's JSON to match the structure of our pages: single values are not wrapped in a list, values
+// without qualifiers are, and empty objects are dropped. Anything that is not a page is returned unchanged.
 func reshape(text string) string {
 	ms, err := orderedObject([]byte(text))
 	if err != nil {
