@@ -29,8 +29,8 @@ type crowd struct {
 	words   map[string]string // word of a post, by each hash that the post has had
 	archive string
 	between bool // someone wrote between a request and its answer, so replies no longer follow their posts
-	// An administrator removes and hides replies, and no one changes headings, so a post with a different heading,
-	// different words and no reply is new.
+	// Administrators remove and hide replies, but headings never change, so a post with a different heading, different
+	// words and no reply is new.
 	hides bool
 	quiet bool // people start threads but do not write in other people's threads
 

@@ -414,7 +414,7 @@ func (c *Checker) keys(toks []token, years map[int]bool) map[int]bool {
 	return rows
 }
 
-// more lists words that follow a number of further items that a sentence does not name.
+// more contains words after the number of items that a sentence leaves out, as in "and three more".
 var more = map[string]bool{"other": true, "others": true, "more": true, "weitere": true, "weiteren": true, "andere": true,
 	"anderen": true, "autres": true, "otros": true, "otras": true, "altri": true, "altre": true, "outros": true, "outras": true,
 	"overige": true}

@@ -143,7 +143,7 @@ func (w words) unknownTool(name string, tools tool.Set) *Problem {
 // maxBad is the maximum number of characters of an unreadable message that are shown to the model again.
 const maxBad = 3000
 
-// Limits on the unreadable calls that are shown to the model again: the number of calls, and the number of characters
+// Limits on the unreadable calls that are shown back to the model: the number of calls, and the number of characters
 // in a tool name.
 const (
 	maxBadCalls = 20

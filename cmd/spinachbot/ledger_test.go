@@ -181,7 +181,7 @@ func (r *onRead) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Only text that the operator was shown is approved: if a reply has changed in the meantime, it is first shown again.
+// Only text that the operator was shown is approved: if a reply has changed in the meantime, it is shown again first.
 func TestLedgerReviewChanged(t *testing.T) {
 	dir := drafted(t)
 	var out, errs bytes.Buffer

@@ -22,7 +22,7 @@ var relations = []Entry{
 		Infos: []string{"maker of this work"}, Score: 60},
 }
 
-// meanings lists searches by meaning with their best hits, which are found by their stems, aliases, infos or shared
+// meanings lists searches by meaning and the best hits for each, which are found by stem, alias, info or shared
 // letters.
 var meanings = []struct{ text, want string }{
 	{"directed by", "director"}, {"who directed the film", "director"}, {"birthplace", "birth"}, {"where was she born",

@@ -24,7 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/login"
 )
 
-// office is a desk with a real ledger and without logins: requests come from the same machine.
+// office is a desk with a real ledger and no logins: requests come from the same machine.
 type office struct {
 	t      *testing.T
 	store  *store.Store

@@ -271,9 +271,9 @@ func table(modules []*module) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Licenses
 
-This page lists everything that is compiled into the program on any platform of a release. `+"`make licenses`"+` writes
-it and [NOTICE](../NOTICE), which has the texts and is part of every release. The gate fails if they are not up to date
-or if a license is not one of %s. SpinachBot itself is under Apache-2.0.
+This page lists everything that is compiled into the program for any platform. `+"`make licenses`"+` generates it and
+[NOTICE](../NOTICE), which contains the texts of the licenses and is part of every release. The gate fails if they are
+not up to date or if a license is not one of %s. SpinachBot itself is under Apache-2.0.
 
 | module | version | license |
 | --- | --- | --- |
