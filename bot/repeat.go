@@ -49,7 +49,7 @@ func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	return "", nil
 }
 
-// gone reports whether an open entry will not be answered because its comment is no longer on the page.
+// gone reports whether an open entry can no longer be answered because its comment is no longer on the page.
 func (b *Bot) gone(ctx context.Context, p place, o *Entry) bool {
 	_, _, present, err := b.find(ctx, p.view, o)
 	return err == nil && !present

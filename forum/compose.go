@@ -317,7 +317,7 @@ func (c *composer) moment(t time.Time) string {
 func (c *composer) steps() error {
 	var steps []string
 	answer := "" // the step that ran the posted query
-	for i, s := range c.r.Steps {
+	for _, s := range c.r.Steps {
 		text, err := c.step(s)
 		if err != nil {
 			return err
@@ -326,7 +326,7 @@ func (c *composer) steps() error {
 			answer = text
 		}
 		again := slices.Contains(steps, text) && (s.Kind == StepLook || s.Kind == StepSearch)
-		if text != "" && !again && (i+1 == len(c.r.Steps) || !s.partOf(c.r.Steps[i+1])) {
+		if text != "" && !again {
 			steps = append(steps, text)
 		}
 	}
@@ -338,30 +338,31 @@ func (c *composer) steps() error {
 		key = "steps_tried"
 	}
 	all := once(steps)
-	first, rest := c.firstSteps(all, answer)
-	c.block(c.folded(c.t.Text(key, "count", len(all)), first, rest))
+	at := slices.IndexFunc(all, func(text string) bool { return answer != "" && strings.HasPrefix(text, answer) })
+	c.block(c.folded(c.t.Text(key, "count", len(all)), all, at))
 	return nil
 }
 
-// partOf reports whether everything that a step looked at is also looked at in the next step.
-func (s Step) partOf(next Step) bool {
-	return s.Kind == StepLook && next.Kind == StepLook && !slices.ContainsFunc(s.Things, func(v Cell) bool {
-		return !slices.Contains(next.Things, v)
-	})
-}
-
-// firstSteps returns the first steps, and lines with the number of steps that are left out and, if it is not among the
-// first steps, the one that ran the posted query.
-func (c *composer) firstSteps(all []string, answer string) (first []string, rest string) {
-	if len(all) <= maxSteps {
-		return all, ""
+// listed returns a list of steps. If there are too many, it contains the first ones, how many are left out (never just
+// one), and the step with the index answer, which ran the posted query.
+func (c *composer) listed(all []string, answer int) string {
+	first, gap := len(all), false
+	if first > maxSteps {
+		first = min(maxSteps, len(all)-2)
+		if gap = answer >= first; gap {
+			first = min(maxSteps-1, len(all)-3)
+		}
 	}
-	more := "… " + c.t.Text("steps_more", "count", len(all)-maxSteps)
-	at := slices.IndexFunc(all, func(text string) bool { return answer != "" && strings.HasPrefix(text, answer) })
-	if at < maxSteps {
-		return all[:maxSteps], more
+	below := ""
+	if left := len(all) - first; gap {
+		below = fmt.Sprintf("… %s\n\n%d. %s", c.t.Text("steps_more", "count", left-1), answer+1, all[answer])
+	} else if left > 0 {
+		below = "… " + c.t.Text("steps_more", "count", left)
 	}
-	return all[:maxSteps-1], more + "<br>" + all[at]
+	if c.r.ShownQuery() == "" {
+		return "<ol><li>" + strings.Join(all[:first], "</li><li>") + "</li></ol>" + below
+	}
+	return strings.TrimSuffix("\n# "+strings.Join(all[:first], "\n# ")+"\n"+below, "\n")
 }
 
 // once combines consecutive equal steps: "Ran a query: no rows (×3)".
@@ -381,23 +382,24 @@ func once(steps []string) (lines []string) {
 	return lines
 }
 
-// folded returns a collapsed list with a title, and the sentence below it, if it is not "". In a reply without a query, each block is a single line and the list is
-// HTML, because DiscussionTools, which may post such a reply, indents every line.
-func (c *composer) folded(title string, items []string, below string) string {
+// folded returns a collapsed list of steps with a title. In a reply without a query, each block is a single line and
+// the list is HTML, because DiscussionTools, which may post such a reply, indents every line.
+func (c *composer) folded(title string, steps []string, answer int) string {
+	trace := ""
 	if c.r.Trace != "" {
-		below = strings.TrimSpace(below + " [" + c.r.Trace + " " + c.t.Text("trace") + "]")
+		trace = "[" + c.r.Trace + " " + c.t.Text("trace") + "]"
 	} else if c.r.TracePage != "" {
-		below = strings.TrimSpace(below + " [[:" + c.r.TracePage + "|" + c.t.Text("trace") + "]]")
+		trace = "[[:" + c.r.TracePage + "|" + c.t.Text("trace") + "]]"
 	}
 	class := `class="wikitable mw-collapsible mw-collapsed"` + c.tableDirection()
 	if c.r.ShownQuery() == "" {
-		return "<table " + class + "><tr><th>" + title + "</th></tr><tr><td><ol><li>" + strings.Join(items, "</li><li>") +
-			"</li></ol>" + below + "</td></tr></table>"
+		return "<table " + class + "><tr><th>" + title + "</th></tr><tr><td>" + c.listed(steps, answer) + trace +
+			"</td></tr></table>"
 	}
-	if below != "" {
-		below = "\n" + below
+	if trace != "" {
+		trace = "\n" + trace
 	}
-	return "{| " + class + "\n! " + title + "\n|-\n|\n# " + strings.Join(items, "\n# ") + below + "\n|}"
+	return "{| " + class + "\n! " + title + "\n|-\n|" + c.listed(steps, answer) + trace + "\n|}"
 }
 
 // tableDirection returns the direction attribute of a table if the language is written from right to left.

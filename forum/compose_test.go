@@ -160,12 +160,12 @@ func TestComposeWithoutAnswer(t *testing.T) {
 	}
 }
 
-// A list of steps says where the posted query was run, and shows the same look-up once.
+// A list of steps always shows the step that ran the posted query, with its number, and the same look-up once.
 func TestStepsShown(t *testing.T) {
 	for at, want := range map[int]string{
 		3:  "Ran a query: 3 rows (the query above)\n# Looked at [[Q5]]\n",
 		9:  "Ran a query: 9 rows (the query above)\n… and 5 more steps\n|}",
-		13: "Looked at [[Q9]]\n… and 5 more steps<br>Ran a query: 13 rows (the query above)\n|}",
+		13: "Looked at [[Q9]]\n… and 5 more steps\n\n14. Ran a query: 13 rows (the query above)\n|}",
 	} {
 		r := posted()
 		r.Steps = []Step{{Kind: StepLook, Things: []Cell{{ID: "Q1"}}}}
@@ -179,6 +179,33 @@ func TestStepsShown(t *testing.T) {
 		w, err := Compose(r, ":")
 		if err != nil || !strings.Contains(w, want) || !strings.Contains(w, "(15 steps)") || strings.Count(w, "[[Q1]]") != 1 {
 			t.Errorf("%d: %v\n%s", at, err, w)
+		}
+	}
+}
+
+// The number of steps that are left out is never one.
+func TestNeverOneStepLess(t *testing.T) {
+	for n, want := range map[int]string{10: "10 0", 11: "9 2", 12: "10 2", 13: "10 3"} {
+		for _, answer := range []int{-1, 2, n - 1} {
+			r := posted()
+			r.Steps = nil
+			for i := range n {
+				r.Steps = append(r.Steps, Step{Kind: StepLook, Things: []Cell{{ID: "Q" + strconv.Itoa(i+1)}}})
+			}
+			if answer >= 0 {
+				r.Steps[answer] = Step{Kind: StepQuery, Rows: 3, Answer: true}
+			}
+			w, err := Compose(r, ":")
+			_, list, _ := strings.Cut(w, "How I found it")
+			shown := strings.Count(list, "\n# ") + strings.Count(list, ". Ran")
+			left := 0
+			if _, more, ok := strings.Cut(list, "… and "); ok {
+				left, _ = strconv.Atoi(more[:1])
+			}
+			if got := fmt.Sprintf("%d %d", shown, left); err != nil || got != want || shown+left != n ||
+				answer >= 0 && !strings.Contains(list, "(the query above)") {
+				t.Errorf("%d steps, answer %d: %s, want %s: %v\n%s", n, answer, got, want, err, list)
+			}
 		}
 	}
 }

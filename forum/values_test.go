@@ -264,20 +264,3 @@ func TestEmptyHere(t *testing.T) {
 		t.Errorf("%v\n%s", err, w)
 	}
 }
-
-// A step is left out if the next one looks at the same things and more.
-func TestLookedAtTwice(t *testing.T) {
-	look := func(ids ...string) (s Step) {
-		s.Kind = StepLook
-		for _, id := range ids {
-			s.Things = append(s.Things, Cell{ID: id})
-		}
-		return s
-	}
-	r := Reply{Language: "en", Short: "S.", Query: "ASK { }", Signature: "~~~~",
-		Steps: []Step{look("Q1"), look("Q1", "P31"), look("Q2"), {Kind: StepQuery}, look("Q2", "P31")}}
-	want := "(4 steps)\n|-\n|\n# Looked at [[Q1]], [[Property:P31|P31]]\n# Looked at [[Q2]]\n# Ran a query: no rows\n# Looked at [[Q2]], "
-	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, want) {
-		t.Errorf("%v\n%s", err, w)
-	}
-}

@@ -113,7 +113,7 @@ type Problem struct {
 	Message string // for the model
 }
 
-// Name returns the name used to count problems of this kind: "empty", "no_action" …
+// Name returns the name used to count problems of this kind, such as "empty" or "no_action".
 func (k Kind) Name() string { return strings.TrimPrefix(string(k), "bad_") }
 
 // Error returns the text for the model.

@@ -54,7 +54,7 @@ var chatterWords = func() map[string]bool {
 
 // IsChatter reports whether a post consists only of thanks, praise, agreement or greetings, in any of a dozen
 // languages. When in doubt, it returns false: the model must judge a post with a question mark, a number, a query or
-// any other word. A post without words (a smiley, only a signature) is chatter.
+// any other word. A post without words (just a smiley or a signature) is chatter.
 func IsChatter(text string) bool {
 	if strings.ContainsAny(text, "?？؟;") || strings.Contains(text, "[query]") {
 		return false

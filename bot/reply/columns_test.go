@@ -276,3 +276,20 @@ func TestCapitalizedHeaders(t *testing.T) {
 		}
 	}
 }
+
+// A step is left out if the next one looks at the same things and more.
+func TestWithoutParts(t *testing.T) {
+	look := func(ids ...string) (s forum.Step) {
+		s.Kind = forum.StepLook
+		for _, id := range ids {
+			s.Things = append(s.Things, forum.Cell{ID: id})
+		}
+		return s
+	}
+	query := forum.Step{Kind: forum.StepQuery}
+	got := withoutParts([]forum.Step{look("Q1"), look("Q1", "P31"), look("Q2"), query, look("Q2", "P31"), look("Q2")})
+	want := []forum.Step{look("Q1", "P31"), look("Q2"), query, look("Q2", "P31"), look("Q2")}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

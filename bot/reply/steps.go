@@ -95,7 +95,20 @@ func steps(out *agent.Outcome) []forum.Step {
 		}
 		shown = append(shown, step)
 	}
+	shown = withoutParts(shown)
 	return append(shown, lastStep(shown, out.Answer)...)
+}
+
+// withoutParts leaves out each step if the next one looks at the same things and more.
+func withoutParts(steps []forum.Step) (out []forum.Step) {
+	for i, s := range steps {
+		missing := func(v forum.Cell) bool { return !slices.Contains(steps[i+1].Things, v) }
+		if s.Kind != forum.StepLook || i+1 == len(steps) || steps[i+1].Kind != s.Kind ||
+			slices.ContainsFunc(s.Things, missing) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // lastStep returns the step that ran the answer's query if none of those shown did, because the model changed the query

@@ -131,7 +131,7 @@ func (r *RunData) score(ctx context.Context, score Scorer) error {
 	return nil
 }
 
-// Trajectory reads an item's trajectory. If the file is truncated, it returns the complete events.
+// Trajectory reads an item's trajectory. If the file is truncated, it returns only the complete events.
 func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	if it.Meta.Trajectory == "" {
 		return nil, nil

@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
-// SetScore contains the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are between 0 and 1.
+// SetScore contains the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are between 0 and
+// 1.
 type SetScore struct {
 	Undefined             string // reason that there is no score, or ""
 	Precision, Recall, F1 float64

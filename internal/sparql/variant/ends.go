@@ -229,7 +229,7 @@ func (w *writer) precision(i int, p place) {
 	}))
 }
 
-// ofDay reports whether an expression compares with a day other than January 1, or with MONTH or DAY.
+// ofDay reports whether an expression compares something with a day other than January 1, or uses MONTH or DAY.
 func ofDay(e *sparql.Expr) bool {
 	found := false
 	sparql.Inspect(e, func(n sparql.Node) bool {
