@@ -296,7 +296,8 @@ func (c *Checker) readTotals(query string, t *kg.Table) {
 		}
 		total := 0.0
 		for _, row := range t.Rows {
-			if v, err := strconv.ParseFloat(row[col].Value, 64); err == nil {
+			if col < len(row) {
+				v, _ := strconv.ParseFloat(row[col].Value, 64)
 				total += v
 			}
 		}

@@ -105,7 +105,9 @@ func (s State) valueless(column string) bool {
 			return false
 		}
 		j := slices.Index(k.table.Vars, column)
-		return j >= 0 && !slices.ContainsFunc(k.table.Rows, func(row []rdf.Term) bool { return row[j].Bound() })
+		return j >= 0 && !slices.ContainsFunc(k.table.Rows, func(row []rdf.Term) bool {
+			return j < len(row) && row[j].Bound()
+		})
 	})
 }
 

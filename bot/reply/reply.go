@@ -274,7 +274,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 // several reports whether some items in the first column have several rows because they have several values, such as
 // dates. If rows of an item have different items, if there are three or more rows per item, or if the second column
-// contains items of the first one, the rows are about pairs, and no one expects one row per item.
+// contains items of the first one, the rows are about pairs, and no one expects one row per item. The same is true if
+// there is only one item, or if its rows differ in several columns.
 func several(table [][]rdf.Term) bool {
 	rows, second, last := map[string]int{}, map[string]bool{}, map[string][]rdf.Term{}
 	for _, row := range table {
