@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/forum/already"
 	"github.com/spinachbot/spinachbot/forum/escape"
 	"github.com/spinachbot/spinachbot/internal/message"
 	"github.com/spinachbot/spinachbot/internal/text"
@@ -266,9 +266,9 @@ func (c *composer) notes() {
 // yours adds the fault in the poster's own query, unless the answer mentions it.
 func (c *composer) yours() {
 	switch f := c.r.Yours; {
-	case yourQuery().MatchString(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
-	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && explains().MatchString(c.r.Short): // already explained
-	case f.Kind == FaultSyntax && brackets().MatchString(c.r.Short): // the answer already names the missing bracket
+	case already.YourQuery(c.r.Short) || f.ID != "" && strings.Contains(c.r.Short, f.ID):
+	case (f.Kind == FaultEmpty || f.Kind == FaultSlow) && already.Explains(c.r.Short): // already explained
+	case f.Kind == FaultSyntax && already.Brackets(c.r.Short): // the answer already names the missing bracket
 	case f.Kind == FaultSyntax:
 		c.block(c.line(c.t.Text("yours_syntax", "line", strconv.Itoa(f.Line))))
 	case f.Kind == FaultStatement && entityID(f.ID):
@@ -285,27 +285,6 @@ func (c *composer) yours() {
 		c.block(c.line(c.t.Text("yours_slow")))
 	}
 }
-
-// yourQuery matches an answer that mentions the poster's query, in the languages of the messages.
-var yourQuery = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\byour (own )?query|\bdeine[rn]? (eigenen? )?abfrage|\bihre[rn]? (eigenen? )?abfrage|` +
-		`\b(votre|ta) requête|\b[ts]u (propia )?consulta|\b(tua|sua) (query|consulta)|\b(je|jouw|uw) (eigen )?query|` +
-		`\bquery (that )?you |\b(posted|original) query|\b(gepostete|ursprüngliche)n? abfrage|\brequête (que (vous|tu)|d’origine|initiale)|` +
-		`\bconsulta (que (has|pusiste|publicaste|escribiste)|publicada|original)|\bquery (che hai|originale)|\bconsulta que (você )?(pôs|publicou|escreveu)|` +
-		`\btwo(je|im|jego) zapytani|(ваш|твой|вашем|тво[её]м|вашего|твоего) запрос|(ご提示の|あなたの|元の)クエリ|[您你]的查询|استعلامك`)
-})
-
-// explains matches an answer that quotes parts of a query. Only answers that explain a fault in a query do that.
-var explains = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(wdt|p|ps|pq):P?\d*\b|\b(FILTER|OPTIONAL|UNION|LIMIT|MINUS|GROUP BY)\b`)
-})
-
-// brackets matches an answer that mentions punctuation or syntax, in the languages of the messages.
-var brackets = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(curly|bracket|brace|parenthes[ie]s|semicolon|comma|syntax)|klammer|semikolon|strichpunkt|komma\b|syntax|accolade|parenthèse|` +
-		`point-virgule|virgule|llave|corchete|paréntesis|punto y coma|sintaxis|graffa|parentesi|punto e virgola|sintassi|chave|chaveta|colchete|parêntese|ponto e vírgula|` +
-		`sintaxe|haakje|puntkomma|klamr|nawias|średnik|składni|скобк|запят|синтакси|括弧|カッコ|かっこ|構文|括号|分号|语法|قوس|أقواس|فاصلة`)
-})
 
 // moment formats a time in the reply's language. The zone has no parentheses, so that parsers do not mistake it for a
 // signature.
@@ -343,26 +322,38 @@ func (c *composer) steps() error {
 	return nil
 }
 
-// listed returns a list of steps. If there are too many, it contains the first ones, how many are left out (never just
-// one), and the step with the index answer, which ran the posted query.
+// listed returns a list of steps. If there are too many, it contains the first ones and the step with the index answer,
+// which ran the posted query. Where steps are left out, it says how many; they are never just one.
 func (c *composer) listed(all []string, answer int) string {
-	first, gap := len(all), false
-	if first > maxSteps {
-		first = min(maxSteps, len(all)-2)
-		if gap = answer >= first; gap {
-			first = min(maxSteps-1, len(all)-3)
+	n, first, tail := len(all), len(all), 0 // number of steps at the start, and from answer on
+	if n > maxSteps {
+		first = min(maxSteps, n-2)
+	}
+	if answer >= first {
+		if tail = 1; answer == n-2 {
+			tail = 2
 		}
+		first = min(maxSteps-tail, answer-2)
 	}
 	below := ""
-	if left := len(all) - first; gap {
-		below = fmt.Sprintf("… %s\n\n%d. %s", c.t.Text("steps_more", "count", left-1), answer+1, all[answer])
-	} else if left > 0 {
-		below = "… " + c.t.Text("steps_more", "count", left)
+	more := func(count int) {
+		if count > 0 {
+			below += "\n\n… " + c.t.Text("steps_more", "count", count)
+		}
+	}
+	if tail > 0 {
+		more(answer - first)
+		for i, text := range all[answer : answer+tail] {
+			below += fmt.Sprintf("\n\n%d. %s", answer+i+1, text)
+		}
+		more(n - answer - tail)
+	} else {
+		more(n - first)
 	}
 	if c.r.ShownQuery() == "" {
-		return "<ol><li>" + strings.Join(all[:first], "</li><li>") + "</li></ol>" + below
+		return "<ol><li>" + strings.Join(all[:first], "</li><li>") + "</li></ol>" + strings.TrimSpace(below)
 	}
-	return strings.TrimSuffix("\n# "+strings.Join(all[:first], "\n# ")+"\n"+below, "\n")
+	return "\n# " + strings.Join(all[:first], "\n# ") + below
 }
 
 // once combines consecutive equal steps: "Ran a query: no rows (×3)".

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/forum/already"
 	"github.com/spinachbot/spinachbot/internal/message"
 )
 
@@ -68,7 +69,7 @@ func (c *composer) open() {
 		}) {
 			continue // an interpretation that names the class is in the list
 		}
-		if o.Kind == "missing" && o.Name != "" && mentions(c.r.LeftOpen, o.Name) {
+		if o.Kind == "missing" && o.Name != "" && already.Mentions(c.r.LeftOpen, o.Name) {
 			continue // the model has said so
 		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))

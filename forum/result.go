@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/forum/already"
 	"github.com/spinachbot/spinachbot/forum/escape"
 	"github.com/spinachbot/spinachbot/forum/wrap"
 	"github.com/spinachbot/spinachbot/internal/text"
@@ -101,19 +101,19 @@ func (c *composer) below(columns []string, rows int) []string {
 		said = append(said, c.t.Text("more", "count", more, "link", c.queryLink()))
 	}
 	said = append(said, columns...)
-	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !saysMissing(c.r.Short+" "+c.r.LeftOpen, c.r.NoValues) {
+	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !already.Missing(c.r.Short+" "+c.r.LeftOpen, c.r.NoValues) {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
 	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
 		said = append(said, c.t.Text("no_values_here", "names", names))
 	}
-	if blank := c.blanks(rows); c.r.LeftOpen == "" && len(blank) > 0 && !saysMissing(c.r.Short, blank) {
+	if blank := c.blanks(rows); c.r.LeftOpen == "" && len(blank) > 0 && !already.Missing(c.r.Short, blank) {
 		said = append(said, c.t.Text("empty_cells"))
 	}
 	if c.r.Equal && rows > 0 {
 		said = append(said, c.t.Text("equal_rows"))
 	}
-	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 && !aboutRows.MatchString(c.r.Short) {
+	if c.r.Several && rows > 0 && len(c.r.Tree) == 0 && !already.Rows(c.r.Short) {
 		said = append(said, c.t.Text("several"))
 	}
 	if rows > 0 {
@@ -121,36 +121,6 @@ func (c *composer) below(columns []string, rows int) []string {
 	}
 	return said
 }
-
-// saysMissing reports whether a text says that something is missing and mentions all of the columns, each by at least
-// one of its words.
-func saysMissing(text string, columns []string) bool {
-	return lacking.MatchString(text) && !slices.ContainsFunc(columns, func(name string) bool {
-		return !slices.ContainsFunc(strings.Fields(name), func(w string) bool {
-			return (utf8.RuneCountInString(w) >= minStem || w == name) && mentions(text, w)
-		})
-	})
-}
-
-// lacking matches a text that says that something is missing, in the languages of the messages.
-var lacking = regexp.MustCompile(`(?i)\b(no|not|only|none|without|missing|lacks?|kein\pL*|nicht|nur|fehl\pL*|ohne|n['’]\pL+|ne|sans|` +
-	`seule?(ment|s)?|manqu\pL*|sin|sol[oa]|sólo|falta\pL*|non|solo|senza|manca\pL*|não|sem|apenas|geen|niet|alleen|slechts|` +
-	`zonder|ontbre\pL+|nie|brak\pL*|bez|tylko)\b|нет|не |без|только|لا |ليس|بدون|فقط|ない|なし|のみ|没有|無|无|缺|仅|只`)
-
-// mentions reports whether a text mentions a column or property. The last letters of its words may differ.
-func mentions(text, name string) bool {
-	text = strings.ToLower(text)
-	for _, word := range strings.Fields(strings.ToLower(name)) {
-		letters := []rune(word)
-		if !strings.Contains(text, string(letters[:max(len(letters)-2, min(len(letters), minStem))])) {
-			return false
-		}
-	}
-	return true
-}
-
-// minStem is the minimum number of letters of a column's word that a text that mentions it contains.
-const minStem = 4
 
 // emptyHere returns the names of the columns that have a value only in rows that are not shown.
 func (c *composer) emptyHere(rows int) []string {
@@ -190,13 +160,6 @@ func (c *composer) blanks(rows int) []string {
 	}
 	return out
 }
-
-// aboutRows matches an answer that already says that items have several values or rows, in the languages of the
-// messages.
-var aboutRows = regexp.MustCompile(`(?i)\b(values|rows?|werten?|zeilen?|valeurs|lignes?|valores|filas?|valori|righe|linhas?|` +
-	`waarden|rijen|wartości|wiersz[ey]?|twice|several times|more than once|zweimal|mehrfach|mehrmals|deux fois|plusieurs fois|` +
-	`dos veces|varias veces|due volte|più volte|duas vezes|várias vezes|twee keer|meerdere keren|dwa razy|kilka razy)\b|` +
-	`значени|строк[аиу]|несколько раз|дважды|値|行|回|值|多次|两次|قيم|صف|مرات|مرتين`)
 
 // view returns a sentence if the query service does not show the result as a table.
 func (c *composer) view() []string {

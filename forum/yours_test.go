@@ -3,6 +3,8 @@ package forum
 import (
 	"strings"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/forum/already"
 )
 
 func TestYours(t *testing.T) {
@@ -58,7 +60,7 @@ func TestYoursIsSaidOnce(t *testing.T) {
 		"nl": "Je query is leeg.", "pl": "Twoje zapytanie jest puste.", "ru": "В вашем запросе ошибка.", "ja": "ご提示のクエリは空です。",
 		"zh": "您的查询没有结果。", "ar": "استعلامك فارغ."} {
 		w, err := Compose(Reply{Language: language, To: "A", Short: short, Query: "ASK { }", Yours: Fault{Kind: FaultEmpty}, Signature: "~~~~"}, ":")
-		if said := Texts(language).Text("yours_empty"); err != nil || strings.Contains(w, said) || !yourQuery().MatchString(said) {
+		if said := Texts(language).Text("yours_empty"); err != nil || strings.Contains(w, said) || !already.YourQuery(said) {
 			t.Errorf("%s: %v\n%s", language, err, w)
 		}
 	}
