@@ -25,10 +25,14 @@ var current = regexp.MustCompile(`(?i)\b(current(ly)?|now|nowadays|present|today
 	`oggi|ancora|vivent[ei]|atua(l|is|lmente)|hoje|ainda|huidige|momenteel|nu|nog|levende?|obecn\p{L}*|aktualn\p{L}*|` +
 	`nadal)\b|dziś|żyjąc|нынешн|ныне|текущ|сейчас|действующ|живущ|الحالي|حالي|الآن|現在|現役|存命|现任|現任|目前|当前|在世`)
 
+// rank matches the word for a statement's rank, as in the messages.
+var rank = regexp.MustCompile(`(?i)\b(ranks?|rang|rango|classificação|ranga|rangą|randze|rangi)\b|(?i)ранг|رتبة|ランク|等级`)
+
 // WithoutRequired drops the readings that the question excludes: things without a value that it demands, as in "which
 // of them have a location?", other ends of a range if it states the limit, and things that have ended if it asks for
-// current ones, or if the reply says that it lists these.
+// current ones, or if the reply says that it lists these. It also drops other ranks if the reply mentions ranks.
 func WithoutRequired(r *forum.Reply, question string) {
+	said := strings.Join([]string{r.Short, r.Assumed, r.LeftOpen}, "\n")
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {
 		switch o.Kind {
 		case "missing":
@@ -36,7 +40,9 @@ func WithoutRequired(r *forum.Reply, question string) {
 		case "ends", "ends_out":
 			return comparing.MatchString(question)
 		case "past":
-			return current.MatchString(strings.Join([]string{question, r.Short, r.Assumed, r.LeftOpen}, "\n"))
+			return current.MatchString(question) || current.MatchString(said)
+		case "ranks", "ranks_best":
+			return rank.MatchString(said)
 		}
 		return false
 	})

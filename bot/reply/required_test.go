@@ -60,3 +60,14 @@ func TestCurrentOnly(t *testing.T) {
 		}
 	}
 }
+
+// Statements of other ranks are not mentioned again if the reply mentions ranks.
+func TestRanksOnce(t *testing.T) {
+	for assumed, want := range map[string]int{"": 2, "Franka is meant.": 2, "Only statements with the best rank are listed.": 1,
+		"La déclaration, qui n’a pas le meilleur rang, est gardée.": 1, "Учтены все ранги.": 1} {
+		r := &forum.Reply{Assumed: assumed, Open: []forum.Open{{Kind: "ranks_best", Gone: 1}, {Kind: "limit", Come: 1}}}
+		if WithoutRequired(r, "prizes"); len(r.Open) != want {
+			t.Errorf("%q: %+v", assumed, r.Open)
+		}
+	}
+}
