@@ -4,7 +4,8 @@ import "testing"
 
 func TestMissing(t *testing.T) {
 	for text, want := range map[string]bool{
-		"The data has neither a date nor a composer.":   false, // no word for "missing"
+		"The data has neither a release nor a composer": true,
+		"The data has a release and a composer.":        false, // nothing is missing
 		"No date of release is known, and no composers": true,
 		"The composers and dates of release follow.":    false,
 		"Für keinen Film ist ein Composer bekannt.":     false, // the first column is not mentioned
