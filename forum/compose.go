@@ -427,7 +427,7 @@ func (c *composer) step(s Step) (string, error) {
 	case s.Kind == StepNames && list != "":
 		return c.t.Text("step_names", "things", list), nil
 	case s.Kind == StepSearch && said != "" && list == "":
-		return c.t.Text("step_search_none", "text", said), nil
+		return c.t.Text("step_search_none", "text", c.t.Text("quoted", "name", said)), nil
 	case s.Kind == StepSearch && said != "":
 		return c.t.Text("step_search", "things", list), nil
 	case s.Kind == StepLook && list != "":

@@ -15,7 +15,7 @@ import (
 // TestLeftOpen checks that every kind of open probe has a sentence in each language, with the label of the probe's
 // entity and with row counts, unless the probe would change the result's only number.
 func TestLeftOpen(t *testing.T) {
-	for lang, begin := range map[string]string{"en": "The result would differ with ",
+	for lang, begin := range map[string]string{"en": "A different choice would change the result: ",
 		"de": "Eine andere Lesart würde das Ergebnis ändern: ", "ja": "次の点を変えると結果も変わります："} {
 		aside := " (3"
 		if lang == "ja" {
@@ -36,7 +36,7 @@ func TestLeftOpen(t *testing.T) {
 	out := &agent.Outcome{Language: "en", Report: "x", Answer: &agent.Answer{SPARQL: "ASK { }", Open: "Lakes."},
 		Probed: &agent.Probed{Open: []event.Probe{{Kind: "joins", Before: 1, Come: 1, Gone: 1}}}}
 	text, err := forum.Compose(New(out, "A", "O", "sb-1"), ":")
-	if want := ":Note: Lakes.\n:The result would differ with things that the query counts more than once.\n"; err != nil || !strings.Contains(text, want) {
+	if want := ":Note: Lakes.\n:A different choice would change the result: things that the query counts more than once.\n"; err != nil || !strings.Contains(text, want) {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}
 }
@@ -88,7 +88,7 @@ func TestNamesOfReadings(t *testing.T) {
 	for _, tt := range []struct {
 		come, gone int
 		want       string
-	}{{3, 0, "values of a lower rank, such as former ones"}, {0, 3, "only the values of the highest rank"}} {
+	}{{3, 0, "values of a lower rank, such as former ones"}, {0, 3, "only the values of the best rank"}} {
 		got := forum.PointWords(forum.Texts("en"), Point(out, agent.Probe{Kind: "ranks", Before: 9, Come: tt.come, Gone: tt.gone}))
 		if got != tt.want {
 			t.Error(got)
