@@ -34,7 +34,7 @@ type Fault struct {
 	Sentence string
 	Piece    string
 	Kind     Kind
-	Unpaired bool // the result has the figure, but not in a row of the names that the sentence gives for it
+	Unpaired bool // the result has the figure, but not in a row of the name that belongs to it in the sentence
 }
 
 // Kind is a kind of [Fault].

@@ -55,6 +55,15 @@ var (
 			{item("Q2054"), date("-0003-01-01"), date("0065-01-01")}}}}
 )
 
+// pieces returns the unsupported parts of a text.
+func pieces(e Evidence, text string) string {
+	var got []string
+	for _, f := range New(e).Faults(text) {
+		got = append(got, f.Piece)
+	}
+	return strings.Join(got, " ")
+}
+
 // In RDF, the year 0 is 1 BC, so -0062 is 63 BC.
 func TestBeforeChrist(t *testing.T) {
 	augustus := Evidence{Query: "SELECT ?born {}", Table: &kg.Table{Vars: []string{"born"}, Rows: [][]rdf.Term{{date("-0062-09-23")}}}}
@@ -242,12 +251,8 @@ func TestSome(t *testing.T) {
 		"Solo dos tienen etiqueta.": "", "Tres no tienen año.": "", "Tres tienen año, y dos no.": "", "Cuatro no tienen año.": "Cuatro",
 		"Dos son famosas.": "Dos", "Dos tienen un año mayor que 1610.": "", "Cuatro tienen un año mayor que 1610.": "Cuatro",
 	} {
-		var got []string
-		for _, f := range New(e).Faults(text) {
-			got = append(got, f.Piece)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%q: %v, want %q", text, got, want)
+		if got := pieces(e, text); got != want {
+			t.Errorf("%q: %s, want %q", text, got, want)
 		}
 	}
 }
@@ -782,12 +787,8 @@ func TestSharedDates(t *testing.T) {
 		"The latest is Estonia on 1 May 2004.":                                                             "latest",
 		"The earliest are France and Germany.":                                                             "",
 	} {
-		var got []string
-		for _, f := range New(members).Faults(text) {
-			got = append(got, f.Piece)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %v, want %q", text, got, want)
+		if got := pieces(members, text); got != want {
+			t.Errorf("%s: %s, want %q", text, got, want)
 		}
 	}
 }

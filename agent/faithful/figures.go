@@ -10,9 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
-	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // number is one way to read a figure: its value, and how far it may be from the actual value, since figures are
@@ -239,104 +237,6 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i) ||
 		ofRow(toks, named, i) || c.ofSome(toks, named, i) ||
 		c.inNames(toks, i) || c.beyond(toks, named, i) || c.placed(toks, named, i)
-}
-
-// shared returns the figures that say how many rows have the same figure, and these figures, in a sentence without a
-// name or in a part of one: two of them have nine games each; six joined on 25 March 1957.
-func (c *Checker) shared(toks []token, named []found) map[int]bool {
-	out := map[int]bool{}
-	parts := map[int][]int{}
-	for i, t := range toks {
-		part := t.part
-		if len(named) == 0 {
-			part = 0 // the whole sentence
-		}
-		parts[part] = append(parts[part], i)
-	}
-	for _, part := range parts {
-		if !slices.ContainsFunc(part, func(i int) bool { return covered(named, i) }) {
-			c.sharedIn(toks, part, out)
-		}
-	}
-	return out
-}
-
-// sharedIn adds the indexes of the figures in a part of a sentence that say how many rows have the same figure.
-func (c *Checker) sharedIn(toks []token, part []int, out map[int]bool) {
-	said := map[float64][]int{}
-	for _, i := range part {
-		for _, n := range c.numbers(toks[i]) {
-			said[n.value] = append(said[n.value], i)
-		}
-	}
-	for _, v := range c.values {
-		n := float64(len(v.rows))
-		if n < 2 || n == v.number || v.bc || v.digits || len(said[n]) == 0 || len(said[v.number]) == 0 {
-			continue
-		}
-		if v.year != 0 && len(said[float64(v.year)]) == 0 { // a day without its year
-			continue
-		}
-		for _, i := range slices.Concat(said[n], said[v.number]) {
-			out[i] = true
-		}
-	}
-}
-
-// readTotals adds the sum of each column of counts or sums, which is the total of all groups.
-func (c *Checker) readTotals(query string, t *kg.Table) {
-	q, err := sparql.Parse(query)
-	if err != nil || q.Body == nil || q.Body.GroupBy == nil || t == nil {
-		return
-	}
-	for _, item := range q.Body.Items {
-		col := slices.Index(t.Vars, item.Var)
-		if item.Expr == nil || item.Expr.Op != "COUNT" && item.Expr.Op != "SUM" || col < 0 {
-			continue
-		}
-		total := 0.0
-		for _, row := range t.Rows {
-			if col < len(row) {
-				v, _ := strconv.ParseFloat(row[col].Value, 64)
-				total += v
-			}
-		}
-		c.free[total] = true
-	}
-}
-
-// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, the number of rows without a
-// window is known, too.
-func (c *Checker) readWindow(query string) {
-	limit, offset := math.Inf(1), 0.0
-	for _, m := range window.FindAllStringSubmatch(query, -1) {
-		n, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			continue
-		}
-		c.window[n] = true
-		if strings.EqualFold(m[1], "OFFSET") {
-			offset = n
-		} else {
-			limit = n
-		}
-	}
-	if offset > 0 && c.rows > 0 && float64(c.rows) < limit {
-		c.total = offset + float64(c.rows)
-	}
-}
-
-// inWindow reports whether a figure is that of the query's LIMIT or OFFSET, in a sentence about it, or the number of
-// rows without a window, in a sentence that also has the number of rows in it: since there are only 22, two are left.
-func (c *Checker) inWindow(toks []token, named []found, readings []number) bool {
-	has := func(value float64) func(n number) bool { return func(n number) bool { return n.value == value } }
-	if c.total > 0 && len(named) == 0 && slices.ContainsFunc(readings, has(c.total)) {
-		return slices.ContainsFunc(toks, func(t token) bool {
-			return slices.ContainsFunc(c.numbers(t), has(float64(c.rows)))
-		})
-	}
-	return slices.ContainsFunc(toks, func(t token) bool { return t.text == "LIMIT" || t.text == "OFFSET" }) &&
-		slices.ContainsFunc(readings, func(n number) bool { return c.window[n.value] })
 }
 
 // supports reports whether the result has a figure of a sentence with so many names, and whether it must be compared
