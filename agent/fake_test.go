@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -80,7 +81,9 @@ type fakeGraph struct {
 	errs     map[string]error // keyed by query text, entity ID or search text
 	labels   map[string]string
 	query    func(q string) (*kg.Table, error)
-	queries  []string
+
+	mu      sync.Mutex // a tree search asks from several goroutines
+	queries []string
 }
 
 func (g *fakeGraph) Search(_ context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
@@ -118,7 +121,9 @@ func (g *fakeGraph) Query(ctx context.Context, q string) (*kg.Table, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	g.mu.Lock()
 	g.queries = append(g.queries, q)
+	g.mu.Unlock()
 	if err := g.errs[q]; err != nil {
 		return nil, err
 	}
