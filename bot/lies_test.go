@@ -236,6 +236,7 @@ func TestNoLieReachesThePage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		text = strings.ReplaceAll(text, "\u00a0", " ") // within numbers
 		if kind != "" && strings.Contains(text, lie) {
 			reached++
 			t.Errorf("%s: %q reached the page; the result: %v", kind, lie, a.Table.Rows)

@@ -218,7 +218,7 @@ func (c *composer) answer() {
 // else, such as the third quarter of a year (Q3), so it is linked only if the query contains it, or if it is that of a
 // property and in parentheses.
 func (c *composer) prose(s string) string {
-	s = encode(s, MaxShort)
+	s = unbroken(encode(s, MaxShort))
 	var b strings.Builder
 	done := 0
 	for _, m := range bareID.FindAllStringIndex(s, -1) {

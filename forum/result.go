@@ -259,8 +259,8 @@ func (c *composer) cell(v Cell) (string, error) {
 		if v.Kind == "address" {
 			return wrap.Address(text), nil
 		}
-		if v.Kind == "number" && strings.Trim(text, "0123456789 ") == "" {
-			text = strings.ReplaceAll(text, " ", "\u00a0") // keeps 12 345 on one line
+		if v.Kind == "number" {
+			text = unbroken(text)
 		}
 		return text, nil
 	}
@@ -274,6 +274,13 @@ func (c *composer) cell(v Cell) (string, error) {
 		return link + c.t.Text("aside", "text", v.ID), nil
 	}
 	return link, nil
+}
+
+var digitGroups = regexp.MustCompile(`\b[1-9]\d{0,2}(?: \d{3})+\b`)
+
+// unbroken keeps numbers such as 12 345 on one line.
+func unbroken(s string) string {
+	return digitGroups.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, " ", "\u00a0") })
 }
 
 // article matches an article title prefixed with its Wikipedia's language code. Titles with a namespace, such as those

@@ -210,6 +210,20 @@ func TestLinkedIDs(t *testing.T) {
 	}
 }
 
+// A number is not split between two lines, neither in a sentence nor in a cell.
+func TestNumbersOnOneLine(t *testing.T) {
+	r := Reply{Language: "fr", Short: "Il y a 379 007 140 habitants en 2024 et 12 345 villes, 5 000 de plus qu’en 1990 ou 01 234.",
+		Query: "SELECT ?x ?n WHERE { ?x wdt:P1082 ?n . }", Vars: []string{"n", "x"}, Total: 2, Signature: "~~~~",
+		Rows: [][]Cell{{{Kind: "number", Text: "12345.5", Unit: "km²"}, {Text: "1 000 bornes"}}, {{Kind: "number", Text: "1234567"}, {}}}}
+	w, err := Compose(r, ":")
+	for _, want := range []string{"379\u00a0007\u00a0140 habitants en 2024 et 12\u00a0345 villes, 5\u00a0000 de plus", " 01 234.",
+		"| 12\u00a0345,5 km² || 1 000 bornes\n", "| 1\u00a0234\u00a0567 ||\n"} {
+		if err != nil || !strings.Contains(w, want) {
+			t.Errorf("%q is missing: %v\n%s", want, err, w)
+		}
+	}
+}
+
 // If the bot will not answer again, its reply does not invite users to reply.
 func TestLastReply(t *testing.T) {
 	for _, r := range []Reply{{NoAnswer: "not_found"}, {Short: "x", Query: "ASK { }"}} {
