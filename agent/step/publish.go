@@ -15,7 +15,7 @@ import (
 )
 
 // labelledRows is the number of rows at the start of the answer that get labels, for the preview in the reply.
-const labelledRows = 25
+const labelledRows = 30
 
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE]
 // still in it. Ran is the query that was run, which is the same except for [AUTO_LANGUAGE]. Table is its result; RanAt
