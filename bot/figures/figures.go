@@ -55,7 +55,7 @@ func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language st
 	if a.Table == nil || a.Table.Ask {
 		return nil, nil
 	}
-	t := &kg.Table{Vars: a.Table.Vars, Rows: reply.Distinct(a.Table.Rows)}
+	t := &kg.Table{Vars: a.Table.Vars, Rows: reply.Rows(a)}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var out []reply.Figure

@@ -4,7 +4,7 @@
 //	reply.go    the parts of a reply; readable values
 //	columns.go  column headers, and results that are trees
 //	steps.go    the steps of a run
-//	result.go   a fingerprint of a result, for later comparisons
+//	result.go   the rows in the order shown; a fingerprint of a result, for later comparisons
 //	links.go    addresses that are links to queries
 //	address.go  addresses as values
 package reply
@@ -72,7 +72,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		r.Boolean = &yes
 		return r
 	}
-	table := Distinct(t.Rows)
+	table := Rows(a)
 	r.Vars, r.Total, r.Equal = t.Vars, len(table), len(table) < len(t.Rows)
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { // said below the table
 		return o.Kind == "joins" && r.Equal && o.Come == 0 && o.Gone == len(t.Rows)-len(table)
@@ -169,24 +169,6 @@ func markAlike(rows [][]forum.Cell) {
 			row[i].Alike = alike[place{i, row[i].Label}]
 		}
 	}
-}
-
-// Distinct returns the distinct rows of a table, which are the rows that a reply shows and [Figure].Row counts. Rows
-// that differ only in characters that are not shown, such as marks of direction, are equal.
-func Distinct(table [][]rdf.Term) [][]rdf.Term {
-	seen := map[string]bool{}
-	var out [][]rdf.Term
-	for _, row := range table {
-		seenAs := slices.Clone(row)
-		for i := range seenAs {
-			seenAs[i].Value = strings.Map(visible, seenAs[i].Value)
-		}
-		if key := fmt.Sprintf("%q", seenAs); !seen[key] {
-			seen[key] = true
-			out = append(out, row)
-		}
-	}
-	return out
 }
 
 // visible drops format characters, which a cell does not show, except joiners, which change the adjacent letters.

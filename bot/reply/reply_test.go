@@ -159,3 +159,31 @@ func TestTried(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Rows with a name come first where the query leaves the order open, and nowhere else.
+func TestNamedRowsFirst(t *testing.T) {
+	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
+	year := func(y string) rdf.Term { return rdf.Typed(y, rdf.XSDInteger) }
+	rows := [][]rdf.Term{
+		{item("Q1"), rdf.String("Q1"), {}}, {item("Q2"), rdf.LangString("Sarabande", "fr"), {}},
+		{item("Q3"), rdf.String("Q3"), year("1893")}, {item("Q4"), {}, year("1893")}, {item("Q5"), rdf.String("Q5"), year("1893")},
+	}
+	vars, labels := []string{"work", "workLabel", "year"}, map[string]string{"Q4": "Socrate"}
+	const where = "SELECT ?work ?workLabel ?year WHERE { ?work wdt:P86 wd:Q187192; rdfs:label ?workLabel; wdt:P577 ?year } "
+	for _, tt := range []struct{ query, want string }{
+		{where, "Q2 Q4 Q1 Q3 Q5"},
+		{where + "ORDER BY ?year", "Q2 Q1 Q4 Q3 Q5"},
+		{where + "ORDER BY ?year ?work", "Q1 Q2 Q3 Q4 Q5"},
+		{where + "ORDER BY ?place", "Q1 Q2 Q3 Q4 Q5"},
+		{where + "ORDER BY DESC(YEAR(?year))", "Q1 Q2 Q3 Q4 Q5"},
+		{"no query", "Q1 Q2 Q3 Q4 Q5"},
+	} {
+		var got []string
+		for _, row := range Rows(&agent.Answer{SPARQL: tt.query, Labels: labels, Table: &kg.Table{Vars: vars, Rows: rows}}) {
+			got = append(got, rdf.EntityID(row[0].Value))
+		}
+		if s := strings.Join(got, " "); s != tt.want {
+			t.Errorf("%s: %s, want %s", tt.query, s, tt.want)
+		}
+	}
+}

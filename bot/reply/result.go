@@ -8,7 +8,62 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
+
+// Rows returns an answer's distinct rows as a reply shows them and [Figure].Row counts them. Among rows whose order the
+// query leaves open, those whose first column has a label come first: a reader can do little with IDs alone.
+func Rows(a *agent.Answer) [][]rdf.Term {
+	rows, vars := Distinct(a.Table.Rows), a.Table.Vars
+	short := func(row []rdf.Term) bool { return len(row) < len(vars) }
+	q, err := sparql.Parse(a.SPARQL)
+	if err != nil || q.Body == nil || len(vars) == 0 || slices.ContainsFunc(rows, short) {
+		return rows
+	}
+	var keys []int
+	for _, name := range sortedBy(a.SPARQL) {
+		keys = append(keys, slices.Index(vars, name))
+	}
+	if slices.Contains(keys, -1) || q.Body.OrderBy != nil && len(keys) < len(q.Body.OrderBy.Keys) {
+		return rows // sorted by something that the rows do not contain
+	}
+	tied := func(x, y []rdf.Term) bool {
+		return !slices.ContainsFunc(keys, func(k int) bool { return x[k] != y[k] })
+	}
+	label := slices.Index(vars, vars[0]+"Label")
+	nameless := func(row []rdf.Term) int {
+		id := rdf.EntityID(row[0].Value)
+		if row[0].IsIRI() && id != "" && a.Labels[id] == "" && (label < 0 || row[label].Value == id || row[label].Value == "") {
+			return 1
+		}
+		return 0
+	}
+	for start, end := 0, 0; start < len(rows); start = end {
+		for end = start + 1; end < len(rows) && tied(rows[start], rows[end]); end++ {
+		}
+		slices.SortStableFunc(rows[start:end], func(x, y []rdf.Term) int { return nameless(x) - nameless(y) })
+	}
+	return rows
+}
+
+// Distinct returns the distinct rows of a table. Rows that differ only in characters that are not shown, such as marks of
+// direction, are equal.
+func Distinct(table [][]rdf.Term) [][]rdf.Term {
+	seen := map[string]bool{}
+	var out [][]rdf.Term
+	for _, row := range table {
+		seenAs := slices.Clone(row)
+		for i := range seenAs {
+			seenAs[i].Value = strings.Map(visible, seenAs[i].Value)
+		}
+		if key := fmt.Sprintf("%q", seenAs); !seen[key] {
+			seen[key] = true
+			out = append(out, row)
+		}
+	}
+	return out
+}
 
 // ResultName returns a name for an answer's result, or "" if the result cannot be compared. The name depends on neither
 // the row order nor the labels.
