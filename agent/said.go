@@ -61,8 +61,11 @@ func (r *run) compare(ctx context.Context, b *event.Branch, out *Outcome) error 
 
 // Checker returns a checker that compares texts with an answer to a question.
 func Checker(question string, a *Answer, language string) *faithful.Checker {
-	return faithful.New(faithful.Evidence{Question: question, Query: a.SPARQL, Table: a.Table, Labels: a.Labels,
-		Language: language})
+	return faithful.New(evidence(question, a, language))
+}
+
+func evidence(question string, a *Answer, language string) faithful.Evidence {
+	return faithful.Evidence{Question: question, Query: a.SPARQL, Table: a.Table, Labels: a.Labels, Language: language}
 }
 
 // named returns the sentences in a text whose figures and names are supported.
@@ -82,12 +85,15 @@ func unnamed(c *faithful.Checker, text string) []faithful.Fault {
 }
 
 // noteChecker returns a checker for notes on an answer. A note may say what the result does not contain, so the labels
-// of all entities that the model was shown are names that it may use.
+// of all entities that the model was shown, and codes, are names that it may use.
 func (r *run) noteChecker(a *Answer, question string) *faithful.Checker {
-	b := *a
-	b.Labels = LabelsIn(r.state.Steps())
-	maps.Copy(b.Labels, a.Labels)
-	return Checker(question, &b, r.Language.Code)
+	e := evidence(question, a, r.Language.Code)
+	e.Labels = LabelsIn(r.state.Steps())
+	maps.Copy(e.Labels, a.Labels)
+	for _, s := range r.state.Steps() {
+		e.Shown += s.Observation + "\n"
+	}
+	return faithful.New(e)
 }
 
 // The two ways in which observations name an entity: label (Q1) and Q1 (label).

@@ -841,3 +841,40 @@ func TestBestRank(t *testing.T) {
 		}
 	}
 }
+
+// Figures and names that live players wrote, and the ones next to them that must not pass.
+func TestPlayedSentences(t *testing.T) {
+	dogs := Evidence{Language: "fr", Question: "la liste des chiens avec leur date de naissance et leur date de mort",
+		Query: "SELECT ?chien ?naissance ?mort {}", Labels: map[string]string{"Q1": "Boris", "Q2": "Bobi", "Q3": "Max"},
+		Table: &kg.Table{Vars: []string{"chien", "naissance", "mort"}, Rows: [][]rdf.Term{
+			{item("Q1"), date("1901-01-01"), date("1998-01-01")}, {item("Q2"), date("1992-05-11"), date("2023-10-21")},
+			{item("Q3"), date("1983-08-09"), date("2013-05-18")}}}}
+	tests := Evidence{Language: "de", Question: "Kernwaffentests mit Sprengkraft, Datum und Land", Query: "SELECT ?test ?datum ?land {}",
+		Labels: map[string]string{"Q1": "Bighorn", "Q2": "Aztec", "Q3": "Apache", "Q4": "G1", "Q9": "600 Vega"}, Shown: "LaGuardia Airport (Q5) | LGA | London",
+		Table: &kg.Table{Vars: []string{"test", "datum", "land"}, Rows: [][]rdf.Term{{item("Q1"), {}, {}}, {item("Q2"), {}, {}},
+			{item("Q3"), date("1956-07-08"), item("Q30")}, {item("Q4"), {}, item("Q145")}}}}
+	for _, tt := range []struct {
+		e          Evidence
+		text, want string
+	}{
+		{dogs, "Parmi les chiens dont les deux dates sont connues, Bobi est mort en 2023.", ""},
+		{dogs, "Parmi les deux chiens, Bobi est mort en 2023.", "deux"},
+		{dogs, "Les deux premières lignes sont vraisemblables.", ""},
+		{dogs, "Les cinq premières lignes sont vraisemblables.", "cinq"},
+		{tests, "Bei 2 Tests sind weder Datum noch Land eingetragen.", ""},
+		{tests, "Bei 7 Tests sind weder Datum noch Land eingetragen.", "7"},
+		{tests, "Nicht dabei ist 600 Vega.", ""},
+		{tests, "Nicht dabei sind 600 Tests.", "600"},
+		{tests, "Nicht dabei ist LGA.", ""},
+		{tests, "Nicht dabei ist LGB.", "LGB"},
+	} {
+		if got := pieces(tt.e, tt.text); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+	trek := Evidence{Language: "zh", Question: "列出所有《星际迷航》电影，哪些演员出演的最多", Query: "SELECT ?film ?actor {} HAVING (COUNT(DISTINCT ?f) > 1)",
+		Table: &kg.Table{Vars: []string{"film"}, Rows: [][]rdf.Term{{rdf.String("Star Trek")}, {rdf.String("Star Trek 4")}}}}
+	if got := pieces(trek, "表格先列出电影；随后列出出演超过一部的演员。"); got != "" {
+		t.Error(got)
+	}
+}

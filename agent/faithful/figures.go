@@ -235,8 +235,8 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 	return countsErrors(toks, i) || c.supposed(toks, named, i) || c.countedAgain(toks, named, i) ||
 		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i) ||
-		ofRow(toks, named, i) || c.ofSome(toks, named, i) ||
-		c.inNames(toks, i) || c.beyond(toks, named, i) || c.placed(toks, named, i)
+		ofRow(toks, i) || c.firstRows(toks, i) || c.ofSome(toks, named, i) ||
+		c.inNames(toks, i) || c.inLabel(toks, i) || c.beyond(toks, named, i) || c.placed(toks, named, i)
 }
 
 // supports reports whether the result has a figure of a sentence with so many names, and whether it must be compared

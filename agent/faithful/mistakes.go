@@ -82,9 +82,18 @@ var (
 		das os as estes van deze tych z из этих`)
 )
 
-// ofRow reports whether the token at i is the 2 of a row's two values, in a sentence or clause without a name from the
-// result: countries that lack one of the two values.
-func ofRow(toks []token, named []found, i int) bool {
-	return len(named) == 0 && toks[i].number == 2 && i > 0 && i+1 < len(toks) && ofThe[toks[i-1].folded] &&
-		valuesOfRow[toks[i+1].folded]
+// ofRow reports whether the token at i is the 2 of a row's two values: countries that lack one of the two values.
+func ofRow(toks []token, i int) bool {
+	return toks[i].number == 2 && i > 0 && i+1 < len(toks) && ofThe[toks[i-1].folded] && valuesOfRow[toks[i+1].folded]
+}
+
+// ends contains words for the beginning and the end of a table.
+var ends = wordMap(`first last top ersten letzten premières dernières premiers derniers primeras últimas primeros últimos prime ultime
+	primi ultimi primeiras primeiros eerste laatste pierwsze ostatnie pierwszych ostatnich первые последние первых последних`)
+
+// firstRows reports whether the token at i is the 2 of the first two rows.
+func (c *Checker) firstRows(toks []token, i int) bool {
+	at := func(j int, words map[string]bool) bool { return j >= 0 && j < len(toks) && words[toks[j].folded] }
+	few := slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return n.value < float64(c.rows) })
+	return few && (at(i-1, ends) && at(i+1, tableRows) || at(i+1, ends) && at(i+2, tableRows))
 }

@@ -38,3 +38,19 @@ func (c *Checker) inNames(toks []token, i int) bool {
 		return len(n.words) > 1 && slices.Contains(n.words, year)
 	})
 }
+
+// inLabel reports whether the token at i is the figure in an entity's label, such as the 600 in 600 Vega, with one of
+// the words before and after it.
+func (c *Checker) inLabel(toks []token, i int) bool {
+	same := func(j int, words []string, k int) bool {
+		return j >= 0 && j < len(toks) && k >= 0 && k < len(words) && toks[j].folded == words[k]
+	}
+	return slices.ContainsFunc(c.figured, func(words []string) bool {
+		for k := range words {
+			if same(i, words, k) && (same(i-1, words, k-1) || same(i+1, words, k+1)) {
+				return true
+			}
+		}
+		return false
+	})
+}

@@ -47,15 +47,15 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 }
 
 // having contains words with which a sentence says that things have or lack a value.
-var having = wordMap(`have has having without lack lacks lacking missing none
-	haben hat ohne fehlt fehlen kein keine keinen
-	ont a sans manque manquent aucun aucune
-	tienen tiene sin falta faltan carecen ningún ninguno ninguna
-	hanno ha senza manca mancano nessun nessuno nessuna
-	têm tem sem faltam nenhum nenhuma
-	hebben heeft zonder ontbreekt ontbreken geen
-	mają ma bez brakuje
-	есть имеют имеет без нет отсутствует указан указано указана
+var having = wordMap(`have has having without lack lacks lacking missing none neither nor unknown
+	haben hat ohne fehlt fehlen kein keine keinen weder noch unbekannt
+	ont a sans manque manquent aucun aucune ni inconnu inconnue inconnus
+	tienen tiene sin falta faltan carecen ningún ninguno ninguna ni
+	hanno ha senza manca mancano nessun nessuno nessuna né
+	têm tem sem faltam nenhum nenhuma nem
+	hebben heeft zonder ontbreekt ontbreken geen noch
+	mają ma bez brakuje ani
+	есть имеют имеет без нет отсутствует указан указано указана ни
 	لها له لديها لديه بدون دون ينقص تنقص ليس ليست`)
 
 // havingUnspaced contains the same words for Chinese and Japanese, which are parts of longer tokens.
