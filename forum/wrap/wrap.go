@@ -61,7 +61,8 @@ func Soften(escaped string, letters int) (text string, hard bool) {
 	return text, false
 }
 
-// Pieces splits a word with more than the given number of letters into pieces of about the same length. soft reports
+// Pieces splits a word with more than the given number of letters into pieces of about the same length. A piece may be
+// slightly longer if no syllable begins within that number of letters. soft reports
 // whether they are syllables, with a hyphen between them. Words in a script whose letters are joined are not split.
 func Pieces(word string, letters int) (parts []string, soft bool) {
 	runes := []rune(word)
@@ -75,6 +76,9 @@ func Pieces(word string, letters int) (parts []string, soft bool) {
 		at := len(runes) / ((len(runes) + letters - 1) / letters)
 		if soft {
 			at = cmp.Or(joint(runes, letters), syllable(runes, at, letters))
+		}
+		if at == len(runes) {
+			break
 		}
 		parts, runes = append(parts, string(runes[:at])), runes[at:]
 	}
@@ -101,24 +105,36 @@ var lastParts = strings.Fields("angehörigkeit ausgabe datum einheit jaar jahr l
 const minPiece = 3
 
 // syllable returns the index nearest to at, and not above most, where a syllable begins: at a consonant that a vowel
-// follows. If there is none, it returns at.
+// follows, or at several that start a syllable together. If there is none, it returns the length of a word that is only
+// slightly longer than most, and otherwise at.
 func syllable(word []rune, at, most int) int {
 	for d := range at {
 		for _, i := range []int{at + d, at - d} {
-			if i < minPiece || i > most || i+1 >= len(word) || vowel(word[i]) || !vowel(word[i+1]) {
+			if i < minPiece || i+1 >= len(word) || vowel(word[i]) || !vowel(word[i+1]) {
 				continue
 			}
-			if i > minPiece && slices.Contains(onsets, strings.ToLower(string(word[i-1:i+1]))) {
-				return i - 1
+			for n := longestOnset; n > 1; n-- {
+				if i+1 >= n && slices.Contains(onsets, strings.ToLower(string(word[i+1-n:i+1]))) {
+					i += 1 - n
+					break
+				}
 			}
-			return i
+			if i >= minPiece && i <= most {
+				return i
+			}
 		}
+	}
+	if len(word) < most+minPiece {
+		return len(word)
 	}
 	return at
 }
 
-// onsets contains pairs of consonants that start a syllable together.
-var onsets = strings.Fields("bl br ch cl cr dr fl fr gl gr kl kn kr ph pl pr qu sh sl st th tr wr")
+// onsets contains groups of consonants that start a syllable together.
+var onsets = strings.Fields("bl br ch cl cr dr fl fr gl gr kl kn kr ph pl pr qu sch schl schm schn schr schw sh sl st th tr wr")
+
+// longestOnset is the maximum number of letters in one of the onsets.
+const longestOnset = 4
 
 func vowel(r rune) bool {
 	return strings.ContainsRune("aeiouyàáâãäåèéêëìíîïòóôõöøùúûüýæœąęаеёиоуыэюяіїє", unicode.ToLower(r))
