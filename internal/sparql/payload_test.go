@@ -151,3 +151,19 @@ func FuzzLabel(f *testing.F) {
 		}
 	})
 }
+
+// The labels inside a VALUES table are not listed again by the comment behind it. Other comments stay.
+func TestPostingFormValues(t *testing.T) {
+	labels := map[string]string{"Q1": "airport", "Q2": "airfield"}
+	for comment, want := range map[string]string{"airport, airfield": "}\n", "airfield": "}\n", "airport, base": "} # airport, base\n"} {
+		query := "SELECT ?x {\n  VALUES ?c { wd:Q1 wd:Q2 } # " + comment + "\n  ?x wdt:P31 ?c .\n}"
+		want = "SELECT ?x WHERE {\n  VALUES ?c {\n    wd:Q1 # airport\n    wd:Q2 # airfield\n  " + want + "  ?x wdt:P31 ?c .\n}"
+		got, err := PostingForm(query, func(id string) string { return labels[id] })
+		if err != nil || got != want {
+			t.Errorf("%v\n%s", err, got)
+		}
+		if again, err := PostingForm(got, func(id string) string { return labels[id] }); err != nil || again != got {
+			t.Errorf("%v\n%s", err, again)
+		}
+	}
+}

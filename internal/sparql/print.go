@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -66,6 +67,7 @@ type printer struct {
 	b     []byte
 	line  int       // offset of the current line in b
 	trail []Comment // comments to write at the end of the current line
+	told  []string  // labels inside the VALUES table that ends on the current line
 	ids   []string  // IDs on the current line, if labels were requested
 	limit int       // the maximum offset in b during try; otherwise 0
 	over  bool      // the text passed to try does not fit on one line
@@ -103,10 +105,14 @@ func (p *printer) endLine() {
 	var parts []string
 	if len(p.trail) > 0 {
 		for _, c := range p.trail {
+			if p.repeats(c.Text) {
+				continue
+			}
 			parts = append(parts, p.commentText(c.Text))
 		}
 		p.trail = p.trail[:0]
 	}
+	p.told = nil
 	if len(p.ids) > 0 {
 		parts = p.labeled(parts)
 		p.ids = p.ids[:0]
@@ -117,6 +123,14 @@ func (p *printer) endLine() {
 		}
 		p.s(strings.Join(parts, " "))
 	}
+}
+
+// repeats reports whether a comment after a VALUES table only lists the labels that have been added inside it.
+func (p *printer) repeats(comment string) bool {
+	listed := strings.FieldsFunc(strings.TrimLeft(comment, "# "), func(r rune) bool { return r == ',' || r == ';' })
+	return len(p.told) > 0 && !slices.ContainsFunc(listed, func(s string) bool {
+		return !slices.Contains(p.told, strings.TrimSpace(s))
+	})
 }
 
 // after saves comments for the end of the current line.

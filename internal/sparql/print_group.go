@@ -196,11 +196,11 @@ func (p *printer) values(v *Values, indent int) {
 	}
 	p.s(" {")
 	labels := p.labels(v)
-	each := p.commented(v) || labels > 1 && len(v.Rows) > 1
+	each := p.commented(v) || len(labels) > 1 && len(v.Rows) > 1
 	if !each && p.try(func() { p.valuesInline(v, indent) }) {
 		return
 	}
-	each = each || labels > 0 // after several values, a label would seem to belong to the last one
+	each = each || len(labels) > 0 // after several values, a label would seem to belong to the last one
 	p.after(v.Open)
 	for i, r := range v.Rows {
 		switch {
@@ -218,6 +218,9 @@ func (p *printer) values(v *Values, indent int) {
 	}
 	p.lead(v.Close, indent+2)
 	p.nl(indent)
+	if each {
+		p.told = labels
+	}
 	p.s("}")
 }
 
@@ -248,20 +251,20 @@ func (p *printer) commented(v *Values) bool {
 	return false
 }
 
-// labels counts the labels that will be added to the IDs in a VALUES table.
-func (p *printer) labels(v *Values) int {
+// labels returns the labels that will be added to the IDs in a VALUES table.
+func (p *printer) labels(v *Values) []string {
 	if p.o.OneLine || p.o.Label == nil || p.o.Replace {
-		return 0
+		return nil
 	}
-	n := 0
+	var out []string
 	for _, r := range v.Rows {
 		for _, c := range r.Cells {
-			if p.labelOf(c) != "" {
-				n++
+			if l := p.labelOf(c); l != "" {
+				out = append(out, l)
 			}
 		}
 	}
-	return n
+	return out
 }
 
 func (p *printer) row(v *Values, r *ValuesRow, indent int) {
