@@ -30,6 +30,19 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	return out
 }
 
+// nameAsHeaders names the properties whose values may be missing as the table does. A property's label may be in another
+// language than the header.
+func nameAsHeaders(r *forum.Reply, query string) {
+	properties := sparql.Properties(query)
+	for i, v := range r.Vars {
+		for k, o := range r.Open {
+			if o.ID != "" && o.ID == properties[v] && (o.Kind == "missing" || o.Kind == "condition") {
+				r.Open[k].Name = r.Headers[i]
+			}
+		}
+	}
+}
+
 func capitalized(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {

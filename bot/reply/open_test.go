@@ -228,3 +228,21 @@ func TestOpenOfTree(t *testing.T) {
 		t.Errorf("%+v, tree %v", r.Open, r.Tree)
 	}
 }
+
+// A property whose value may be missing is named as in the table's header. If the model's note mentions that name, the
+// reply does not repeat it.
+func TestMissingNamedAsHeader(t *testing.T) {
+	point := rdf.Typed("Point(9.9 53.6)", rdf.GeoWKT)
+	for open, want := range map[string]string{"": "los elementos sin valor para «Coordenadas» (una fila más)", "A LaGuardia le faltan las coordenadas.": ""} {
+		a := &agent.Answer{SPARQL: "SELECT ?a ?coord WHERE { ?a wdt:P625 ?coord }", Open: open, Headers: map[string]string{"coord": "Coordenadas"},
+			Labels: map[string]string{"P625": "coordinate location", "Q1": "Hamburg Airport"},
+			Table:  &kg.Table{Vars: []string{"a", "coord"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), point}}}}
+		out := &agent.Outcome{Language: "es", Report: "x", Answer: a,
+			Probed: &agent.Probed{Open: []event.Probe{{Kind: "missing", About: rdf.Entity + "P625", Before: 1, Come: 1}}}}
+		text, err := forum.Compose(New(out, "A", "O", "sb-1"), ":")
+		if err != nil || want != "" && !strings.Contains(text, want) || strings.Contains(text, "coordinate location") ||
+			strings.Contains(text, "fila más") != (want != "") {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+}

@@ -91,6 +91,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	r.Told = len(table) == 1 && len(r.Vars) == 1 && len(r.Rows[0]) == 1 &&
 		r.Rows[0][0].Kind == "number" && faithful.Says(r.Short, lang, r.Rows[0][0].Text)
 	r.Headers, r.Sorted = headers(a, r.Vars, lang), sortedBy(a.SPARQL)
+	nameAsHeaders(&r, a.SPARQL)
 	withoutEmptyColumns(&r, t, a.Columns)
 	if r.Tree = tree(&r); r.Tree != nil { // each row is an edge of the tree, not an item with its values
 		r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { return ofThings[o.Kind] })
