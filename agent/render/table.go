@@ -58,7 +58,7 @@ func (w Window) Table(t *kg.Table, names Names) string {
 			if j < len(row) {
 				c = row[j]
 			}
-			cells[j] = names.labelFor(t.Vars, j).cell(c)
+			cells[j] = names.labelFor(t.Vars, row, j).cell(c)
 		}
 		lines = append(lines, strings.Join(cells, " | "))
 	}
@@ -70,7 +70,7 @@ func Row(vars []string, row []rdf.Term, names Names) string {
 	var cells []string
 	for j := range vars {
 		if j < len(row) {
-			cells = append(cells, names.labelFor(vars, j).cell(row[j]))
+			cells = append(cells, names.labelFor(vars, row, j).cell(row[j]))
 		}
 	}
 	return strings.Join(cells, " | ")
@@ -96,15 +96,15 @@ func Short(t *kg.Table, names Names) string {
 	var cells []string
 	for j, v := range t.Vars {
 		if j < len(t.Rows[0]) {
-			cells = append(cells, v+" = "+names.labelFor(t.Vars, j).cell(t.Rows[0][j]))
+			cells = append(cells, v+" = "+names.labelFor(t.Vars, t.Rows[0], j).cell(t.Rows[0][j]))
 		}
 	}
 	return Clip(strings.Join(cells, ", "), shortLength)
 }
 
-// labelFor returns the names for a column, without labels if the result has the label in a separate column.
-func (n Names) labelFor(vars []string, j int) Names {
-	if slices.Contains(vars, vars[j]+"Label") {
+// labelFor returns the names for a cell, without labels if the row has the label in a separate column.
+func (n Names) labelFor(vars []string, row []rdf.Term, j int) Names {
+	if label := slices.Index(vars, vars[j]+"Label"); label >= 0 && label < len(row) && row[label].Bound() {
 		n.Labels = nil
 	}
 	return n

@@ -74,6 +74,12 @@ Q12 | - | Name 12 | 3 | wds:Q1-a`
 	if got := ten5.Table(table, Names{Labels: map[string]string{"Q1": "one"}}); strings.Contains(got, "one (Q1)") {
 		t.Errorf("a label next to a label column:\n%s", got)
 	}
+	first := table.Rows[0]
+	table.Rows[0] = append(append(first[:2:2], rdf.Term{}), first[3:]...)
+	if got := ten5.Table(table, Names{Labels: map[string]string{"Q1": "one"}}); !strings.Contains(got, "one (Q1)") {
+		t.Errorf("no label, although the row's label column is empty:\n%s", got)
+	}
+	table.Rows[0] = first
 	ten := items("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10")
 	if got := ten5.Table(ten, Names{}); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got,
 		"shown") || strings.Count(got, "\n") != 12 {

@@ -217,7 +217,7 @@ func (w *writer) optional(i int, p place) {
 		}) {
 			return // the query has no other column
 		}
-		v.Kind, v.What = Missing, "also things without it: "+what
+		v.Kind, v.What = Missing, "also things without a match for "+what
 	default:
 		v.Kind, v.What = Condition, "without the condition "+what
 	}

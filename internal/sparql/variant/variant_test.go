@@ -65,7 +65,7 @@ func TestOf(t *testing.T) {
 				`?x e:image ?i . OPTIONAL { ?x rdfs:label ?l . FILTER(LANG(?l) = "en") } }`,
 				"subclasses: with subclasses of <http://e.example/C>: SELECT ?x ?l ?p WHERE { ?x a/rdfs:subClassOf* e:C . " +
 					`?x rdfs:label ?l . ?x e:price ?p . ?x e:image ?i . FILTER(LANG(?l) = "en") }`,
-				"missing: also things without it: ?x e:price ?p: SELECT ?x ?l ?p WHERE { ?x a e:C . ?x rdfs:label ?l . " +
+				"missing: also things without a match for ?x e:price ?p: SELECT ?x ?l ?p WHERE { ?x a e:C . ?x rdfs:label ?l . " +
 					`?x e:image ?i . FILTER(LANG(?l) = "en") OPTIONAL { ?x e:price ?p . } }`,
 				"condition: without the condition ?x e:image ?i: SELECT ?x ?l ?p WHERE { ?x a e:C . ?x rdfs:label ?l . " +
 					`?x e:price ?p . FILTER(LANG(?l) = "en") }`}},
