@@ -117,7 +117,7 @@ func (q *questioned) find(ctx context.Context) error {
 			slices.Reverse(texts) // the singular first, because class names are singular
 		}
 		for j, t := range texts {
-			if j == 0 || len(phrases) < maxPhrases/3 {
+			if j == 0 || p.name || len(phrases) < maxPhrases/3 {
 				things = append(things, lookedFor{p, kg.FindQuery{Text: t, Type: kg.Item, Limit: namesakes}, p.name && j > 0})
 			}
 		}
