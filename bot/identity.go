@@ -244,7 +244,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	for _, e := range same {
 		first := e.Place == identity.Top || e.Place == "" && e.Thread == e.Comment
 		if e.Origin().signed() && p.origin().signed() {
-			// Our reply under the comment decides, because an author may ask the same question again under the same heading.
+			// Only our reply under the comment counts, because an author may ask the same question again under that heading.
 			t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
 			if e.Author != p.origin().Author || t != p.thread || reply.Parent != p.comment.ID {
 				continue

@@ -218,7 +218,7 @@ func (b *Bot) judgeNow(ctx context.Context, e *Entry) error {
 		return b.set(ctx, e, Skipped, why)
 	}
 	b.take(e, p, t)
-	// Other workers may accept requests by the same user at the same time.
+	// Other workers may accept requests from the same user at the same time.
 	if busy, err := b.book(ctx, e); err != nil || busy {
 		return err
 	}

@@ -139,7 +139,7 @@ func (c *composer) emptyHere(rows int) []string {
 	return out
 }
 
-// blanks returns the names of the columns with values that also have empty cells.
+// blanks returns the names of the columns that have both values and empty cells.
 func (c *composer) blanks(rows int) []string {
 	var out []string
 	if c.r.single() || c.r.Boolean != nil || len(c.r.Tree) > 0 {

@@ -8,8 +8,9 @@ import (
 )
 
 // classes is a naive Bayes classifier over words and word pairs (multinomial, as in Manning, Raghavan and Schütze,
-// Introduction to Information Retrieval, section 13.2), in which a word has less weight the more kinds it occurs in.
-// Names and numbers are masked, since a question's topic does not determine its kind.
+// Introduction to Information Retrieval, section 13.2), in which the weight of a word decreases with the number of
+// kinds of questions that contain it. Names and numbers are masked, since a question's topic does not determine its
+// kind.
 type classes struct {
 	names  []string
 	prior  map[string]int            // number of questions of each kind

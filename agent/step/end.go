@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// end runs a call that ends the run, or rejects it according to the preset's rules.
+// end carries out a call that ends the run, or rejects the call according to the preset's rules.
 func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	end, err := call.Tool.End(call.Args)

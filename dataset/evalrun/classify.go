@@ -31,13 +31,13 @@ var ClassRules = []struct {
 	Class Class
 	Rule  string
 }{
-	{Format, "the measure fair is 1; or one side is a truth value and the other a table; or both are the same up to the precision of dates; or one is the count of the other's rows"},
+	{Format, "the fair F1 is 1; or one result is a truth value and the other a table; or the results differ only in the precision of dates; or one is the number of the other's rows"},
 	{Complex, "no answer, and half or more of the executed queries failed (syntax, time, size)"},
 	{Exploration, "other cases without an answer: limits were reached, or the search was given up"},
-	{OverConstraint, "the answer's rows are some of gold's with no wrong one, or both are one number and the answer's is smaller; and its query has every property of gold's (P31 and P279 aside) and more triples, clauses or a LIMIT"},
-	{Property, "a property of the gold query is missing (P31 and P279 aside); or gold uses statements (p:, ps:, pq:) and the answer's query only direct values"},
-	{Exploration, "an item of the gold query that is no class is missing; or a class is, where the answer's query asks for another one"},
-	{Complex, "everything else: a condition is missing, or the right pieces are put together in another way"},
+	{OverConstraint, "the answer has only some of the gold rows and no others, or both results are one number and the answer's is smaller; and its query has all properties of the gold query (except P31 and P279), and more triples, clauses or a LIMIT"},
+	{Property, "a property of the gold query is missing (except P31 and P279); or the gold query uses statements (p:, ps:, pq:) and the answer's query only direct values"},
+	{Exploration, "an item of the gold query that is not a class is missing; or a class is missing and the answer's query uses a different one"},
+	{Complex, "everything else: a condition is missing, or the right parts are combined in a different way"},
 }
 
 // Verdict is the class of an item's error and the reason for it. By is "rules" or "model".

@@ -103,12 +103,12 @@ func (c *Comparison) runTable() Table {
 }
 
 func (c *Comparison) pairTable() Table {
-	t := Table{Title: "Differences in " + c.Metric, Head: []string{"run", "against", "F1", "95 % interval", "F1 MDE",
+	t := Table{Title: "Differences in " + c.Metric, Head: []string{"run", "against", "F1", "95% interval", "F1 MDE",
 		"EM", "only one right", "p", "EM MDE", "wins", "losses", "ties"},
-		Note: fmt.Sprintf("Points; interval: paired bootstrap, %d resamples; p: McNemar's exact test, two-sided; MDE: smallest difference found with a power of 80 %% at 5 %%, given the "+
-			"disagreement seen.", Resamples)}
+		Note: fmt.Sprintf("Differences are in points. Interval: paired bootstrap with %d resamples. p: McNemar's exact test, two-sided. "+
+			"MDE: the smallest difference that would be detected with a power of 80%% at a level of 5%%, given the observed disagreement.", Resamples)}
 	if len(c.Pairs) > 1 {
-		t.Note += fmt.Sprintf(" With %d comparisons, a p below %.4f is significant at 5 %% (Bonferroni).", len(c.Pairs),
+		t.Note += fmt.Sprintf(" With %d comparisons, a p below %.4f is significant at a level of 5%% (Bonferroni).", len(c.Pairs),
 			0.05/float64(len(c.Pairs)))
 	}
 	mde := func(f Figure) string {
@@ -135,7 +135,8 @@ func pValue(p float64) string {
 
 func (c *Comparison) combinedTable() Table {
 	t := Table{Title: "All runs together", Head: []string{"", "metric", "F1", "EM"},
-		Note: "Oracle: the better run of each item. Vote: the most frequent result, ties by confidence; results are the same when their rows are, in any order and under any names, label columns aside."}
+		Note: "Oracle: the best run for each item. Vote: the most frequent result; if several are equally frequent, the one with the highest confidence. " +
+			"Results are equal if their rows are, regardless of order, column names and columns with labels."}
 	for i, m := range c.Oracle {
 		t.Rows = append(t.Rows, cells("oracle", m.Metric, points(m.F1), points(m.EM)),
 			cells("vote", m.Metric, points(c.Vote[i].F1), points(c.Vote[i].EM)))

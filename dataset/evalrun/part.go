@@ -9,8 +9,8 @@ import (
 // Parting is the first step at which two trajectories differ.
 type Parting struct {
 	Step int `json:"step"` // 1-based; 0 if the trajectories are the same or one is missing
-	// each run's step at that point, such as "search_wikidata(bakery)", clipped so that A and B differ; empty if that
-	// trajectory has ended
+	// each run's step at that point, such as "search_wikidata(bakery)", clipped so that the difference is visible;
+	// empty if the run has ended
 	A string `json:"a"`
 	B string `json:"b"`
 	// SameAction means that the trajectories have the same action but different observations: the graph differs, not the

@@ -127,7 +127,7 @@ func (r *Report) scoreTables() []Table {
 		}
 	}
 	if len(r.Runs) > 1 {
-		served.Note += "Each run over its own items; best bold, second best underlined. The comparison is on common items. "
+		served.Note += "Each run is scored on its own items. The best value is bold, the second best underlined. The comparison uses the items that all runs have in common. "
 	}
 	if !r.failed() {
 		return []Table{served}
@@ -259,7 +259,7 @@ func (run *RunReport) count(metric string, c Class) (all, wrong int) {
 
 func (r *Report) classTable() Table {
 	t := Table{Title: "Classes of errors", Head: []string{"class"},
-		Note: "Of the items with an F1 below 1, and of those below 0.05, which the SPINACH paper examined. "}
+		Note: "Counts the items with an F1 below 1, and those with an F1 below 0.05, which the SPINACH paper examined. "}
 	byModel := false
 	for _, run := range r.Runs {
 		name := ""

@@ -292,9 +292,9 @@ func (r *Report) plots() []pageBlock {
 		}
 		out = append(out, svgBlock(title, note, barsUp(title, labels, under, r.series(labels, of, share), whole)))
 	}
-	up("Number of actions", "share of the items in percent, abandoned actions not counted (SPINACH's table 5)",
+	up("Number of actions", "percentage of items; abandoned actions are not counted (SPINACH's table 5)",
 		stepBins, func(run RunReport) []Bin { return run.Steps })
-	out = append(out, svgBlock("Confidence", "whether answers with a given confidence are right that often", reliability("Reliability diagram", r.names(), r.colors(),
+	out = append(out, svgBlock("Confidence", "how often answers with a given confidence are right", reliability("Reliability diagram", r.names(), r.colors(),
 		r.calibrations())))
 	classes := make([]string, len(Classes))
 	for i, c := range Classes {
@@ -321,10 +321,10 @@ func (r *Report) plots() []pageBlock {
 			title, note string
 			bins        []Bin
 		}{
-			{"Input tokens per item" + name, "share of the items in percent, in thousands of tokens (SPINACH's table 10)",
+			{"Input tokens per item" + name, "percentage of items; thousands of tokens (SPINACH's table 10)",
 				thousands(run.Input)},
-			{"Output tokens per item" + name, "share of the items in percent (SPINACH's table 11)", run.Output},
-			{"Cost an item" + name, "share of the items in percent, US cents", run.Cost},
+			{"Output tokens per item" + name, "percentage of items (SPINACH's table 11)", run.Output},
+			{"Cost per item" + name, "percentage of items; US cents", run.Cost},
 		} {
 			if p.bins == nil {
 				continue
@@ -416,7 +416,7 @@ func (run *RunReport) page(metric string) pageRun {
 	if n := run.Summary.Missing; n > 0 {
 		figure(fmt.Sprint(n), "not asked yet")
 	}
-	figure(fmt.Sprintf("%.1f", run.Summary.Steps), "actions an item")
+	figure(fmt.Sprintf("%.1f", run.Summary.Steps), "actions per item")
 	if usd := run.Summary.Usage.USD + run.Summary.Lost.USD; usd > 0 {
 		figure(fmt.Sprintf("$%.2f", usd), "in all")
 	}

@@ -204,7 +204,7 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	s.writeScores(w)
-	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d repaired turns, %d calls to the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused,
+	fmt.Fprintf(w, "\n%.1f steps and %.1f s per item, %d refused actions, %d repaired turns, %d calls to the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused,
 		s.repaired(), s.Usage.Calls,
 		s.Usage.InputTokens, s.Usage.OutputTokens)
 	if n := s.Usage.CachedTokens; n > 0 {

@@ -184,7 +184,7 @@ func (m *miner) extend(size, core int32, gold, pred []int32) {
 	}
 }
 
-// visit handles the set that results from adding the value core; gold and pred are the rows that contain it.
+// visit handles the set that results from adding the value core. gold and pred are the rows that contain the whole set.
 func (m *miner) visit(size, core int32, gold, pred []int32) {
 	if few(len(gold), len(pred)) {
 		m.inSet[core] = true

@@ -128,9 +128,9 @@ func (p *Piece) Name() string {
 	return cmp.Or(id, strings.TrimSuffix(filepath.Base(p.Path), filepath.Ext(p.Path)))
 }
 
-// Lines writes the run in the format AsOpenAI, AsSFT or AsPreference; for preferences, it writes one line per pair of
-// turns. It writes no lines if there is nothing to learn. file is the file name to record in the lines. Dialogues
-// from other programs do not contain pairs.
+// Lines writes the run in the given format (AsOpenAI, AsSFT or AsPreference); for preferences, it writes one line per
+// pair of turns. It writes no lines if there is nothing to learn. file is the file name to record in the lines.
+// Dialogues from other programs do not contain pairs.
 func (p *Piece) Lines(as, file string) ([]Pair, error) {
 	var b []byte
 	var err error

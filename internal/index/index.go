@@ -182,8 +182,8 @@ func Fold(s string) string {
 	return b.String()
 }
 
-// foldRune returns the smallest rune in r's folding orbit, in lowercase, which is the same for all case variants of a
-// letter.
+// foldRune returns the lowercase form of the smallest rune in r's folding orbit. It is the same for all case variants
+// of a letter.
 func foldRune(r rune) rune {
 	if r < utf8.RuneSelf {
 		return unicode.ToLower(r)

@@ -1,6 +1,6 @@
-// Package integration contains only tests. With the integration build tag, they run the actual program against
-// third-party servers, including a real MediaWiki, and a real browser. They fail if one of these is missing. Run them
-// with `make integration`.
+// Package integration contains only tests. With the integration build tag, they run the actual program against a real
+// browser and third-party servers, including MediaWiki. They fail if one of these is missing. Run them with `make
+// integration`.
 //
 // The bot runs as a child process that is controlled only by its settings. All of its calls to the wiki, the model and
 // the graph pass through a relay ([relay] in relay_test.go), which can kill the bot before or after any call. The

@@ -283,8 +283,8 @@ func splitSamples(lines []string) []string {
 // calledTool matches the names of the tools that a section calls.
 var calledTool = regexp.MustCompile(`(?m)^Call:[ \t]*(\w+)`)
 
-// section returns the section that answers the call. For an act, feedback or judge call beyond the end of the script,
-// that is the last one of its kind. For a request with tools, it is preferably a section that calls one of them.
+// section returns the section that answers the call. Once the script has run out, an act, feedback or judge call gets
+// the last section of its kind. For a request with tools, sections that call one of them are preferred.
 func (r *scriptRequest) section(task, arg string, tools []string) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {

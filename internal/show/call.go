@@ -19,8 +19,9 @@ func callText(action, argument string) string {
 	return action + "\n" + strings.Join(lines, "\n")
 }
 
-// arguments returns the lines of a JSON object's members, or nil for anything else. Strings are unchanged except that
-// continuation lines are indented; other values are JSON. Nulls are omitted, since only a strict schema requires them.
+// arguments returns the members of a JSON object as lines, or nil for anything else. Strings are unchanged except that
+// continuation lines are indented; other values are written as JSON. Nulls are omitted, since only a strict schema
+// requires them.
 func arguments(argument string) (lines []string) {
 	for _, m := range text.Members(argument) {
 		lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(m.Key),

@@ -8,8 +8,8 @@ import (
 	"github.com/kljensen/snowball"
 )
 
-// stemmers maps languages to the names of their stemmers. All other languages use the English stemmer, which hardly
-// affects their words.
+// stemmers maps languages to the names of their stemmers. All other languages use the English stemmer, which leaves
+// most of their words unchanged.
 var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish",
 	"nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// template produces triples from a solution: a CONSTRUCT template or the resources of a DESCRIBE query.
+// template is a CONSTRUCT template or the resources of a DESCRIBE query. It produces triples from a solution.
 type template struct {
 	triples   [][3]templatePlace
 	resources []place // for DESCRIBE

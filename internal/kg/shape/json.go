@@ -65,7 +65,7 @@ func NewView(s *kg.Shape) View {
 	return v
 }
 
-// known returns a pointer to n, or nil if n is negative, which means unknown.
+// known returns a pointer to n, or nil if n is negative (unknown).
 func known[N int64 | float64](n N) *N {
 	if n < 0 {
 		return nil

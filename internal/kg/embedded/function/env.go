@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Env contains what functions need besides their arguments: the query's limits, the time, randomness, and the query's
-// state between calls.
+// Env contains what functions need besides their arguments: the query's limits, the time, a source of randomness, and
+// the state that the query keeps between calls.
 type Env struct {
 	limit.Meter
 	now    *value.Moment // nil if there is no clock

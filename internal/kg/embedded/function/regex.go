@@ -30,8 +30,8 @@ const (
 // programSize is the approximate size in bytes of an instruction in a compiled program, including its one-pass form.
 const programSize = 120
 
-// compileRegex compiles an XPath (or Java) pattern with the flags i, s, m, x and q. If the pattern uses a feature that
-// our engine lacks (lookaround, backreferences), the result contains an error message.
+// compileRegex compiles an XPath (or Java) pattern. The flags i, s, m, x and q are supported. If the pattern uses a
+// feature that our engine lacks (lookaround, backreferences), the result contains an error message.
 func compileRegex(pattern, flags string) *regex {
 	if len(pattern) > maxPattern {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}

@@ -7,8 +7,8 @@ import (
 )
 
 // Memory is counted, not measured. Every data structure that grows with a query's data counts the bytes that it is
-// about to allocate, including the garbage that its growth creates, so a query's actual memory use stays close to the
-// count. Text and Hold count an expression's temporary strings until Settle.
+// about to allocate, including any garbage that is created as it grows, so a query's actual memory use stays close to
+// the count. Text and Hold count an expression's temporary strings until Settle is called.
 
 // lease is the number of bytes that a query takes from the pool at a time. A query that needs no more than one lease
 // takes nothing from the pool, so ordinary queries can run at the same time as greedy ones.

@@ -71,7 +71,7 @@ func (b *Builder) Read(name string, r io.Reader) error {
 	return nil
 }
 
-// own returns t. If t is a blank node, own makes its label unique to the current document.
+// own returns t or, if t is a blank node, a node whose label is unique to the current document.
 func (b *Builder) own(t rdf.Term) rdf.Term {
 	if t.Kind == rdf.BlankKind {
 		t.Value = "f" + strconv.Itoa(b.files) + "." + t.Value
