@@ -11,7 +11,9 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/faithful"
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // compare checks what the model says against what was found. If an answer's text contains unsupported claims, the model
@@ -154,7 +156,8 @@ func headers(c *faithful.Checker, all map[string]string) map[string]string {
 func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string, faults []faithful.Fault) (
 	string, error) {
 	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": text,
-		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names())}})
+		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names()),
+		"Named": namedRows(a, text, r.Preset.Show.Rows.Whole)}})
 	var h *event.Halt
 	if errors.As(err, &h) {
 		return "", nil // the answer is valid without the text
@@ -163,4 +166,30 @@ func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string,
 		return "", err
 	}
 	return again, nil
+}
+
+const (
+	minNamed = 4  // characters in a name that is searched for in a text
+	maxNamed = 20 // rows
+)
+
+// namedRows returns the rows of a result that a text names if the result has more rows than are shown as a whole, and
+// otherwise "".
+func namedRows(a *Answer, text string, whole int) string {
+	if a.Table == nil || len(a.Table.Rows) <= whole {
+		return ""
+	}
+	var out []string
+	for _, row := range a.Table.Rows {
+		if len(out) < maxNamed && slices.ContainsFunc(row, func(t rdf.Term) bool {
+			name := t.Value
+			if t.IsIRI() {
+				name = a.Labels[rdf.EntityID(t.Value)]
+			}
+			return utf8.RuneCountInString(name) >= minNamed && strings.Contains(text, name)
+		}) {
+			out = append(out, render.Row(a.Table.Vars, row, a.Names()))
+		}
+	}
+	return strings.Join(out, "\n")
 }
