@@ -27,7 +27,7 @@ type Evidence struct {
 	Table    *kg.Table
 	Labels   map[string]string // labels of the entities in the query and the table, by ID
 	Language string            // the text's language: en, de, fr …
-	Shown    string            // what else the author of the text has read; codes in it, such as LAX, count as names
+	Shown    string            // what else the author of the text has read: its counts, its codes and the names in its tables may be used
 }
 
 // Fault is part of a text that is not supported by the evidence.
@@ -127,18 +127,10 @@ func New(e Evidence) *Checker {
 		} else {
 			c.parts.add(label)
 		}
-		if strings.ContainsAny(label, "0123456789") {
-			var words []string
-			for _, t := range tokens(label) {
-				words = append(words, t.folded)
-			}
-			c.figured = append(c.figured, words)
-		}
+		c.addFigured(label)
 		c.ids[id] = true
 	}
-	for _, code := range codes.FindAllString(e.Shown, -1) {
-		c.parts.add(code)
-	}
+	c.readShown(e.Shown)
 	c.read(e.Table, e.Labels)
 	c.readWindow(e.Query)
 	c.readTotals(e.Query, e.Table)
@@ -154,8 +146,6 @@ var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
 var variable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[?$]([\pL_][\pL\pM\d_]*)`)
 })
-
-var codes = regexp.MustCompile(`\b[A-Z][A-Z\d]{1,7}\b`)
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 

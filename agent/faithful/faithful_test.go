@@ -850,7 +850,7 @@ func TestPlayedSentences(t *testing.T) {
 			{item("Q1"), date("1901-01-01"), date("1998-01-01")}, {item("Q2"), date("1992-05-11"), date("2023-10-21")},
 			{item("Q3"), date("1983-08-09"), date("2013-05-18")}}}}
 	tests := Evidence{Language: "de", Question: "Kernwaffentests mit Sprengkraft, Datum und Land", Query: "SELECT ?test ?datum ?land {}",
-		Labels: map[string]string{"Q1": "Bighorn", "Q2": "Aztec", "Q3": "Apache", "Q4": "G1", "Q9": "600 Vega"}, Shown: "LaGuardia Airport (Q5) | LGA | London",
+		Labels: map[string]string{"Q1": "Bighorn", "Q2": "Aztec", "Q3": "Apache", "Q4": "G1", "Q9": "600 Vega"}, Shown: "LaGuardia Airport (Q5) | LGA | London\nQ7 | Test 41 in Nevada\n44 Tests\n1 row\nn | m\n[integer | integer]\n2059 | 88\n17 rows\nx | y\n[item | item, 9 unbound]",
 		Table: &kg.Table{Vars: []string{"test", "datum", "land"}, Rows: [][]rdf.Term{{item("Q1"), {}, {}}, {item("Q2"), {}, {}},
 			{item("Q3"), date("1956-07-08"), item("Q30")}, {item("Q4"), {}, item("Q145")}}}}
 	for _, tt := range []struct {
@@ -867,6 +867,9 @@ func TestPlayedSentences(t *testing.T) {
 		{tests, "Nicht dabei sind 600 Tests.", "600"},
 		{tests, "Nicht dabei ist LGA.", ""},
 		{tests, "Nicht dabei ist LGB.", "LGB"},
+		{tests, "Von 2059 Tests fehlt bei 88 das Datum, bei 17 das Land und bei 9 beides.", ""},
+		{tests, "Nicht dabei ist Test 41 in Nevada.", ""},
+		{tests, "Nicht dabei sind in Peru 44 Tests.", "44 Peru"},
 	} {
 		if got := pieces(tt.e, tt.text); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)

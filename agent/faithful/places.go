@@ -3,6 +3,9 @@ package faithful
 import (
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 )
 
 var yearWord = regexp.MustCompile(`^(1[0-9]|20)\d\d$`)
@@ -53,4 +56,48 @@ func (c *Checker) inLabel(toks []token, i int) bool {
 		}
 		return false
 	})
+}
+
+// addFigured adds a label to those that contain figures, if it does.
+func (c *Checker) addFigured(label string) {
+	if !strings.ContainsAny(label, "0123456789") {
+		return
+	}
+	var words []string
+	for _, t := range tokens(label) {
+		words = append(words, t.folded)
+	}
+	c.figured = append(c.figured, words)
+}
+
+// counts matches a result that is one row of integers, and the number of a result's rows or of a column's empty cells.
+var counts = regexp.MustCompile(`(?m)^1 row\n.*\n\[integer(?: \| integer)*\]\n([\d |]+)$|\b(\d+) (?:rows?|unbound)\b`)
+
+var codes = regexp.MustCompile(`\b[A-Z][A-Z\d]{1,7}\b`)
+
+// maxShown is the maximum number of characters of a cell that is read as a name.
+const maxShown = 60
+
+// readShown collects the counts and codes in a text and the names in its tables, whose cells are separated by vertical
+// bars.
+func (c *Checker) readShown(text string) {
+	for _, code := range codes.FindAllString(text, -1) {
+		c.parts.add(code)
+	}
+	for _, m := range counts.FindAllStringSubmatch(text, -1) {
+		for _, count := range strings.FieldsFunc(m[1]+m[2], func(r rune) bool { return !unicode.IsDigit(r) }) {
+			if n, err := strconv.ParseFloat(count, 64); err == nil {
+				c.free[n] = true
+			}
+		}
+	}
+	for line := range strings.Lines(text) {
+		cells := strings.Split(line, " | ")
+		for _, cell := range cells {
+			if cell = strings.TrimSpace(cell); len(cells) > 1 && len(cell) <= maxShown && strings.ContainsFunc(cell, unicode.IsLetter) {
+				c.parts.add(cell)
+				c.addFigured(cell)
+			}
+		}
+	}
 }
