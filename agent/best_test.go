@@ -303,6 +303,20 @@ func TestBestLabelsOfEmptyColumns(t *testing.T) {
 	}
 }
 
+// TestBestLabelsWithoutAnswer checks that a query that shows that there is no answer also selects labels.
+func TestBestLabelsWithoutAnswer(t *testing.T) {
+	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?m ?seat WHERE { ?m wdt:P36 wd:Q8502 . OPTIONAL { ?m wdt:P36 ?seat } }"}`,
+		`finish {"no_answer": true, "step": 2, "answer": "Tarland has no rivers."}`}}
+	out, err := with(m, peaksGraph(t), best(t)).Ask(t.Context(), Question{Text: "Which rivers are in Tarland?", Thread: &Thread{}},
+		&memory{}, Limits{})
+	if err != nil || out.Answer != nil || out.Attempt == nil {
+		t.Fatalf("%v %+v", err, out)
+	}
+	if got := out.Attempt.SPARQL; !strings.Contains(got, "SELECT ?m ?mLabel ?seat ?seatLabel") || !strings.Contains(got, "SERVICE wikibase:label") || len(out.Attempt.Table.Rows) != 0 {
+		t.Error(got)
+	}
+}
+
 // TestBestNoAnswerSaysAll checks that an end without an answer keeps what the model assumed.
 func TestBestNoAnswerSaysAll(t *testing.T) {
 	m := &turnModel{turns: []string{capital,

@@ -239,6 +239,9 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if err != nil {
 		return err
 	}
+	if f.Answer == nil && f.Attempt != nil {
+		f.Attempt = r.WithLabels(ctx, r.state, f.Attempt)
+	}
 	out.Answer, out.Attempt, out.Ending = f.Answer, f.Attempt, f.Ending
 	b = r.Events.Branch(r.state.At())
 	if a := f.Answer; a != nil {

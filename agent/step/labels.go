@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -38,6 +39,10 @@ func (r *Runner) WithLabels(ctx context.Context, s State, a *Answer) *Answer {
 		return a
 	}
 	labelled, err := r.publishOne(ctx, env, text)
+	var u *unfit
+	if errors.As(err, &u) && len(a.Table.Rows) == 0 && u.attempt.Table != nil { // as empty as before
+		labelled, err = u.attempt, nil
+	}
 	if err != nil || !slices.Equal(sortedRows(a.Table, a.Table.Vars), sortedRows(labelled.Table, a.Table.Vars)) {
 		return a
 	}
@@ -58,26 +63,29 @@ func entityColumns(t *kg.Table) []string {
 	return out
 }
 
-// itemColumns returns the columns without values whose values would be items, because their property has that type.
-// Another graph, or the same one on another day, may have values. If the graph fails, it returns none.
-func itemColumns(ctx context.Context, env *tool.Env, a *Answer) []string {
+// itemColumns returns the columns without values whose values would be items, because they would have statements or
+// because their property has that type. Another graph, or the same one on another day, may have values. If the graph
+// fails, it does not return the latter.
+func itemColumns(ctx context.Context, env *tool.Env, a *Answer) (out []string) {
+	if len(a.Table.Rows) == 0 {
+		out = slices.DeleteFunc(env.Dialect.Subjects(a.SPARQL), func(v string) bool { return !slices.Contains(a.Table.Vars, v) })
+	}
 	properties := env.Dialect.Properties(a.SPARQL)
 	empty := map[string][]string{} // columns by property
 	for i, name := range a.Table.Vars {
 		valued := slices.ContainsFunc(a.Table.Rows, func(row []rdf.Term) bool { return i < len(row) && row[i].Bound() })
-		if p := properties[name]; p != "" && !valued {
+		if p := properties[name]; p != "" && !valued && !slices.Contains(out, name) {
 			empty[p] = append(empty[p], name)
 		}
 	}
 	if len(empty) == 0 {
-		return nil
+		return out
 	}
 	t, err := env.Graph.Query(ctx, "SELECT ?p WHERE { VALUES ?p { wd:"+strings.Join(slices.Sorted(maps.Keys(empty)), " wd:")+
 		" } ?p wikibase:propertyType wikibase:WikibaseItem }")
 	if err != nil {
-		return nil
+		return out
 	}
-	var out []string
 	for _, row := range t.Rows {
 		if len(row) > 0 {
 			out = append(out, empty[rdf.EntityID(row[0].Value)]...)

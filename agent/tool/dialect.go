@@ -135,6 +135,14 @@ func (d Dialect) Properties(query string) map[string]string {
 	return sparql.Properties(query)
 }
 
+// Subjects returns the variables of a query on Wikidata whose values have statements. It returns nil for other queries.
+func (d Dialect) Subjects(query string) []string {
+	if !d.wikibase() {
+		return nil
+	}
+	return sparql.Subjects(query)
+}
+
 // WithLabels adds columns with labels to a query on Wikidata, as described at [sparql.WithLabels]. It returns other
 // queries unchanged.
 func (d Dialect) WithLabels(query string, columns []string, language string) string {

@@ -67,6 +67,35 @@ func propertiesOf(q *Query) map[string]string {
 	return values
 }
 
+// Subjects returns the variables whose values have direct statements (wdt:), such as ?x in ?x wdt:P31/wdt:P279* wd:Q5, so
+// that they are items or properties. It returns nil if the query does not parse.
+func Subjects(query string) []string {
+	q, err := Parse(query)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	Inspect(q, func(n Node) bool {
+		if t, ok := n.(*Triples); ok && t.Subject.Kind == Var && !slices.Contains(out, t.Subject.Name) &&
+			slices.ContainsFunc(t.Properties, func(p *Property) bool { return strings.HasPrefix(firstIRI(p.Path), rdf.Direct) }) {
+			out = append(out, t.Subject.Name)
+		}
+		return true
+	})
+	return out
+}
+
+// firstIRI returns the IRI with which a path starts, or "" if there are several, or if it is followed backward.
+func firstIRI(p *Path) string {
+	switch p.Kind {
+	case PathTerm:
+		return p.IRI()
+	case PathSeq, PathPlus, PathStar, PathOpt:
+		return firstIRI(p.Args[0])
+	}
+	return ""
+}
+
 // View returns the view that a query's #defaultView comment requests, such as "Map", or "" if there is none.
 func View(query string) string {
 	q, err := Parse(query)

@@ -69,3 +69,10 @@ func TestWithView(t *testing.T) {
 		}
 	}
 }
+
+func TestSubjects(t *testing.T) {
+	got := Subjects("SELECT * { ?x wdt:P31/wdt:P279* wd:Q5 ; wdt:P1 ?z . ?y ^wdt:P1 ?z ; rdfs:label ?l . ?s ps:P39 ?v . ?w p:P39/ps:P39 wd:Q1 }")
+	if len(got) != 1 || got[0] != "x" {
+		t.Errorf("%q", got)
+	}
+}
