@@ -18,6 +18,9 @@ var comparing = regexp.MustCompile(`(?i)\b(than|above|below|over|under|at least|
 	`menor(es)? (do )?que|pelo menos|dan|minstens|hoogstens|niż|powyżej|poniżej|co najmniej|co najwyżej)\b|больше|меньше|более|менее|старше|младше|` +
 	`не менее|أكثر من|أقل من|على الأقل|より|以上|以下|超|未満|大于|小于|超过|至少|至多|[<>≥≤]`)
 
+// decade matches a decade that a request names, whose first and last years are therefore known: the 1970s.
+var decade = regexp.MustCompile(`(?i)\b(\d?\d?\d0-?(s|er|ern)|(anni|années|años|anos|lata|lat|latach|jaren) ['’]?(\d\d)?\d0)\b|\d0-[еых]|\d0年代`)
+
 // current matches words with which a request asks only for what has not ended.
 var current = regexp.MustCompile(`(?i)\b(current(ly)?|now|nowadays|present|today|still|living|alive|active|` +
 	`aktuell\p{L}*|derzeit\p{L}*|heut(e|ig\p{L}*)|gegenwärtig\p{L}*|jetzig\p{L}*|noch|lebend\p{L}*|actuel(le)?s?|` +
@@ -29,7 +32,7 @@ var current = regexp.MustCompile(`(?i)\b(current(ly)?|now|nowadays|present|today
 var rank = regexp.MustCompile(`(?i)\b(ranks?|rang|rango|classificação|ranga|rangą|randze|rangi)\b|(?i)ранг|رتبة|ランク|等级`)
 
 // WithoutRequired drops the readings that the question excludes: things without a value that it demands, as in "which
-// of them have a location?", other ends of a range if it states the limit, and things that have ended if it asks for
+// of them have a location?", other ends of a range if it states the limit or names a decade, and things that have ended if it asks for
 // current ones, or if the reply says that it lists these. It also drops other ranks if the reply mentions ranks.
 func WithoutRequired(r *forum.Reply, question string) {
 	said := strings.Join([]string{r.Short, r.Assumed, r.LeftOpen}, "\n")
@@ -38,7 +41,7 @@ func WithoutRequired(r *forum.Reply, question string) {
 		case "missing":
 			return demands(question, o.ID) || demands(question, o.Name)
 		case "ends", "ends_out":
-			return comparing.MatchString(question)
+			return comparing.MatchString(question) || decade.MatchString(question)
 		case "past":
 			return current.MatchString(question) || current.MatchString(said)
 		case "ranks", "ranks_best":

@@ -28,7 +28,7 @@ func TestWithoutRequired(t *testing.T) {
 // A request that states a limit in words excludes what is exactly at it, or includes it.
 func TestStatedLimit(t *testing.T) {
 	for question, want := range map[string]int{"Which species live longer than 40 years?": 0, "Arten, die älter als 40 werden": 0,
-		"des villes de plus de 1000 habitants": 0, "人口が100万以上の都市": 0, "Films between 1990 and 2000": 1, "Kriege im 19. Jahrhundert": 1} {
+		"des villes de plus de 1000 habitants": 0, "人口が100万以上の都市": 0, "Films between 1990 and 2000": 1, "serie televisive degli anni '70": 0, "Spiele der 1990er Jahre": 0, "1970年代の映画": 0, "films of the 1970s": 0, "Kriege im 19. Jahrhundert": 1} {
 		r := &forum.Reply{Open: []forum.Open{{Kind: "ends", Come: 1}, {Kind: "ranks"}}}
 		if WithoutRequired(r, question); len(r.Open) != want+1 {
 			t.Errorf("%q: %+v", question, r.Open)
