@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,15 +237,15 @@ func TestNoLieReachesThePage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = strings.ReplaceAll(text, "\u00a0", " ") // within numbers
-		if kind != "" && strings.Contains(text, lie) {
+		text = ungrouped(text)
+		if kind != "" && strings.Contains(text, ungrouped(lie)) {
 			reached++
 			t.Errorf("%s: %q reached the page; the result: %v", kind, lie, a.Table.Rows)
 		}
 		c := agent.Checker(s.question[lang], a, lang)
 		for _, sentence := range c.Sentences(trueOne) {
 			honest++
-			if !strings.Contains(text, sentence) {
+			if !strings.Contains(text, ungrouped(sentence)) {
 				held++
 				t.Logf("held back: %q: %+v", sentence, c.Faults(sentence))
 			}
@@ -259,3 +260,13 @@ func TestNoLieReachesThePage(t *testing.T) {
 type forgetful struct{}
 
 func (forgetful) Record(context.Context, agent.Event) error { return nil }
+
+var separator = regexp.MustCompile(`(\d)[., \x{a0}\x{202f}](\d{3})\b`)
+
+// ungrouped removes the separators from numbers, which a reply formats.
+func ungrouped(s string) string {
+	for next := separator.ReplaceAllString(s, "$1$2"); next != s; next = separator.ReplaceAllString(s, "$1$2") {
+		s = next
+	}
+	return s
+}

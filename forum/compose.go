@@ -218,7 +218,7 @@ func (c *composer) answer() {
 // else, such as the third quarter of a year (Q3), so it is linked only if the query contains it, or if it is that of a
 // property and in parentheses.
 func (c *composer) prose(s string) string {
-	s = unbroken(encode(s, MaxShort))
+	s = unbroken(longNumber.ReplaceAllStringFunc(encode(s, MaxShort), c.formatted))
 	var b strings.Builder
 	done := 0
 	for _, m := range bareID.FindAllStringIndex(s, -1) {
@@ -235,6 +235,22 @@ func (c *composer) prose(s string) string {
 		done = m[1]
 	}
 	return b.String() + s[done:]
+}
+
+// longNumber matches a number that is hard to read without separators.
+var longNumber = regexp.MustCompile(`\b[1-9]\d{4,}\b`)
+
+// formatted returns a number from the result in the form in which the table shows it. Other numbers may be part of a
+// code, so they are not changed.
+func (c *composer) formatted(number string) string {
+	for _, row := range c.r.Rows {
+		for _, v := range row {
+			if v.Kind == "number" && v.Text == number {
+				return c.t.Decimal(number)
+			}
+		}
+	}
+	return number
 }
 
 var bareID = regexp.MustCompile(`\b[QP][1-9]\d{0,10}\b`)

@@ -104,8 +104,8 @@ func (c *composer) below(columns []string, rows int) []string {
 	if names := c.list(c.r.NoValues); names != "" && rows > 0 && !already.Missing(c.r.Short+" "+c.r.LeftOpen, c.r.NoValues) {
 		said = append(said, c.t.Text("no_values", "names", names))
 	}
-	if names := c.list(c.emptyHere(rows)); names != "" && len(c.r.Tree) == 0 {
-		said = append(said, c.t.Text("no_values_here", "names", names))
+	if empty := c.emptyHere(rows); len(empty) > 0 && len(c.r.Tree) == 0 && !already.Missing(c.r.Short, empty) {
+		said = append(said, c.t.Text("no_values_here", "names", c.list(empty)))
 	}
 	if blank := c.blanks(rows); c.r.LeftOpen == "" && len(blank) > 0 && !already.Missing(c.r.Short, blank) {
 		said = append(said, c.t.Text("empty_cells"))
@@ -164,7 +164,7 @@ func (c *composer) blanks(rows int) []string {
 // view returns a sentence if the query service does not show the result as a table.
 func (c *composer) view() []string {
 	switch m := defaultView.FindStringSubmatch(c.r.Query); {
-	case m == nil || strings.Contains(c.r.Short, "defaultView"): // already explained
+	case m == nil || strings.Contains(c.r.Short, "defaultView") || already.View(c.r.Short): // already explained
 		return nil
 	case m[1] == "Map":
 		return []string{c.t.Text("view_map")}

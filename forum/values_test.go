@@ -224,6 +224,24 @@ func TestNumbersOnOneLine(t *testing.T) {
 	}
 }
 
+// A long number in the model's text is written as in the table, and what the answer says about empty cells and maps is not
+// repeated below the table.
+func TestSaidLikeTheTable(t *testing.T) {
+	r := Reply{Language: "pt", Short: "Só França tem população (68373433, código 68373434) e capital; no mapa faltam as outras capitais.",
+		Query: "#defaultView:Map\nSELECT ?x ?n ?c WHERE { ?x wdt:P1082 ?n . }", Vars: []string{"x", "n", "c"}, Headers: []string{"País", "População", "Capital"}, Total: 41, Signature: "~~~~"}
+	for len(r.Rows) < 30 {
+		r.Rows = append(r.Rows, []Cell{{Text: "x"}, {Kind: "number", Text: "68373433"}, {}})
+	}
+	w, err := Compose(r, ":")
+	if err != nil || !strings.Contains(w, "(68.373.433, código 68373434)") || strings.Contains(w, "Nenhuma das linhas mostradas") || strings.Contains(w, "mostra um mapa") {
+		t.Errorf("%v\n%s", err, w)
+	}
+	r.Short = "Só França tem população."
+	if w, err = Compose(r, ":"); err != nil || !strings.Contains(w, "“Capital”") || !strings.Contains(w, "mostra um mapa") {
+		t.Errorf("%v\n%s", err, w)
+	}
+}
+
 // If the bot will not answer again, its reply does not invite users to reply.
 func TestLastReply(t *testing.T) {
 	for _, r := range []Reply{{NoAnswer: "not_found"}, {Short: "x", Query: "ASK { }"}} {

@@ -47,6 +47,15 @@ var aboutRows = sync.OnceValue(func() *regexp.Regexp {
 		`значени|строк[аиу]|несколько раз|дважды|値|行|回|值|多次|两次|قيم|صف|مرات|مرتين`)
 })
 
+// View reports whether an answer mentions a map, a chart, a timeline or pictures.
+func View(answer string) bool { return view().MatchString(answer) }
+
+var view = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(maps?|charts?|diagrams?|timelines?|pictures|karten?|\pL*diagramm|zeitleiste|bilder|cartes?|graphiques?|diagrammes?|chronologie|` +
+		`frise|images|mapas?|gráficos?|cronología|imágenes|mappa|mappe|grafico|diagramma|cronologia|immagini|linha do tempo|imagens|kaart|kaarten|grafiek|` +
+		`diagram|tijdlijn|afbeeldingen|mapa|mapie|mapę|wykres\pL*|oś czasu|obrazy)\b|карт[аеуы]|диаграмм|график|изображени|خريطة|مخطط|صور|地図|グラフ|年表|画像|地图|图表|时间线|图片`)
+})
+
 // Missing reports whether a text says that something is missing and mentions all of the columns, each by at least
 // one of its words.
 func Missing(text string, columns []string) bool {
