@@ -108,20 +108,7 @@ func (q *questioned) find(ctx context.Context) error {
 				Limit: 1, External: true}})
 		}
 	}
-	for i := range phrases {
-		p := &phrases[i]
-		texts := spellings(p.text)
-		if p.name {
-			texts = nameSpellings(p.text)
-		} else {
-			slices.Reverse(texts) // the singular first, because class names are singular
-		}
-		for j, t := range texts {
-			if j == 0 || p.name || len(phrases) < maxPhrases/3 {
-				things = append(things, lookedFor{p, kg.FindQuery{Text: t, Type: kg.Item, Limit: namesakes}, p.name && j > 0})
-			}
-		}
-	}
+	things = append(things, itemSearches(phrases)...)
 	found, things, err := q.search(ctx, things)
 	if err != nil {
 		return err
@@ -155,6 +142,27 @@ func (q *questioned) find(ctx context.Context) error {
 		q.chooseProperties(properties, found)
 	}
 	return err
+}
+
+// itemSearches returns the searches for the items that phrases name. If there are many phrases, plain words are searched
+// for in only one spelling.
+func itemSearches(phrases []phrase) []lookedFor {
+	var out []lookedFor
+	for i := range phrases {
+		p := &phrases[i]
+		texts := spellings(p.text)
+		if p.name {
+			texts = nameSpellings(p.text)
+		} else {
+			slices.Reverse(texts) // the singular first, because class names are singular
+		}
+		for j, t := range texts {
+			if j == 0 || p.name || len(phrases) < maxPhrases/3 {
+				out = append(out, lookedFor{p, kg.FindQuery{Text: t, Type: kg.Item, Limit: namesakes}, p.name && j > 0})
+			}
+		}
+	}
+	return out
 }
 
 // miss records the names that do not belong to any entity. It returns taken with these names added, because parts of a
