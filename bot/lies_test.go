@@ -261,12 +261,11 @@ type forgetful struct{}
 
 func (forgetful) Record(context.Context, agent.Event) error { return nil }
 
-var separator = regexp.MustCompile(`(\d)[., \x{a0}\x{202f}](\d{3})\b`)
+var grouped = regexp.MustCompile(`\d{1,3}(?:[., \x{a0}\x{202f}]\d{3})+\b`)
 
 // ungrouped removes the separators from numbers, which a reply formats.
 func ungrouped(s string) string {
-	for next := separator.ReplaceAllString(s, "$1$2"); next != s; next = separator.ReplaceAllString(s, "$1$2") {
-		s = next
-	}
-	return s
+	return grouped.ReplaceAllStringFunc(s, func(n string) string {
+		return strings.NewReplacer(".", "", ",", "", " ", "", "\u00a0", "", "\u202f", "").Replace(n)
+	})
 }

@@ -203,6 +203,7 @@ type Step struct {
 	Text   string
 	Things []Cell // entities that the step found or examined
 	Rows   int
+	Unused bool `json:",omitempty"` // for StepSearch, what was found was not used, so it is not in Things
 	Failed bool
 	Answer bool   `json:",omitempty"` // for StepQuery, the query is the answer's
 	Ask    bool   // the query was an ASK, which has no rows

@@ -140,6 +140,8 @@ func (c *composer) step(s Step) (string, error) {
 	switch {
 	case s.Kind == StepNames && list != "":
 		return c.t.Text("step_names", "things", list), nil
+	case s.Kind == StepSearch && s.Unused && said != "":
+		return c.t.Text("step_search_text", "text", c.t.Text("quoted", "name", said)), nil
 	case s.Kind == StepSearch && said != "" && list == "":
 		return c.t.Text("step_search_none", "text", c.t.Text("quoted", "name", said)), nil
 	case s.Kind == StepSearch && said != "":

@@ -253,6 +253,14 @@ func TestLastReply(t *testing.T) {
 	}
 }
 
+// A search whose hits were not used is not called a search without hits.
+func TestUnusedHits(t *testing.T) {
+	r := Reply{Short: "x", Query: "ASK { }", Signature: "~~~~", Steps: []Step{{Kind: StepSearch, Text: "Peru", Unused: true}, {Kind: StepSearch, Text: "Atlantis"}}}
+	if w, err := Compose(r, ":"); err != nil || !strings.Contains(w, "# Searched for “Peru”\n# Searched for “Atlantis”: nothing that fits\n") {
+		t.Errorf("%v\n%s", err, w)
+	}
+}
+
 // A step that is repeated many times is shown on one line.
 func TestStepsOnce(t *testing.T) {
 	r := Reply{NoAnswer: "actions", Signature: "~~~~", Steps: []Step{{Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery}, {Kind: StepQuery, Rows: 2}}}

@@ -27,7 +27,8 @@ type Evidence struct {
 	Table    *kg.Table
 	Labels   map[string]string // labels of the entities in the query and the table, by ID
 	Language string            // the text's language: en, de, fr …
-	Shown    string            // what else the author of the text has read: its counts, its codes and the names in its tables may be used
+	// Shown is what else the author of the text has read. Its counts, its codes and the names in its tables may be used.
+	Shown string
 }
 
 // Fault is part of a text that is not supported by the evidence.
@@ -126,6 +127,7 @@ func New(e Evidence) *Checker {
 			c.labels.add(label)
 		} else {
 			c.parts.add(label)
+			c.parts.add(c.country(label))
 		}
 		c.addFigured(label)
 		c.ids[id] = true
@@ -364,7 +366,12 @@ func (c *Checker) read(t *kg.Table, labels map[string]string) {
 			if head < 0 {
 				head = col
 			}
-			for _, name := range written(text, term) {
+			ways := written(text, term)
+			if translated := c.country(text); translated != "" {
+				c.parts.add(translated)
+				ways = append(ways, translated)
+			}
+			for _, name := range ways {
 				if names[name] == nil {
 					names[name] = &rowName{words: nameWords(name), rows: map[int]bool{}, counts: map[int]bool{}}
 				}

@@ -875,6 +875,15 @@ func TestPlayedSentences(t *testing.T) {
 			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
 		}
 	}
+	resorts := Evidence{Language: "de", Question: "Wie viele Skigebiete gibt es pro Land?", Query: "SELECT ?land (COUNT(?x) AS ?zahl) {} GROUP BY ?land",
+		Labels: map[string]string{"Q142": "France", "Q183": "Germany", "Q77": "Uruguay", "Q30": "United States"},
+		Table:  &kg.Table{Vars: []string{"land", "zahl"}, Rows: [][]rdf.Term{{item("Q142"), integer("15")}, {item("Q183"), integer("1")}}}}
+	for text, want := range map[string]string{"Frankreich hat 15 Skigebiete.": "", "Deutschland hat 15 Skigebiete.": "15", "Die USA fehlen.": "USA",
+		"Die Vereinigten Staaten und Uruguay fehlen.": "", "Italien fehlt.": "Italien"} {
+		if got := pieces(resorts, text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
 	trek := Evidence{Language: "zh", Question: "列出所有《星际迷航》电影，哪些演员出演的最多", Query: "SELECT ?film ?actor {} HAVING (COUNT(DISTINCT ?f) > 1)",
 		Table: &kg.Table{Vars: []string{"film"}, Rows: [][]rdf.Term{{rdf.String("Star Trek")}, {rdf.String("Star Trek 4")}}}}
 	if got := pieces(trek, "表格先列出电影；随后列出出演超过一部的演员。"); got != "" {

@@ -94,7 +94,8 @@ func (c *Checker) readShown(text string) {
 	for line := range strings.Lines(text) {
 		cells := strings.Split(line, " | ")
 		for _, cell := range cells {
-			if cell = strings.TrimSpace(cell); len(cells) > 1 && len(cell) <= maxShown && strings.ContainsFunc(cell, unicode.IsLetter) {
+			cell = strings.TrimSpace(cell)
+			if len(cells) > 1 && len(cell) <= maxShown && strings.ContainsFunc(cell, unicode.IsLetter) {
 				c.parts.add(cell)
 				c.addFigured(cell)
 			}

@@ -68,7 +68,11 @@ func entityColumns(t *kg.Table) []string {
 // fails, it does not return the latter.
 func itemColumns(ctx context.Context, env *tool.Env, a *Answer) (out []string) {
 	if len(a.Table.Rows) == 0 {
-		out = slices.DeleteFunc(env.Dialect.Subjects(a.SPARQL), func(v string) bool { return !slices.Contains(a.Table.Vars, v) })
+		for _, v := range env.Dialect.Subjects(a.SPARQL) {
+			if slices.Contains(a.Table.Vars, v) {
+				out = append(out, v)
+			}
+		}
 	}
 	properties := env.Dialect.Properties(a.SPARQL)
 	empty := map[string][]string{} // columns by property

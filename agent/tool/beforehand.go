@@ -144,8 +144,8 @@ func (q *questioned) find(ctx context.Context) error {
 	return err
 }
 
-// itemSearches returns the searches for the items that phrases name. If there are many phrases, plain words are searched
-// for in only one spelling.
+// itemSearches returns the searches for the items that phrases name. If there are many phrases, there is only one search
+// for each of those that are not written like a name.
 func itemSearches(phrases []phrase) []lookedFor {
 	var out []lookedFor
 	for i := range phrases {

@@ -47,8 +47,8 @@ func Rows(a *agent.Answer) [][]rdf.Term {
 	return rows
 }
 
-// Distinct returns the distinct rows of a table. Rows that differ only in characters that are not shown, such as marks of
-// direction, are equal.
+// Distinct returns the distinct rows of a table. Rows that differ only in characters that are not shown, such as marks
+// of direction, are equal.
 func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	seen := map[string]bool{}
 	var out [][]rdf.Term

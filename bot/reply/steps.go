@@ -88,6 +88,7 @@ func steps(out *agent.Outcome) []forum.Step {
 				}
 			}
 			step.Things = things(strings.Join(fits, " "), labels)
+			step.Unused = len(fits) == 0 && entityInText.MatchString(s.Observation)
 		case forum.StepLook:
 			if step.Things = things(s.Argument, labels); len(step.Things) == 0 {
 				step.Kind, step.Text = forum.StepSearch, plain(s.Argument)

@@ -67,8 +67,8 @@ func propertiesOf(q *Query) map[string]string {
 	return values
 }
 
-// Subjects returns the variables whose values have direct statements (wdt:), such as ?x in ?x wdt:P31/wdt:P279* wd:Q5, so
-// that they are items or properties. It returns nil if the query does not parse.
+// Subjects returns the variables whose values have direct statements (wdt:), such as ?x in ?x wdt:P31/wdt:P279* wd:Q5,
+// so that they are items or properties. It returns nil if the query does not parse.
 func Subjects(query string) []string {
 	q, err := Parse(query)
 	if err != nil {
@@ -77,7 +77,9 @@ func Subjects(query string) []string {
 	var out []string
 	Inspect(q, func(n Node) bool {
 		if t, ok := n.(*Triples); ok && t.Subject.Kind == Var && !slices.Contains(out, t.Subject.Name) &&
-			slices.ContainsFunc(t.Properties, func(p *Property) bool { return strings.HasPrefix(firstIRI(p.Path), rdf.Direct) }) {
+			slices.ContainsFunc(t.Properties, func(p *Property) bool {
+				return strings.HasPrefix(firstIRI(p.Path), rdf.Direct)
+			}) {
 			out = append(out, t.Subject.Name)
 		}
 		return true
