@@ -247,11 +247,18 @@ func (n namer) facets(stats *survey.Stats) []string {
 	for _, f := range stats.Facets {
 		by[f.Kind] = append(by[f.Kind], n.facet(f.Kind, f.Key)+" "+share(f.N, stats.Looked))
 	}
+	values := func(datatypes ...string) bool {
+		return slices.ContainsFunc(stats.Facets, func(f survey.Facet) bool {
+			return f.Kind == survey.Value && slices.Contains(datatypes, f.Key.Value)
+		})
+	}
+	said := map[survey.Kind]bool{survey.Rank: true, survey.Reference: true, survey.Qualifier: true,
+		survey.Precision: values(rdf.XSDDateTime), survey.Unit: values(rdf.XSDDecimal, rdf.XSDInteger, rdf.XSDDouble)}
 	var out []string
 	for _, k := range survey.Kinds {
 		if len(by[k]) > 0 {
 			out = append(out, say("facet_"+string(k), mostOf(by[k], profileKeys)))
-		} else if n.env.Source.Explain.IsWikibase() && (k == survey.Rank || k == survey.Reference || k == survey.Qualifier) {
+		} else if n.env.Source.Explain.IsWikibase() && said[k] {
 			out = append(out, say("facet_no_"+string(k), nil))
 		}
 	}
