@@ -11,9 +11,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/faithful"
-	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // compare checks what the model says against what was found. If an answer's text contains unsupported claims, the model
@@ -157,7 +155,7 @@ func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string,
 	string, error) {
 	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": text,
 		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names()),
-		"Named": namedRows(a, text, r.Preset.Show.Rows.Whole)}})
+		"Named": r.Preset.Show.Rows.Named(a.Table, a.Names(), text)}})
 	var h *event.Halt
 	if errors.As(err, &h) {
 		return "", nil // the answer is valid without the text
@@ -166,30 +164,4 @@ func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string,
 		return "", err
 	}
 	return again, nil
-}
-
-const (
-	minNamed = 4  // characters in a name that is searched for in a text
-	maxNamed = 20 // rows
-)
-
-// namedRows returns the rows of a result that a text names if the result has more rows than are shown as a whole, and
-// otherwise "".
-func namedRows(a *Answer, text string, whole int) string {
-	if a.Table == nil || len(a.Table.Rows) <= whole {
-		return ""
-	}
-	var out []string
-	for _, row := range a.Table.Rows {
-		if len(out) < maxNamed && slices.ContainsFunc(row, func(t rdf.Term) bool {
-			name := t.Value
-			if t.IsIRI() {
-				name = a.Labels[rdf.EntityID(t.Value)]
-			}
-			return utf8.RuneCountInString(name) >= minNamed && strings.Contains(text, name)
-		}) {
-			out = append(out, render.Row(a.Table.Vars, row, a.Names()))
-		}
-	}
-	return strings.Join(out, "\n")
 }

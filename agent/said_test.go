@@ -40,19 +40,3 @@ func TestLabelsIn(t *testing.T) {
 		t.Error(d)
 	}
 }
-
-// The correction of a text about a long result shows the rows that the text names, which may not be among those shown.
-func TestNamedRows(t *testing.T) {
-	a := &Answer{Table: &kg.Table{Vars: []string{"series", "country"}}, Labels: map[string]string{"Q30": "United States"}}
-	for range 20 {
-		a.Table.Rows = append(a.Table.Rows, []rdf.Term{rdf.String("Other"), {}})
-	}
-	a.Table.Rows[12] = []rdf.Term{rdf.String("Saturday Night Live"), rdf.IRI(rdf.Entity + "Q30")}
-	const text = "Il paese è indicato solo per Saturday Night Live (Stati Uniti)."
-	if got, want := namedRows(a, text, 10), "Saturday Night Live | United States (Q30)"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got := namedRows(a, text, 20); got != "" {
-		t.Errorf("all rows are shown anyway: %q", got)
-	}
-}

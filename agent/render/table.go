@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -244,4 +245,29 @@ func (w Window) IDs(t *kg.Table, id func(rdf.Term) string) []string {
 		}
 	}
 	return out
+}
+
+const (
+	minNamed = 4  // characters in a name that is searched for in a text
+	maxNamed = 20 // rows
+)
+
+// Named returns the rows of a table that a text names, if [Window.Table] does not show all rows, and otherwise "".
+func (w Window) Named(t *kg.Table, names Names, text string) string {
+	if t == nil || !w.cut(len(t.Rows)) {
+		return ""
+	}
+	var out []string
+	for _, row := range t.Rows {
+		if len(out) < maxNamed && slices.ContainsFunc(row, func(c rdf.Term) bool {
+			name := c.Value
+			if c.IsIRI() {
+				name = names.Labels[rdf.EntityID(c.Value)]
+			}
+			return utf8.RuneCountInString(name) >= minNamed && strings.Contains(text, name)
+		}) {
+			out = append(out, Row(t.Vars, row, names))
+		}
+	}
+	return strings.Join(out, "\n")
 }

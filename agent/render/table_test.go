@@ -118,3 +118,21 @@ b:2 (no label) | [] | <https://example.org/two>`
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// The correction of a text about a long result shows the rows that the text names, which may not be among those shown.
+func TestNamedRows(t *testing.T) {
+	table := &kg.Table{Vars: []string{"series", "country"}}
+	for range 20 {
+		table.Rows = append(table.Rows, []rdf.Term{rdf.String("Other"), {}})
+	}
+	table.Rows[12] = []rdf.Term{rdf.String("Saturday Night Live"), rdf.IRI(rdf.Entity + "Q30")}
+	names := Names{Labels: map[string]string{"Q30": "United States"}}
+	const text = "Il paese è indicato solo per Saturday Night Live (Stati Uniti)."
+	if got, want := ten5.Named(table, names, text), "Saturday Night Live | United States (Q30)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	table.Rows = table.Rows[10:]
+	if got := ten5.Named(table, names, text); got != "" {
+		t.Errorf("all rows are shown anyway: %q", got)
+	}
+}

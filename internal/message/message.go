@@ -287,7 +287,7 @@ func calendarOf(tag language.Tag) calendar {
 	return byLanguage[base.String()]
 }
 
-// Date formats a day: "5 June 2024" in English. For a language without a calendar, it returns 2024-06-05.
+// Date formats a date: "5 June 2024" in English. For a language whose month names are not known, it returns 2024-06-05.
 func (t *Texts) Date(at time.Time) string {
 	if t.calendar.Day == "" {
 		return at.Format(time.DateOnly)

@@ -1,5 +1,5 @@
-// This file has over 500 lines: it reads the words for one entry type in an index without copying, and implements all
-// supported ways to find words.
+// This file has over 500 lines because it contains both the reader of one entry type's words, which does not copy them,
+// and all ways to look words up.
 
 package lookup
 
