@@ -243,7 +243,7 @@ func TestBestNotes(t *testing.T) {
 		t.Fatalf("%d requests", n)
 	}
 	last := m.requests[3].Messages[len(m.requests[3].Messages)-1].Content
-	for _, want := range []string{"There are 3 more in Ruritania.", "- name: Ruritania", "- figure: 3"} {
+	for _, want := range []string{"There are 3 more in Ruritania.", "- name: Ruritania", "- figure: 3", "do not repeat it:\n<notes>\nTarland is meant, not another country.\n"} {
 		if !strings.Contains(last, want) {
 			t.Errorf("no %q in %s", want, last)
 		}
@@ -253,10 +253,10 @@ func TestBestNotes(t *testing.T) {
 // TestBestNotesOnOthers checks that a note may name what an earlier step showed.
 func TestBestNotesOnOthers(t *testing.T) {
 	m := &turnModel{turns: []string{`query {"sparql": "SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 }"}`, capital,
-		`finish {"columns": ["city"], "answer": "Tarburg.", "open": "Not the mountain High Tar."}`}}
+		`finish {"columns": ["city"], "answer": "Tarburg.", "open": "Not the mountain High Tar, nor the other of the 2 mountains."}`}}
 	e := New(slog.New(slog.DiscardHandler), m, peaksGraph(t), ticking(), Options{Preset: best(t), Faithful: true})
 	out, err := e.Ask(t.Context(), Question{Text: "What is the capital of Tarland?"}, &memory{}, Limits{})
-	if err != nil || out.Answer == nil || out.Answer.Open != "Not the mountain High Tar." || len(m.requests) != 3 {
+	if err != nil || out.Answer == nil || out.Answer.Open != "Not the mountain High Tar, nor the other of the 2 mountains." || len(m.requests) != 3 {
 		t.Fatalf("%v %+v after %d calls", err, out.Answer, len(m.requests))
 	}
 }

@@ -153,9 +153,10 @@ func headers(c *faithful.Checker, all map[string]string) map[string]string {
 // mend asks the model to rewrite a text about an answer. It returns "" if the model fails.
 func (r *run) mend(ctx context.Context, b *event.Branch, a *Answer, text string, faults []faithful.Fault) (
 	string, error) {
+	rest := slices.DeleteFunc([]string{a.Assumed, a.Open}, func(s string) bool { return s == "" || s == text })
 	again, ok, err := r.Help(ctx, b, tool.Task{Purpose: "mend", MaxTokens: 1000, Data: map[string]any{"Text": text,
 		"Faults": faults, "SPARQL": a.SPARQL, "Result": r.Preset.Show.Rows.Table(a.Table, a.Names()),
-		"Named": r.Preset.Show.Rows.Named(a.Table, a.Names(), text)}})
+		"Named": r.Preset.Show.Rows.Named(a.Table, a.Names(), text), "Rest": strings.Join(rest, " ")}})
 	var h *event.Halt
 	if errors.As(err, &h) {
 		return "", nil // the answer is valid without the text
