@@ -246,3 +246,14 @@ func TestMissingNamedAsHeader(t *testing.T) {
 		}
 	}
 }
+
+// If a variant only removes groups, they are counted; if it also adds some, their numbers differ.
+func TestGroupsGone(t *testing.T) {
+	out := &agent.Outcome{Answer: &agent.Answer{SPARQL: "SELECT ?c (MAX(?p) AS ?n) { ?c wdt:P1082 ?p } GROUP BY ?c"}}
+	if got := Point(out, agent.Probe{Kind: "class", Before: 26, Gone: 15}); got.Gone != 15 {
+		t.Errorf("%+v", got)
+	}
+	if got := Point(out, agent.Probe{Kind: "class", Before: 26, Come: 3, Gone: 15}); got.Gone != 0 || got.Come != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -203,7 +203,7 @@ func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 		o.Kind = narrow
 	}
 	yesOrNo := out.Answer != nil && out.Answer.Table != nil && out.Answer.Table.Ask
-	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Gone > 0 && grouped(out.Answer) {
+	if p.Before == 1 && p.Come == 1 && p.Gone == 1 || yesOrNo || p.Come > 0 && p.Gone > 0 && grouped(out.Answer) {
 		// the numbers differ, not the rows
 		o.Come, o.Gone = 0, 0
 	}
