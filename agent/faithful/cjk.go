@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Chinese and Japanese have no spaces between words, so superlatives and names are searched for in the sentence as a
@@ -58,4 +60,50 @@ func (c *Checker) unspacedOrder(s string) []string {
 		}
 	}
 	return nil
+}
+
+// minUnspaced is the minimum number of characters in a name that is searched for inside a token.
+const minUnspaced = 2
+
+// cutNames splits the tokens of a Chinese or Japanese sentence at the names from the result: 最も多いのはスイスの into
+// 最も多いのは, スイス and の.
+func (c *Checker) cutNames(toks []token) []token {
+	if c.language != "zh" && c.language != "ja" {
+		return toks
+	}
+	var out []token
+	for _, t := range toks {
+		rest := t.text
+		if t.figure || strings.ContainsFunc(rest, unicode.IsUpper) {
+			out = append(out, t)
+			continue
+		}
+		for rest != "" {
+			at, name := c.firstName(rest)
+			for _, piece := range []string{rest[:at], name} {
+				if piece != "" {
+					t.text, t.folded = piece, fold(piece)
+					out = append(out, t)
+				}
+			}
+			rest = rest[at+len(name):]
+		}
+	}
+	return out
+}
+
+// firstName returns the first name in a text without spaces, the longest if several start there, and where it starts. If
+// there is none, it returns "" and the length of the text.
+func (c *Checker) firstName(text string) (at int, name string) {
+	at = len(text)
+	for _, n := range c.names {
+		if len(n.words) != 1 || !unicase(n.words[0]) || utf8.RuneCountInString(n.words[0]) < minUnspaced {
+			continue
+		}
+		i := strings.Index(text, n.words[0])
+		if i >= 0 && (i < at || i == at && len(n.words[0]) > len(name)) {
+			at, name = i, n.words[0]
+		}
+	}
+	return at, name
 }

@@ -177,7 +177,7 @@ func (c *Checker) Keep(text string) string {
 
 // sentence returns the faults in a sentence.
 func (c *Checker) sentence(s string) []Fault {
-	toks := c.numerals(tokens(s))
+	toks := c.numerals(c.cutNames(tokens(s)))
 	named := c.find(toks)
 	var out []Fault
 	add := func(piece string, k Kind) { out = append(out, Fault{Sentence: s, Piece: piece, Kind: k}) }

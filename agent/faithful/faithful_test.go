@@ -890,3 +890,29 @@ func TestPlayedSentences(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// In Japanese and Chinese, a name is found between other words, and so is the figure that belongs to it.
+func TestUnspacedNames(t *testing.T) {
+	ja := Evidence{Language: "ja", Question: "公用語が二つ以上登録されている国の一覧を、公用語の数の多い順にお願いします。", Query: "SELECT ?country ?count {}",
+		Labels: map[string]string{"Q889": "Afghanistan", "Q20": "ノルウェー", "Q39": "スイス", "Q96": "Mexico"},
+		Table: &kg.Table{Vars: []string{"country", "count"}, Rows: [][]rdf.Term{{item("Q889"), integer("9")},
+			{item("Q20"), integer("4")}, {item("Q39"), integer("4")}, {item("Q96"), integer("4")}}}}
+	zh := ja
+	zh.Language, zh.Question = "zh", "列出有两种以上官方语言的国家，按数量从多到少排列"
+	zh.Labels = map[string]string{"Q889": "阿富汗", "Q20": "挪威", "Q39": "瑞士", "Q96": "Mexico"}
+	for _, tt := range []struct {
+		e          Evidence
+		text, want string
+	}{
+		{ja, "最も多いのはアフガニスタンの9、次いでノルウェー、スイス、メキシコの4です。", ""},
+		{ja, "最も多いのはアフガニスタンの4、次いでノルウェー、スイス、メキシコの9です。", "9"},
+		{ja, "最も多いのはスイスの9です。", "9 最も多"},
+		{ja, "Nepalもあります。", "Nepal"},
+		{zh, "数量最多的国家是阿富汗，有9；其次是挪威和瑞士，有4。", ""},
+		{zh, "其次是挪威，有9。", "9"},
+	} {
+		if got := pieces(tt.e, tt.text); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
