@@ -13,6 +13,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/forum/already"
 	"github.com/spinachbot/spinachbot/forum/escape"
+	"github.com/spinachbot/spinachbot/forum/wrap"
 	"github.com/spinachbot/spinachbot/internal/message"
 	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
@@ -218,7 +219,7 @@ func (c *composer) answer() {
 // else, such as the third quarter of a year (Q3), so it is linked only if the query contains it, or if it is that of a
 // property and in parentheses.
 func (c *composer) prose(s string) string {
-	s = unbroken(longNumber.ReplaceAllStringFunc(encode(s, MaxShort), c.formatted))
+	s = wrap.Numbers(longNumber.ReplaceAllStringFunc(encode(s, MaxShort), c.formatted))
 	var b strings.Builder
 	done := 0
 	for _, m := range bareID.FindAllStringIndex(s, -1) {

@@ -260,9 +260,9 @@ func (c *composer) cell(v Cell) (string, error) {
 			return wrap.Address(text), nil
 		}
 		if v.Kind == "number" {
-			text = unbroken(text)
+			return wrap.Numbers(text), nil
 		}
-		return text, nil
+		return linkedIDs(text), nil
 	}
 	link, err := entityLink(v.ID, v.Label)
 	switch {
@@ -276,12 +276,20 @@ func (c *composer) cell(v Cell) (string, error) {
 	return link, nil
 }
 
-var digitGroups = regexp.MustCompile(`\b[1-9]\d{0,2}(?: \d{3})+\b`)
-
-// unbroken keeps numbers such as 12 345 on one line.
-func unbroken(s string) string {
-	return digitGroups.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, " ", "\u00a0") })
+// linkedIDs links the IDs in a list of values that the query joined, as in "English, Q9043". Short IDs may be something
+// else.
+func linkedIDs(list string) string {
+	return idInList.ReplaceAllStringFunc(list, func(m string) string {
+		id := strings.TrimRight(m, ",;、 ")
+		link, err := entityLink(id, "")
+		if err != nil || !strings.ContainsAny(list, ",;、") {
+			return m
+		}
+		return link + m[len(id):]
+	})
 }
+
+var idInList = regexp.MustCompile(`\b[QP][1-9]\d{2,10}(?:[,;、] ?|$)`)
 
 // article matches an article title prefixed with its Wikipedia's language code. Titles with a namespace, such as those
 // of users, do not become links.

@@ -224,6 +224,18 @@ func TestNumbersOnOneLine(t *testing.T) {
 	}
 }
 
+// The IDs in a cell of joined values are links.
+func TestJoinedIDs(t *testing.T) {
+	r := Reply{Short: "x", Query: "SELECT ?x ?l WHERE { ?x wdt:P37 ?l . }", Vars: []string{"x", "l"}, Total: 3, Signature: "~~~~", Rows: [][]Cell{
+		{{Text: "Q400"}, {Text: "Q9043, Sámi, Q25164"}}, {{Text: "y"}, {Text: "Q9043、Q25164"}}, {{Text: "z"}, {Text: "Bombardier Q400 NextGen, Q4"}}}}
+	w, err := Compose(r, ":")
+	for _, want := range []string{"| Q400 || [[Q9043]], Sámi, [[Q25164]]\n", "| y || [[Q9043]]、[[Q25164]]\n", "| z || Bombardier Q400 NextGen, Q4\n"} {
+		if err != nil || !strings.Contains(w, want) {
+			t.Errorf("%q is missing: %v\n%s", want, err, w)
+		}
+	}
+}
+
 // A long number in the model's text is written as in the table, and what the answer says about empty cells and maps is not
 // repeated below the table.
 func TestSaidLikeTheTable(t *testing.T) {

@@ -121,8 +121,8 @@ type finishArgs struct {
 	Columns  *[]string `json:"columns" about:"the columns that answer, e.g. [\"city\"]; others and labels are shown, but are not the answer"`
 	Headers  *[]string `json:"headers" about:"a table header for each of these columns, in the asker's language, e.g. [\"Stadt\"]"`
 	Answer   string    `json:"answer" about:"the answer in one or two sentences, in the asker's language"`
-	Assumed  *string   `json:"assumed" about:"the reading that you chose where there were two, one sentence"`
-	Open     *string   `json:"open" about:"what the graph lacks or was left open and the answer does not say, one sentence"`
+	Assumed  *string   `json:"assumed" about:"the reading that you chose where there were two, or the value (MAX, SAMPLE …): a short sentence for each point"`
+	Open     *string   `json:"open" about:"what the graph lacks or was left open and the answer does not say, with how many or which: a short sentence for each point"`
 	NoAnswer *bool     `json:"no_answer" about:"true: no query is the answer, since nothing in the graph fits or the graph lacks it; answer says which"`
 	KG       *string   `json:"kg" about:"name of the graph"`
 }

@@ -140,6 +140,13 @@ func vowel(r rune) bool {
 	return strings.ContainsRune("aeiouyàáâãäåèéêëìíîïòóôõöøùúûüýæœąęаеёиоуыэюяіїє", unicode.ToLower(r))
 }
 
+var digitGroups = regexp.MustCompile(`\b[1-9]\d{0,2}(?: \d{3})+\b`)
+
+// Numbers returns a text in which numbers such as 12 345 are not broken.
+func Numbers(s string) string {
+	return digitGroups.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, " ", "\u00a0") })
+}
+
 // breaks marks where a web address may be broken, since browsers do not break web addresses on their own.
 var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
 
