@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Kind is a kind of failure. The agent has a different message to the model for each kind. The bot retries only
+// Kind is a kind of failure. The agent shows the model a different message for each kind. The bot retries only
 // transient failures.
 type Kind string
 

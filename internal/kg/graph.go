@@ -26,7 +26,7 @@ type Description struct {
 	Endpoint string // URL of the query service, without secrets
 
 	Dialect      string            // dialect of the endpoint: wdqs, qlever or standard
-	Statements   Statements        //
+	Statements   Statements        // how the graph stores statements
 	Prefixes     map[string]string // IRIs by prefix without colon; queries need not declare them
 	Labels       []string          // label properties, best first, as prefixed names or IRIs
 	Aliases      []string          // alias properties
@@ -96,7 +96,7 @@ func (d *Description) Expand(name string) (iri string, ok bool) {
 	return ns + local, true
 }
 
-// plainLocal reports whether a local name needs no escaping in SPARQL. A name that ends in a dot needs escaping.
+// plainLocal reports whether a local name does not need escaping in SPARQL. A name that ends in a dot needs escaping.
 func plainLocal(s string) bool {
 	for _, r := range s {
 		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' ||
@@ -113,14 +113,14 @@ const Literal Type = "literal"
 // FindQuery searches for entities by words that may be anywhere in their names, or by meaning. Wikidata's own API
 // offers only searches by prefix; see [SearchQuery].
 type FindQuery struct {
-	Text     string     // if "" with Among, returns those in the index, most used first
+	Text     string     // with Among, "" finds the candidates that are in the index, most used first
 	Type     Type       // Item, Property; Literal only with Among; "" for all
 	Language string     // preferred language for labels in hits; names in all languages are searched
 	Limit    int        // hits per page
 	Offset   int        // hits to skip
-	Meaning  bool       // rank by semantic similarity if the index can, else by words
+	Meaning  bool       // rank by semantic similarity if the index supports it, else by words
 	External bool       // include properties that contain external IDs
-	Among    []rdf.Term // terms to search; everything if nil. Blank nodes are never found
+	Among    []rdf.Term // terms to search; if nil, everything is searched. Blank nodes are never found
 }
 
 // Shape describes the members of a class (SHACL calls such a description a shape): their predicates, and how many
@@ -131,9 +131,9 @@ type Shape struct {
 	Sample   int64            // members examined; 0 means all
 	Out      []ShapePredicate // predicates from a member, highest coverage first
 	In       []ShapePredicate // predicates to a member
-	MoreOut  int              // predicates omitted
-	MoreIn   int              //
-	Rest     []string         // IDs of omitted outgoing predicates: all of them if there are MoreOut IDs
+	MoreOut  int              // number of outgoing predicates omitted
+	MoreIn   int              // number of incoming predicates omitted
+	Rest     []string         // IDs of omitted outgoing predicates; the list is complete if its length is MoreOut
 	Declared []PropertyRef    // properties that the graph itself declares for the class (Wikidata's P1963)
 	Source   string           // "void", "endpoint", "sample"
 	Notes    []string         // one sentence about each thing that could not be measured
@@ -175,7 +175,7 @@ func (p *ShapePredicate) Cardinality() string {
 	return "*"
 }
 
-// Predicate returns the shape's outgoing predicate with the given ID, or nil.
+// Predicate returns the shape's outgoing predicate with the given ID, or nil if there is none.
 func (s *Shape) Predicate(id string) *ShapePredicate {
 	if i := slices.IndexFunc(s.Out, func(p ShapePredicate) bool { return p.Property.ID == id }); i >= 0 {
 		return &s.Out[i]

@@ -23,7 +23,7 @@ const (
 // such as Q42 finds its entity.
 type SearchQuery struct {
 	Text     string
-	Language string // language code of the labels searched, "en"
+	Language string // language code of the labels to search, such as "en"
 	Type     Type
 	Limit    int // 1 to 50
 }
@@ -59,7 +59,7 @@ type SearchResult struct {
 	More bool
 }
 
-// Rank of a statement.
+// Rank is the rank of a statement.
 type Rank string
 
 // The ranks.

@@ -76,8 +76,8 @@ func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
 	return x.slot
 }
 
-// plainKeys returns the keys that are variables in the pattern. If such a key is bound outside, the binding may be
-// passed to the pattern.
+// plainKeys returns the keys that are variables in the pattern. If such a key is bound outside the query, the binding
+// may be passed to the pattern.
 func (a *aggregation) plainKeys() varSet {
 	var v varSet
 	for _, k := range a.keys {

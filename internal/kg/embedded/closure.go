@@ -254,7 +254,7 @@ func (x *closureOp) between(ex *exec, s, o value.ID, known bool, next runner) er
 	return next()
 }
 
-// spread binds a free end to every node reachable from the other end.
+// spread binds a free end to each node reachable from the other end in turn.
 func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, next runner) error {
 	r, err := x.reached(ex, from, back)
 	if err != nil {

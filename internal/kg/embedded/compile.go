@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// info is what the planner knows about a part of a query.
+// info describes a part of a query for the planner.
 type info struct {
 	vars   varSet // variables bound in some solution
 	cert   varSet // variables bound in every solution
@@ -31,7 +31,7 @@ type op interface {
 	build(ex *exec, next runner) runner
 }
 
-// estimate contains estimates of the number of a part's solutions and of its cost, per input row.
+// estimate contains the estimated number of a part's solutions and the estimated cost of the part, per input row.
 type estimate struct {
 	rows float64
 	cost float64
@@ -109,9 +109,9 @@ type scope struct {
 	labels  []string                      // columns of the enclosing query, for the label service
 }
 
-// existsScope is the scope of an EXISTS. A variable that gets its value from outside may be read where it is not in
-// scope. There, a copy made on entry is read, since another part of the group may have bound the original in the
-// meantime.
+// existsScope is the scope of an EXISTS. A variable that gets its value from outside may be read even where it is not
+// in scope. In that case, a copy made on entry is read, since another part of the group may have bound the original in
+// the meantime.
 type existsScope struct {
 	copies map[int]int // slots of the copies, by original slot
 }
@@ -149,8 +149,8 @@ func (s *scope) copyOf(n int) int {
 	return cp
 }
 
-// inner returns the scope of a group that is evaluated separately (in MINUS or EXISTS). It shares the variables visible
-// at that point. Variables that are only ambient have their outside values in it.
+// inner returns the scope of a group that is evaluated separately (in MINUS or EXISTS). The group shares the variables
+// in visible. Inside it, variables that are only ambient have their outside values.
 func (s *scope) inner(visible varSet) *scope {
 	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels, exists: s.exists}
 	in.ambient, in.given = s.ambient.intersect(visible), s.given.intersect(visible)

@@ -15,8 +15,8 @@ import (
 // restores the row. An error ends the whole run.
 type runner func() error
 
-// exec is a single run of a query, on one goroutine. It contains the row, the terms that the query created, and counts
-// how much of the budget has been used.
+// exec is a single run of a query, on one goroutine. It contains the row and the terms that the query created, and
+// counts how much of the budget has been used.
 type exec struct {
 	function.Env
 	g      *Graph
@@ -101,7 +101,7 @@ func (ex *exec) term(n value.ID) rdf.Term {
 	return ex.st.Term(n)
 }
 
-// locals are terms that a query creates and that are not in the graph.
+// locals contains the terms that a query creates and that are not in the graph.
 type locals struct {
 	st     *store.Store
 	values rows[value.Value]

@@ -276,8 +276,8 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	}
 }
 
-// iriSet returns the set of IRIs in a long list of IRIs, and nil for any other list. A lookup in the set can replace
-// the comparisons because comparing IRIs never causes an error.
+// iriSet returns the set of IRIs in a long list of IRIs, or nil for any other list. A lookup in the set can replace the
+// comparisons because comparing IRIs never causes an error.
 func iriSet(list []*sparql.Expr) map[string]bool {
 	if len(list) < 8 {
 		return nil

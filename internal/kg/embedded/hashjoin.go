@@ -13,7 +13,7 @@ import (
 // or only an unselective one, is a join in disguise. In that case, one part is evaluated separately, and its rows are
 // put in a table with an additional column: the hash of that part's side of the equation. The other side is looked up
 // in the table (tableOp.equal). The hash only finds candidates: equal values have equal hashes, but the filter itself
-// decides. Therefore, errors, NaN and numeric promotion need no special rules here.
+// decides which rows match. Therefore, errors, NaN and numeric promotion do not need special rules here.
 
 // equation is an equality filter.
 type equation struct{ left, right side }
@@ -89,8 +89,8 @@ func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok
 	return value.ID(h>>32) | 1, loose, true
 }
 
-// hashValue mixes a value into a hash. Values for which [equal] or sameTerm is true have the same hash, except for
-// xsd:float.
+// hashValue mixes a value into a hash. Values for which [value.Equal] or sameTerm is true have the same hash, except
+// for xsd:float.
 func hashValue(h uint64, v value.Value) uint64 {
 	mix := func(n uint64) { h = (h ^ n) * 0xFF51AFD7ED558CCD; h ^= h >> 32 }
 	switch {

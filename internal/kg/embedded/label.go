@@ -10,16 +10,16 @@ import (
 )
 
 // labelService implements SERVICE wikibase:label. The label service runs after everything else in its group except the
-// filters. For each output, it uses the first language in the chain that has one; if no language has a label, the label
-// is the end of the IRI (the Q or P ID). In automatic mode (if the service contains no patterns), it binds the columns
-// of the enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query
-// service/User Manual, section Label service.
+// filters. For each output, it uses the first language in the chain for which there is a text. If there is no label in
+// any of them, the label is the end of the IRI (the Q or P ID). In automatic mode (if the service contains no
+// patterns), it binds the columns of the enclosing query that are named ?xLabel, ?xAltLabel or ?xDescription. Source:
+// Wikidata:SPARQL query service/User Manual, section Label service.
 type labelService struct {
 	langs []string
 	items []labelItem
 }
 
-// labelItem is one output: the pred value for the term in slot from is written to slot to.
+// labelItem is one output: for the term at from, the value of pred is written to slot to.
 type labelItem struct {
 	from place
 	pred value.ID

@@ -20,8 +20,8 @@ type progress struct {
 	cost  float64
 	steps []op
 
-	// The positions that filters wait for, by slot: certain is the number of steps after which the variable is bound in
-	// all rows; final is the number of steps after which no step binds it.
+	// The positions that filters wait for, by slot. certain contains the number of steps after which the variable is bound
+	// in all rows; final contains the number of steps after which no further step binds it.
 	certain, final map[int]int
 }
 

@@ -368,7 +368,7 @@ func (r *rowSet) drop() {
 	r.heads = nil
 }
 
-// add returns the number of a row and reports whether the row is new.
+// add returns the number of a row, adding the row if necessary, and reports whether the row is new.
 func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 	mask := uint64(len(r.heads) - 1)
 	at := hashCells(cells, r.cols) & mask

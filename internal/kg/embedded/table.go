@@ -45,8 +45,8 @@ type tableOp struct {
 	again   bool           // the part depends on outside variables, so the table is built for each row
 }
 
-// ambientPlace is a pair of slots: one that gets its value from outside, and the one that contains that value. The two
-// differ if the group inside the EXISTS may itself have bound the first slot.
+// ambientPlace is a pair of slots: to gets its value from outside, and from contains that value. The two differ if the
+// group inside the EXISTS may itself have bound to.
 type ambientPlace struct{ to, from int }
 
 // table wraps a part that is evaluated separately.

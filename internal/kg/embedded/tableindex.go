@@ -5,8 +5,8 @@ import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 // A table is searched by the bound cells in the current row. Cells may be unbound on both sides (because of OPTIONAL,
 // UNION and UNDEF), and an unbound cell is compatible with everything, so a single index cannot serve all searches. The
 // rows are therefore divided into classes by which of their cells are bound. For each class, and each set of columns
-// bound both there and in the current row, an index is built on first use. There are few classes and few sets, since
-// queries have few optional parts.
+// that are bound both in the class and in the current row, an index is built on first use. There are few classes and
+// few sets, since queries have few optional parts.
 
 // tableClass contains the rows of a table that have the same columns bound.
 type tableClass struct {

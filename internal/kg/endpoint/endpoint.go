@@ -10,7 +10,7 @@
 //	names.go     label search with queries
 //
 // The package bounds its own queries: each has a LIMIT, and IRIs are requested in batches. They contain outside text
-// only as escaped literals, and IRIs only if they need no escaping.
+// only as escaped literals, and IRIs only if they do not need escaping.
 package endpoint
 
 import (

@@ -17,9 +17,9 @@ const mostTexts = 20_000
 
 type labelKey struct{ iri, languages string }
 
-// Labels returns the labels of entities and properties, each in the first of the given languages that has one. On a
-// graph that is not a Wikibase, a label without a language is used as a last resort. IDs are as in [kg.Hit], or IRIs.
-// Invalid IDs and IDs without a label are absent from the result.
+// Labels returns the labels of entities and properties, each in the first of the given languages for which there is
+// one. On a graph that is not a Wikibase, a label without a language is used as a last resort. IDs are as in [kg.Hit],
+// or IRIs. Invalid IDs and IDs without a label are absent from the result.
 func (g *Graph) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

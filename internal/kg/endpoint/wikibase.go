@@ -76,7 +76,8 @@ func (f *fetched) entity(ctx context.Context, iri string, langs []string) error 
 	return nil
 }
 
-// names fetches the labels, aliases and descriptions of entities, and any other text shown in a hit.
+// names fetches the values of the given predicates for entities, such as their labels and, for hits, their aliases,
+// descriptions and any other data shown.
 func (f *fetched) names(ctx context.Context, iris []string, predicates []string, langs []string) error {
 	for part := range slices.Chunk(iris, labelBatch) {
 		q := fmt.Sprintf("SELECT ?s ?p ?o WHERE { VALUES ?s { %s } VALUES ?p { %s } ?s ?p ?o . FILTER(!isLiteral(?o) || LANG(?o) IN (\"\", %s)) } LIMIT %d",

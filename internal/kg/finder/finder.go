@@ -23,16 +23,16 @@ import (
 type Finder struct {
 	Index lookup.Searcher
 	Graph *kg.Description
-	// Properties returns facts about Wikidata properties, by ID; nil if nothing is known.
+	// Properties returns facts about Wikidata properties, by ID. It is nil if no facts are available.
 	Properties func(ctx context.Context, ids []string) (map[string]Facts, error)
-	// Embed ranks candidates that are not in the index by meaning. If nil, they are ranked by stems.
+	// Embed ranks, by meaning, the candidates that are not in the index. If nil, they are ranked by stems.
 	Embed lookup.Embedder
 }
 
-// Facts is what a Wikibase graph knows about a property.
+// Facts contains a Wikibase graph's data about a property.
 type Facts struct {
 	Datatype string   // in API notation: wikibase-item, time …
-	Variants []string // prefixes with which it is used as a predicate: wdt, p, ps …
+	Variants []string // prefixes with which the property is used as a predicate: wdt, p, ps …
 	Uses     int64    // number of triples with the most used variant; -1 if unknown
 }
 
@@ -113,7 +113,7 @@ func (f *Finder) withID(ctx context.Context, q lookup.Query, page lookup.Page) (
 	return hits[:min(len(hits), q.Limit)], more, nil
 }
 
-// candidates are the terms of a query's Among, by kind.
+// candidates contains the terms in a query's Among field, by kind.
 type candidates struct {
 	indexed  []string // IRIs of entries in the index
 	entries  map[string]lookup.Entry
@@ -123,8 +123,7 @@ type candidates struct {
 	typ      kg.Type             // the type that the query requests
 }
 
-// among searches the candidates. It searches those in the index with that index, and builds a separate index for the
-// others.
+// among searches the candidates. For those in the index, it uses the index; for the others, it builds a separate index.
 func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*kg.SearchResult, error) {
 	c, err := f.candidates(ctx, q)
 	if err != nil {
@@ -245,7 +244,7 @@ var variants = []string{"wdt", "p", "ps", "pq", "psv", "pqv", "psn", "pqn", "wdt
 // Variants returns the prefixes with which Wikidata uses a property as a predicate, most useful first.
 func Variants() []string { return slices.Clone(variants) }
 
-// Variant returns the prefix of a Wikidata predicate, such as "wdt" for wdt:P31, and "" for any other IRI.
+// Variant returns the prefix of a Wikidata predicate, such as "wdt" for wdt:P31, or "" for any other IRI.
 func Variant(iri string) string {
 	id := rdf.EntityID(iri)
 	if id == "" {

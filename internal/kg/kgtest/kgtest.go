@@ -128,7 +128,7 @@ func testEntity(t *testing.T, g Graph) {
 		!slices.Equal(aliases, []string{"DNA", "Douglas Noel Adams"}) {
 		t.Errorf("head of the page: %+v", e)
 	}
-	// a server based on triples knows the number of sitelinks but not their names, so its API returns none
+	// a server based on triples has the number of sitelinks but not their names, so its API returns none
 	if e.Sitelinks != 120 && e.Sitelinks != 0 {
 		t.Errorf("%d sitelinks, want 120, or 0 if the source does not report them", e.Sitelinks)
 	}

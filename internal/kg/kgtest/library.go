@@ -26,7 +26,7 @@ type Library struct {
 	Towns   []Named
 }
 
-// Named is an entity's number and names, which may be "".
+// Named contains the number and the names of an entity. A name may be "".
 type Named struct {
 	N           int
 	Name, NameD string // English, German

@@ -20,8 +20,8 @@ import (
 // Query runs a query. Failures are *kg.Error values or the error of ctx.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Profile describes a graph according to the results of bounded queries to its endpoint. Counts are -1 if the endpoint
-// did not answer in time.
+// Profile describes a graph, based on the results of bounded queries to its endpoint. Counts are -1 if the endpoint did
+// not answer in time.
 type Profile struct {
 	Description kg.Description
 	Triples     int64
@@ -155,7 +155,8 @@ func counts(rows []map[string]rdf.Term) []Count {
 	return out
 }
 
-// predicates counts how often each predicate is used, or if that takes too long, how often in a part of the graph.
+// predicates counts how often each predicate is used or, if that takes too long, how often it is used in a part of the
+// graph.
 func (a *asker) predicates(ctx context.Context) {
 	for _, q := range []string{
 		"SELECT ?x (COUNT(*) AS ?n) WHERE { ?s ?x ?o } GROUP BY ?x ORDER BY DESC(?n)",
@@ -172,7 +173,7 @@ func (a *asker) uses(iri string) bool {
 	return slices.ContainsFunc(a.p.Predicates, func(c Count) bool { return c.IRI == iri })
 }
 
-// wikibase recognizes Wikidata's own predicates.
+// wikibase sets the statement model to kg.Wikibase if the graph uses Wikidata's own predicates.
 func (a *asker) wikibase() {
 	if slices.ContainsFunc(a.p.Predicates, func(c Count) bool { return strings.HasPrefix(c.IRI, rdf.Direct+"P") }) {
 		a.p.Description.Statements = kg.Wikibase
@@ -314,7 +315,7 @@ func wellKnown(iri string) int {
 	return 2
 }
 
-// Limits on names: strings that are longer are descriptions, and strings that are often repeated are other values.
+// Limits on names: longer strings are descriptions, and strings that are often repeated are other values.
 const (
 	longestName  = 80.0
 	leastNames   = 0.3 // share of distinct values
@@ -453,7 +454,7 @@ func (a *asker) prefixes(ctx context.Context) {
 		}
 	}
 	d := &a.p.Description
-	if !d.IsWikibase() { // on a Wikibase, queries name entities by number, and need no prefix for articles
+	if !d.IsWikibase() { // on a Wikibase, queries name entities by number and do not need a prefix for articles
 		rows, _ := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000")
 		for _, r := range rows {
 			uses[namespace(r["x"].Value)] += 10

@@ -35,8 +35,8 @@ type Entry struct {
 	OpenSearch  *OpenSearch       // name index, instead of Index; nil if not used
 	VoID        string            // URL or file of the graph's own description; if "", the standard location
 	Timeout     time.Duration     // per query; the program's default if 0
-	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
-	Params      map[string]string // parameter to its value, or to "$NAME" for the value of an environment variable
+	Headers     map[string]string // header name to "$NAME", the environment variable that contains its value
+	Params      map[string]string // parameter name to its value, or to "$NAME" for the value of an environment variable
 	Text2SPARQL []string          // the graph's names in the TEXT2SPARQL challenge
 	Unconfirmed bool              // Address has not been verified
 	File        string            // file that contains the entry; "" if built in
@@ -47,7 +47,7 @@ type Entry struct {
 type OpenSearch struct {
 	Address string
 	Index   string // the alias to search
-	Login   string // "$NAME", the environment variable that holds user:password; "" if there is no login
+	Login   string // "$NAME", the environment variable that contains user:password; "" if there is no login
 }
 
 // Indexed reports whether the graph's names are in an index.
@@ -64,7 +64,7 @@ type Registry struct {
 //go:embed builtin.yaml
 var builtin []byte
 
-// New returns the built-in graphs.
+// New returns a registry with the built-in graphs.
 func New() *Registry {
 	entries, err := parse("", builtin)
 	if err != nil {
@@ -73,8 +73,8 @@ func New() *Registry {
 	return &Registry{entries}
 }
 
-// Read returns the built-in graphs and those in a file. The file name is used in messages and to resolve the paths of
-// indexes. The error is a [Mistakes] with all mistakes in the file.
+// Read returns a registry with the built-in graphs and those in a file. The file name is used in messages and to
+// resolve the paths of indexes. The error is a [Mistakes] with all mistakes in the file.
 func Read(file string, data []byte) (*Registry, error) {
 	r := New()
 	entries, err := parse(file, data)

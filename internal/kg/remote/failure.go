@@ -24,7 +24,8 @@ const (
 	unknownBan     = time.Hour      // length of the ban after a 403 with neither a reason nor an end time
 )
 
-// queryFailure returns the failure, which may be shown to users, that a response with status 300 or above describes.
+// queryFailure returns the failure that a response with status 300 or above describes. The failure may be shown to
+// users.
 func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	switch a.Status {
 	case http.StatusTooManyRequests:

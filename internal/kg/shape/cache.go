@@ -25,7 +25,7 @@ type Store interface {
 // maxKnown is the maximum number of shapes in memory. When there are more, all except those in use are dropped.
 const maxKnown = 2000
 
-// entry is a cached class. Whoever holds turn may read and set shape.
+// entry caches the shape of a class. Only the goroutine that holds turn may read or set shape.
 type entry struct {
 	turn  chan struct{}
 	shape *kg.Shape

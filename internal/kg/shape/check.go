@@ -14,7 +14,7 @@ import (
 // Limits on [Check].
 const (
 	maxChecked   = 12  // shapes requested per check
-	inferredFrom = 0.8 // least share of a predicate's values that must be in known classes for their class to be inferred
+	inferredFrom = 0.8 // classes are inferred if at least this share of a predicate's values is in known classes
 )
 
 // HintKind is the kind of a hint.
@@ -43,7 +43,7 @@ type Hint struct {
 	Known     []kg.PropertyRef // for UnknownClass, classes that do exist in the graph
 }
 
-// Schema is a graph's shapes, against which a query is checked.
+// Schema provides the shapes of a graph, against which a query is checked.
 type Schema struct {
 	Graph *kg.Description
 	// Shape returns the shape of a class by ID or IRI. For a class without members, the error is kg.NotFound; any other
@@ -319,7 +319,7 @@ func (c *checker) explicit(subject string) bool {
 }
 
 // classes returns the shapes of the classes that the query assigns to a subject. If a class is unknown for any reason
-// other than having no members, it returns none, because the subject cannot be judged.
+// other than having no members, classes returns no shapes, because the subject cannot be judged.
 func (c *checker) classes(subject string) (shapes []*kg.Shape, hints []Hint) {
 	types := slices.Clone(c.types[subject])
 	for _, v := range c.byVar[subject] {

@@ -14,8 +14,8 @@ import (
 // labelBatch is the number of labels requested per query.
 const labelBatch = 150
 
-// Labels requests the labels of IRIs from a graph, each in the first of the given languages in which there is one. If
-// there is none, it uses a label without a language, and then one in any language. A language tag is appended to a
+// Labels requests the labels of IRIs from a graph, each in the first of the given languages for which there is one.
+// Otherwise, it uses a label without a language or, failing that, one in any language. A language tag is appended to a
 // label in a language that was not requested, as in "Straße@de". IRIs without a label are absent from the result.
 func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string]string, error) {
 	paths, iris := labelPaths(d), safe(iris)
@@ -97,7 +97,7 @@ func labelPaths(d *kg.Description) []string {
 	return paths
 }
 
-// labelQuery requests labels in the languages, or in all languages.
+// labelQuery requests labels in the given languages, or in all languages if every is true.
 func labelQuery(ctx context.Context, query Query, iris, paths, languages []string, every bool,
 	out map[string]string) error {
 	filter := ""

@@ -24,8 +24,8 @@ type Limits struct {
 	In      int           // number of predicates to members
 	Targets int           // number of classes and datatypes per predicate
 	Query   time.Duration // time limit per query
-	Whole   int64         // up to this number of members, all are examined
-	Sample  int           // number of members examined if there are more
+	Whole   int64         // if there are at most this many members, all of them are examined
+	Sample  int           // number of members examined otherwise
 	Classes int           // number of largest classes that FindClasses lists; none if negative
 }
 
@@ -298,8 +298,8 @@ func (m *measurer) plainType(iri string) bool {
 	})
 }
 
-// variant returns the namespace of a Wikibase property: wdt or p. ok is false if the IRI is not a property in one of
-// them.
+// variant returns the namespace of a Wikibase property: wdt or p. ok is false if the IRI is not a property in either
+// namespace.
 func (m *measurer) variant(iri string) (prefix string, ok bool) {
 	if !m.d.IsWikibase() {
 		return "", true
@@ -315,8 +315,8 @@ func (m *measurer) variant(iri string) (prefix string, ok bool) {
 	return "", false
 }
 
-// keep returns the n predicates with the highest coverage, excluding external IDs and predicates that few members have,
-// and the IDs of the rest.
+// keep returns the n predicates with the highest coverage, and the IDs of the rest. It does not keep external IDs or
+// predicates that few members have.
 func (m *measurer) keep(all map[string]*found, n int) (kept []kg.ShapePredicate, rest []string) {
 	list := slices.Collect(maps.Values(all))
 	slices.SortFunc(list, func(a, b *found) int {

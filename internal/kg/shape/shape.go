@@ -38,13 +38,13 @@ const (
 // DefaultMaxAge is how long, by default, a shape is valid before it is measured again.
 const DefaultMaxAge = 30 * 24 * time.Hour
 
-// Options configure a [Maker]. Graph and Query are required.
+// Options configures a [Maker]. Graph and Query are required.
 type Options struct {
 	Log   *slog.Logger
 	Graph kg.Description
 	Query Query
-	// Labels returns the labels of IDs, each in the first of the given languages that has one. If nil, labels are
-	// requested with Query.
+	// Labels returns the labels of IDs, each in the first of the given languages for which there is one. If nil, labels
+	// are requested with Query.
 	Labels func(ctx context.Context, ids, languages []string) (map[string]string, error)
 	// Find finds entities by words or meaning, for FindClasses. If nil, only the largest classes can be found, by words.
 	Find func(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)

@@ -121,7 +121,7 @@ func refs(ps []kg.PropertyRef, most int) string {
 
 func predicateText(p *kg.ShapePredicate) string {
 	s := named(p.Property)
-	// wdt and p are not worth mentioning
+	// variants are worth mentioning only if wdt is not one of them
 	if len(p.Variants) > 0 && !slices.Contains(p.Variants, "wdt") {
 		s += " [" + strings.Join(p.Variants, ", ") + " only]"
 	}
@@ -174,7 +174,7 @@ func targetText(t kg.ShapeTarget) string {
 	return s
 }
 
-// percent formats a share as a percentage. It rounds no other share to 0 or 100 %.
+// percent formats a share as a percentage. Only shares of exactly 0 and 1 become 0 % and 100 %.
 func percent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 1:

@@ -23,7 +23,8 @@ const (
 // maxDeclared is the maximum number of properties read from a class's declaration.
 const maxDeclared = 50
 
-// hideExternal marks properties that contain external IDs, since there are many and they are rarely needed.
+// hideExternal marks properties that contain external IDs as hidden, since there are many of them and they are rarely
+// needed.
 func (m *measurer) hideExternal(ctx context.Context, all map[string]*found) error {
 	if !m.d.IsWikibase() || len(all) == 0 {
 		return nil

@@ -90,7 +90,8 @@ func Property(ctx context.Context, d *kg.Description, query shape.Query, propert
 	return s, nil
 }
 
-// total counts all statements of a property, which is cheap, or if subject is set, those on members, up to a limit.
+// total counts all statements of a property, which is cheap. If subject is set, it counts only those on members, up to
+// a limit.
 func total(ctx context.Context, query shape.Query, subject, predicate string) (int64, error) {
 	pattern := subject + "?member <" + predicate + "> ?st"
 	if subject != "" {

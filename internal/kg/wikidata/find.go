@@ -18,8 +18,8 @@ const mostCandidates = 500
 
 // Find finds entities by name, by words anywhere in names, and, if the vector database is configured, by meaning, and
 // merges the rankings. If the query names candidates, Find ranks them by their labels and aliases, which it fetches. It
-// does not know how often entities are used. It returns a kg.Refused error for more than 500 candidates, and any error
-// from the API. If the vector database fails, Find continues without it.
+// does not count how often entities are used: Uses is -1 in all hits. It returns a kg.Refused error for more than 500
+// candidates, and any error from the API. If the vector database fails, Find continues without it.
 func (c *Client) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	q.Text = strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(q.Text); len(r) > longestFor {

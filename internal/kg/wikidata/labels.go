@@ -20,9 +20,9 @@ const largestNumber = 1<<31 - 1
 
 type labelKey struct{ id, language string }
 
-// Labels returns the labels of items and properties, each in the first of the given languages that has one. It omits
-// IDs that are unknown or malformed or have no label in these languages. It requests 50 at a time and caches the
-// responses.
+// Labels returns the labels of items and properties, each in the first of the given languages for which there is one.
+// It omits IDs that are unknown or malformed or have no label in these languages. It requests 50 at a time and caches
+// the responses.
 func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	langs := make([]string, 0, len(languages))
 	for _, l := range languages {
@@ -70,8 +70,8 @@ func labelled(id string) bool {
 	return err == nil && n <= largestNumber
 }
 
-// cachedLabel returns the label in the first language that has one. known is false if that depends on a language that
-// was never fetched.
+// cachedLabel returns the label in the first language for which there is one. known is false if that depends on a
+// language that was never fetched.
 func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
 	for _, l := range langs {
 		text, ok := c.labels.Get(labelKey{id, l})

@@ -142,9 +142,10 @@ const (
 
 var wikibaseTime = regexp.MustCompile(`^([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z$`)
 
-// timeValue returns a time in the RDF form that Wikibase uses: years are numbered as in XSD 1.1 (1 BCE is 0000, whereas
-// Wikibase's JSON writes -0001) if the precision is at least a year, month and day 00 become 01, and a complete Julian date is converted to the Gregorian
-// calendar. Source: Wikibase, repo/includes/Rdf/DateTimeValueCleaner and JulianDateTimeValueCleaner.
+// timeValue returns a time in the RDF form that Wikibase uses. If the precision is at least a year, years are numbered
+// as in XSD 1.1 (1 BCE is 0000, whereas Wikibase's JSON writes -0001). Month and day 00 become 01. A complete Julian
+// date is converted to the Gregorian calendar. Source: Wikibase, repo/includes/Rdf/DateTimeValueCleaner and
+// JulianDateTimeValueCleaner.
 func timeValue(data json.RawMessage) (kg.Value, bool) {
 	var v struct {
 		Time      string

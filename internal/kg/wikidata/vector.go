@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 )
 
-// Limits for calls to Wikidata's vector database. Source: its documentation (wd-vectordb.wmcloud.org/docs) and code.
+// Limits on calls to Wikidata's vector database. Source: its documentation (wd-vectordb.wmcloud.org/docs) and code.
 const (
 	vectorTimeout = 10 * time.Second
 	mostVectors   = 50  // maximum number of hits per call

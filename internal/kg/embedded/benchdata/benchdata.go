@@ -22,9 +22,9 @@ const (
 // Size is the number of triples.
 const Size = 300_001
 
-// Triples calls add once for every triple, always in the same order. The triples describe items, each with a class, a
-// country, a person, labels in two languages, a number and a date; an image and an alias for half of the items; and a
-// class tree.
+// Triples calls add once for every triple, always in the same order. The triples describe a class tree and items. Each
+// item has a class, a country, a person, labels in two languages, a number and a date; half of the items also have an
+// image and an alias.
 func Triples(add func(s, p, o rdf.Term)) {
 	r := rand.New(rand.NewPCG(1, 2))
 	item := func(n int) rdf.Term { return rdf.IRI(rdf.Entity + "Q" + strconv.Itoa(n+1)) }

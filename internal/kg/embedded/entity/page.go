@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entity returns the page of the given item or property, with labels in lang and its fallbacks (mul, en). It omits
+// Entity returns the page of the given item or property, with labels in lang or its fallbacks (mul, en). It omits
 // external identifiers; [Reader.Page] can include them. It reads statements from p:, ps:, psv:, pq: and pqv:. If a
 // property has only wdt: values, these are returned as normal-rank statements. It follows redirects (owl:sameAs).
 // Errors have kind BadID or NotFound.

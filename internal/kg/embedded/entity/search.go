@@ -61,8 +61,8 @@ func (r *Reader) Named(name string) *Reader {
 	return &named
 }
 
-// entries collects the labels and aliases of all items and properties for the index. They are weighted by number of
-// sitelinks, then by how often the entity is an object.
+// entries collects the labels and aliases of all items and properties for the index. Entities are weighted by their
+// number of sitelinks, then by how often they are objects.
 func (r *Reader) entries() []index.Entry {
 	s := r.store
 	var out []index.Entry
@@ -172,7 +172,7 @@ func (r *Reader) entity(num string) value.ID {
 	return n
 }
 
-// best returns the value of a subject's predicate in the first of the given languages that has one.
+// best returns the value of a subject's predicate in the first of the given languages in which there is one.
 func (r *Reader) best(sub, pred value.ID, langs []string) string {
 	text, at := "", len(langs)
 	for _, po := range r.store.Objects(sub, pred) {

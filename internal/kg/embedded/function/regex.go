@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// regex is a compiled pattern for REGEX or REPLACE. The running time of Go's engine is proportional to the text size
-// times the pattern size; size is the pattern size.
+// regex is a compiled pattern for REGEX or REPLACE. The running time of Go's engine is proportional to the size of the
+// text times the size of the pattern, which is stored in size.
 type regex struct {
 	re   *regexp.Regexp
 	size int

@@ -18,12 +18,12 @@ import (
 
 func parseForm(body string) (url.Values, error) { return url.ParseQuery(body) }
 
-// response buffers the start of a result, so an early failure can still be reported with its own status code. It cuts
-// off a result that is too long.
+// response buffers the start of a result, so that an early failure can still be reported with its own status code. A
+// result that is too long is cut off.
 type response struct {
 	w      http.ResponseWriter
 	format format
-	max    int64 // bytes of the body
+	max    int64 // maximum size of the body in bytes
 	count  int64
 	buf    bytes.Buffer
 	sent   bool
@@ -121,7 +121,7 @@ type writer interface {
 	end() error
 }
 
-// resultWriter contains the code shared by all formats. A write error is returned by the last call.
+// resultWriter contains the code shared by all formats. put only collects text; send writes it and returns any error.
 type resultWriter struct {
 	out  *response
 	vars []string

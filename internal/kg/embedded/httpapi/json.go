@@ -109,7 +109,7 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, q...)
 }
 
-// plainJSON reports whether a string needs no escaping in JSON (RFC 8259, section 7).
+// plainJSON reports whether a string does not need escaping in JSON (RFC 8259, section 7).
 func plainJSON(s string) bool {
 	ascii := true
 	for i := 0; i < len(s); i++ {

@@ -78,7 +78,7 @@ func chooseFormat(r *http.Request, u use) format {
 	return formatXML
 }
 
-// formatOf returns the format for a use with the given name or media type.
+// formatOf returns the format with the given name or media type, and reports whether it supports the use u.
 func formatOf(name string, u use) (format, bool) {
 	f := format{}
 	switch strings.ToLower(name) {

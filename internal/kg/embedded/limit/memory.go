@@ -43,7 +43,7 @@ type budget struct {
 	Mem     int64 // bytes in use
 	room    int64 // bytes that may be used without taking more from the pool
 	Max     int64 // bytes that may be used in total
-	taken   int64 // bytes taken from the pool; room is taken plus one lease
+	taken   int64 // bytes taken from the pool; room equals taken plus one lease
 	Scratch int64 // part of Mem used by strings of expressions still being evaluated
 	pool    *Pool // if nil, only Max applies
 }
@@ -80,7 +80,7 @@ func (m *Meter) Text(n int) bool {
 	return m.Hold(n) && m.Work(n/64)
 }
 
-// Hold counts bytes that an expression needs temporarily, until Settle.
+// Hold counts bytes that an expression needs temporarily, until Settle is called.
 func (m *Meter) Hold(n int) bool {
 	m.Scratch += int64(n)
 	return m.Alloc(n) == nil

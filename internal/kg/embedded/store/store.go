@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Pair holds the second and third terms of a triple in a run of triples that have the same first term.
+// Pair contains the second and third terms of a triple in a run of triples that have the same first term.
 type Pair struct{ A, B value.ID }
 
 type triple struct{ s, p, o value.ID }
@@ -70,7 +70,7 @@ func (s *Store) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// predStat is what the planner knows about a predicate.
+// predStat contains the statistics about a predicate that the planner uses.
 type predStat struct {
 	pred     value.ID
 	count    int
