@@ -16,7 +16,8 @@ type reacher struct {
 	min, max int
 }
 
-// from returns the distinct nodes reachable in min to max steps. No node is visited twice, so cycles are harmless.
+// from returns the distinct nodes reachable in min to max steps. After the first min levels, no node is visited twice,
+// so cycles are harmless.
 func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.Mem
 	level := []value.ID{start}

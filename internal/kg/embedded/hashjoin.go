@@ -46,8 +46,8 @@ func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	return &out
 }
 
-// repeatable reports whether an expression or group always has the same value for the same bindings, and can be
-// computed without evaluating a group.
+// repeatable reports whether an expression or group always has the same value for the same bindings, and is not itself
+// an EXISTS.
 func repeatable(e sparql.Node) bool {
 	ok := true
 	sparql.Inspect(e, func(n sparql.Node) bool {

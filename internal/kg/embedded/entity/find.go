@@ -103,7 +103,8 @@ func (r *Reader) infos(n value.ID, classes []value.ID, lang string) []string {
 	return out
 }
 
-// propertyUses returns the number of statements that use a property.
+// propertyUses returns how often a property is used: as a direct property (wdt:), for statements (p:) or as a qualifier
+// (pq:), whichever is most frequent.
 func (r *Reader) propertyUses(num string) int64 {
 	most := 0
 	for _, ns := range []string{rdf.Direct, rdf.Prop, rdf.Prefixes["pq"]} {

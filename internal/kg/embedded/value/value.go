@@ -40,8 +40,8 @@ const (
 	KindIll                  // a known datatype with an invalid lexical form: Text, Tag
 )
 
-// Value is a term in a form suitable for computation. The value of a term has either ID, if the term has an ID, or
-// Text. A computed value is formatted as text only when it becomes a term.
+// Value is a term in a form suitable for computation. The value of a term has an ID if the term has one; its Text may
+// be set in addition to the ID. A computed value is formatted as text only when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
