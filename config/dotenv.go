@@ -51,8 +51,8 @@ func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 	return d, problems
 }
 
-// lineKey returns the key that a line sets, or "" for a comment or a blank line. problem describes what is wrong with
-// the line.
+// lineKey returns the key that a line sets, or "" for a comment or a blank line. wrong describes what is wrong with
+// the line, or is "" if the line is valid.
 func lineKey(line string) (key, wrong string) {
 	const form = `want KEY=value or KEY="value"`
 	m, err := godotenv.Unmarshal(line)

@@ -89,7 +89,7 @@ func (f *reviewFlags) reviewer(e *env, cfg *config.Config, opts *agent.Options) 
 	opts.Reviewer, opts.Stream = t, false
 }
 
-// named returns the gold answer with the items in its result labeled where the graph has labels.
+// named returns the gold answer with a label for every item in its result that has one in the graph.
 func (f *reviewFlags) named(ctx context.Context, language string) people.Gold {
 	g := f.terminal.Gold
 	ids := g.IDs()

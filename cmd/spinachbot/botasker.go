@@ -78,7 +78,7 @@ func itself(q agent.Question) []dataset.Item {
 	return items
 }
 
-// solved returns the harvest's solved questions. There are none before the first harvest.
+// solved returns the solved questions from the harvest, if there has been one, and from corrections on the forum.
 func (b *botAsker) solved(ctx context.Context) (*examples.Pool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -127,8 +127,8 @@ func (c *cmdline) noArguments(args []string) (ok bool) {
 	return len(args) == 0
 }
 
-// nearest returns "; did you mean X?" if one of the words is close to the given word. Otherwise, it returns a semicolon
-// followed by otherwise, or "" if otherwise is empty.
+// nearest returns "; did you mean X?" if one of the words is close to the given word. If none is, it returns "; " and
+// the otherwise argument, or "" if that argument is empty.
 func nearest(word string, words []string, otherwise string) string {
 	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, w := range words {

@@ -151,7 +151,7 @@ func (d *demo) point(sb *sandboxServer) *config.Config {
 	return &cfg
 }
 
-// notice returns the notice on the forum page that tells visitors who answers.
+// notice returns the notice on the forum page that tells visitors who answers their requests.
 func (d *demo) notice() string {
 	if d.cfg.HasModel() {
 		return "The bot reads this page every few seconds and answers new requests with the language model " +

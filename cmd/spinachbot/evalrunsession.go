@@ -153,8 +153,8 @@ func (s *evalSession) run(ctx context.Context) int {
 	return exitOK
 }
 
-// share returns how the items are shared with other processes, or nil if they are not, and the time for NOW() to
-// return, which the first process determines.
+// share returns how the items are shared with other processes, or nil if they are not. It also returns the time that
+// NOW() returns, which the first process determines.
 func (s *evalSession) share(ctx context.Context, asOf time.Time) (*evalrun.Shared, time.Time, error) {
 	if !s.flags.workers {
 		return nil, asOf, nil

@@ -27,7 +27,7 @@ import (
 type exampleFlags struct {
 	paths   fileList
 	force   int
-	lessons []dataset.Item // whether to add solved questions from the forum that an operator approved
+	lessons []dataset.Item // solved questions from the forum that an operator approved
 }
 
 func (f *exampleFlags) declare(c *cmdline) {

@@ -343,7 +343,7 @@ func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		defer st.Close()
-		entries, _ := bot.List(cmd.Context(), st, states...) // there is no ledger
+		entries, _ := bot.List(cmd.Context(), st, states...) // if this fails, no IDs are offered
 		var out []cobra.Completion
 		for _, en := range entries {
 			if !slices.Contains(args, en.Key) {

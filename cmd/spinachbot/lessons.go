@@ -367,8 +367,8 @@ func saysNothing(r *transcript.Run) bool {
 	return r.End != nil && (r.End.Reason == string(event.NoModel) || r.End.Reason == string(event.GraphFailed))
 }
 
-// worstFirst sorts runs by the correctness of their answers, if known, starting with the worst. Among the other runs,
-// unanswered runs come first.
+// worstFirst sorts runs by the F1 scores of their answers, lowest first. If a score is unknown, it is assumed to be 1
+// for an answered run and 0 for an unanswered one.
 func worstFirst(runs []transcript.FileRun, judged evalrun.Judged) []transcript.FileRun {
 	score := func(r transcript.FileRun) float64 {
 		if _, f1, ok := judged.Known(r.Path); ok {

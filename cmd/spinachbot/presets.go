@@ -25,7 +25,7 @@ type presetFlags struct {
 	presets                        fileList // presets for the tries of a vote
 }
 
-// listPresets is the --preset value that prints an explanation of the presets.
+// listPresets is the --preset value that requests an explanation of the presets.
 const listPresets = "list"
 
 // answerPreset describes, in help texts, the default preset of a command that answers as the bot does.

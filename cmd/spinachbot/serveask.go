@@ -57,7 +57,7 @@ func (s *serving) askPages(ctx context.Context, lg *slog.Logger, cfg *config.Con
 			o.Graphs = append(o.Graphs, g)
 		}
 	}
-	if len(o.Graphs) == 0 || o.Graphs[0].Name != s.graph { // several at once
+	if len(o.Graphs) == 0 || o.Graphs[0].Name != s.graph { // s.graph names several graphs
 		o.Graphs = append([]webask.Graph{{Name: s.graph, Title: s.graph}}, o.Graphs...)
 	}
 	o.Graph = func(ctx context.Context, name string) (*agent.Source, error) {

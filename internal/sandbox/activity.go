@@ -9,7 +9,7 @@ import (
 
 // Activity watches the bot's requests to the sandbox, so the forum page can show what the bot is doing.
 type Activity struct {
-	name string // the program's name, as at the start of its User-Agent
+	name string // the program's name, as it appears at the start of its User-Agent
 	now  func() time.Time
 	mu   sync.Mutex
 	what string

@@ -47,7 +47,7 @@ var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 			return nil, err
 		}
 		err = b.Read(name, f)
-		_ = f.Close() // an embedded file
+		_ = f.Close() // closing an embedded file cannot fail
 		if err != nil {
 			return nil, fmt.Errorf("built-in slice: %w", err)
 		}

@@ -27,7 +27,7 @@ func (l Limits) Listener(ln net.Listener) net.Listener {
 	return netutil.LimitListener(ln, l.Connections)
 }
 
-// Server returns a server with these limits. The server's clock is now.
+// Server returns a server with these limits. now is the clock used to set read deadlines.
 func (l Limits) Server(h http.Handler, now func() time.Time) *http.Server {
 	return &http.Server{Handler: l.bodies(h, now), ReadHeaderTimeout: l.Header, WriteTimeout: l.Answer,
 		IdleTimeout: l.Idle}

@@ -58,7 +58,7 @@ type FollowUp struct {
 
 // session is an API client, identified by its cookie.
 type session struct {
-	id      string   // the cookie's value; "" if there is no randomness
+	id      string   // the cookie's value; "" if no random bytes are available
 	account *Account // nil if anonymous
 	secret  string   // secret from which the API's tokens are derived
 	used    time.Time
@@ -290,7 +290,7 @@ func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	}
 	id, s := h.random(), &session{secret: h.random(), used: now}
 	if id == "" || s.secret == "" {
-		return s // not stored: without randomness, no one can log in or post
+		return s // not stored: without random bytes, no one can log in or post
 	}
 	s.id = id
 	h.sessions[id] = s

@@ -289,7 +289,8 @@ func sameComment(old *Revision, at int, text string) (commentEnd, bool) {
 
 func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
 
-// place returns the text of the page with a reply added below a comment, and the heading of that section.
+// place returns the text of the page with a reply added below a comment, and the heading of the section that
+// contains the comment.
 func place(page string, c commentEnd, text string) (out, heading string) {
 	r := &renderer{anchors: map[string]int{}}
 	ls := r.split(r.prepare(page, 0), r.ends)

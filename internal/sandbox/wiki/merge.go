@@ -43,8 +43,8 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 }
 
-// lines splits text after each newline. If the last line has no newline, lines adds one. Otherwise, adding a line after
-// it would change it.
+// lines splits text after each newline. If the last line has no newline, lines adds one, because otherwise appending a
+// line to the text would also change its last line.
 func lines(s string) []string {
 	if s == "" {
 		return nil

@@ -62,7 +62,7 @@ type renderer struct {
 	thread    string // the thread's heading, without markup
 }
 
-// marker is the rendered HTML that replaces a marker.
+// marker contains the rendered HTML that the second pass writes in place of a marker in the text.
 type marker struct {
 	html  string
 	block bool // whether it must be outside paragraphs

@@ -12,8 +12,8 @@ type item struct {
 	html   string
 }
 
-// items returns the items of the list at the start of ls, and the number of its lines. If a table starts on a list
-// line, all of its lines belong to that item.
+// items returns the items of the list at the start of ls, and the number of lines in the list. If a table starts on a
+// list line, all of the table's lines belong to that item.
 func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	for n < len(ls) {
 		l := ls[n]
@@ -43,8 +43,8 @@ func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	return n, out
 }
 
-// list renders items whose first depth characters are the same. As in MediaWiki, a more deeply nested line belongs to
-// the preceding item.
+// list renders items whose prefixes have the same first depth characters. As in MediaWiki, a more deeply nested line
+// belongs to the preceding item.
 func (r *renderer) list(items []item, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(items); {

@@ -11,7 +11,7 @@ type heading struct {
 	level      int
 	text       string // between the equals signs
 	start, end int    // byte offsets of the heading's line, without the newline
-	hidden     bool   // whether it is in a template's parameter, where it has a number but starts no section of this page
+	hidden     bool   // whether it is in a template's parameter: it is numbered but does not start a section of this page
 }
 
 // blank replaces opaque parts, including newlines, with spaces of the same length, so that offsets stay valid.

@@ -274,8 +274,8 @@ func (w *Wiki) History(title string) []*Revision {
 	return append([]*Revision(nil), w.pages[t]...)
 }
 
-// Seed creates a page that does not exist yet, with a user as its author. Signatures in the text are expanded as in any
-// edit.
+// Seed creates a page, with the given user as its author, unless the page already exists. Signatures in the text are
+// expanded as in any edit.
 func (w *Wiki) Seed(title, text, user string) error {
 	_, err := w.save(change{title: title, text: text, user: user, summary: "seeded", create: true, only: true})
 	if errors.Is(err, errExists) {

@@ -197,9 +197,9 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// neighbors returns the URLs of the candidates before and after id among the candidates that the filter selects, and a
-// phrase that describes id's position. At the end of the queue, after is the first candidate; both URLs are "" if there
-// are no other candidates.
+// neighbors returns the URLs of the candidates before and after id among the candidates that the filter selects. The
+// queue wraps around: the first candidate follows the last. Both URLs are "" if there are no other candidates. place is
+// a phrase with id's position or, for boxes from which decisions remove candidates, the number of candidates left.
 func (s *Server) neighbors(r *http.Request, cases []annotate.Case, f filter, who, id string) (before, after,
 	place string) {
 	var chosen []*annotate.Case

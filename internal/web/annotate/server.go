@@ -85,7 +85,7 @@ func folder(name string) fs.FS {
 	return f
 }
 
-// New returns the page. It reads the candidates.
+// New returns a server. It reads the candidates.
 func New(o Options) (*Server, error) {
 	s := &Server{Options: o, names: annotate.NewNames(o.Log, o.Graph, o.Now)}
 	if err := s.load(); err != nil {

@@ -295,7 +295,7 @@ type asking struct {
 	id     string
 	choice Choice
 	who    policy.Reviewer // reviews the turns; nil if no one does
-	person *person         // the reader whom who consults, or nil
+	person *person         // the reader who decides on the turns, or nil
 	begin  func(s *ask.Service, name string) (*ask.Run, error)
 }
 

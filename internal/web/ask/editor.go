@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Limits of the editor.
+// Limits for the editor.
 const (
 	maxQuery  = 60_000           // bytes
 	queryTime = 70 * time.Second // for running a query

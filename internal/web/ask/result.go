@@ -263,7 +263,7 @@ func (s *Server) labels(ctx context.Context, graph, lang string, ids []string) m
 	return labels
 }
 
-// written returns the rows on a page with numbers formatted for the reader's language.
+// written returns a copy of rows in which numbers are formatted for the reader's language, using decimal.
 func written(rows [][]Cell, decimal func(string) string) [][]Cell {
 	out := make([][]Cell, len(rows))
 	for i, row := range rows {

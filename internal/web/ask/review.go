@@ -55,7 +55,7 @@ type person struct {
 }
 
 // byAsker is the reviewer's name in the trajectory. Decisions that are repeated when a step is changed have no
-// name.
+// reviewer name.
 const byAsker = "the asker"
 
 func newPerson(slots chan struct{}) *person {

@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/web/layout"
 )
 
-// Limits of an explanation.
+// Limits on an explanation.
 const (
-	maxSolutions  = 20 // maximum number of solutions behind a row
+	maxSolutions  = 20 // maximum number of solutions examined for a row
 	maxStatements = 12 // maximum number of thing-property pairs to look up
 	reasonTime    = 30 * time.Second
 )
@@ -30,7 +30,7 @@ type rowData struct {
 	Columns []string
 	Cells   []Cell
 	Facts   []*fact
-	More    bool // there are more solutions behind the row
+	More    bool // not all facts that led to the row are shown
 	Reason  string
 }
 
@@ -142,7 +142,8 @@ func (d *rowData) facts(t *taken, bound map[string]rdf.Term) {
 	}
 }
 
-// triplesOf returns the triples in patterns, except the triples that must not hold.
+// triplesOf returns the triples in patterns, including those in groups, OPTIONAL and UNION. It ignores other patterns,
+// such as MINUS, whose triples must not hold.
 func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	for _, p := range patterns {
 		switch p := p.(type) {
@@ -161,8 +162,8 @@ func triplesOf(patterns []sparql.Pattern) (out []sparql.Triple) {
 	return out
 }
 
-// factOf returns a triple as a fact, with its variables bound, or nil if the triple is not a fact about a thing or did
-// not match.
+// factOf converts a triple to a fact, replacing variables with their values in bound. It returns nil if the triple is
+// not a fact about a thing or did not match.
 func factOf(tr sparql.Triple, bound map[string]rdf.Term) *fact {
 	term := func(x *sparql.Term) rdf.Term {
 		if x.Kind == sparql.Var {

@@ -54,7 +54,7 @@ func turnText(st event.Step) string {
 }
 
 // changeStep starts a run that repeats the earlier run up to a step, executes what the reader wrote instead of that
-// step, and continues from there without review.
+// step, and continues from there, with review only if the reader requests it.
 func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	if err := readForm(w, r); err != nil {
 		return err
@@ -82,7 +82,7 @@ func (s *Server) changeStep(w http.ResponseWriter, r *http.Request) error {
 	return s.start(w, r, a)
 }
 
-// branch returns the part of a run before a step, without the reviewer's decisions, and a reviewer that repeats these
+// branch returns the part of a run before a step, without the reviewer's decisions, and a reviewer that repeats those
 // decisions and makes the change.
 func branch(events []agent.Event, n int, turn string) ([]agent.Event, *changer) {
 	who := &changer{turn: turn}

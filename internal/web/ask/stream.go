@@ -38,14 +38,14 @@ type told struct {
 	MS          int64  `json:"ms,omitempty"`
 	Text        string `json:"text,omitempty"`
 	To          *int   `json:"to,omitempty"`
-	Verdict     string `json:"verdict,omitempty"` // the reviewer's decision, if it was edited or back
+	Verdict     string `json:"verdict,omitempty"` // the reviewer's decision if it is "edited" or "back"
 	Reason      string `json:"reason,omitempty"`
 }
 
 // maxShown is the maximum number of characters of an observation that a page shows.
 const maxShown = 20_000
 
-// tell converts an event to the form for browsers. ok is false if the event is not shown.
+// tell converts an event to the form that is sent to browsers. ok is false if the event is not shown.
 func tell(n int, e agent.Event) (t told, ok bool) {
 	t = told{N: n, Event: e.Event, Reason: e.Reason, To: e.To}
 	switch e.Event {
@@ -261,7 +261,7 @@ func (o *stream) flush() {
 	}
 }
 
-// number parses s as a nonnegative integer. If that fails, it returns the fallback value otherwise.
+// number parses s as a nonnegative integer. If s is not one, number returns the otherwise argument.
 func number(s string, otherwise int) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {

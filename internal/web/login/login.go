@@ -113,7 +113,8 @@ func (d *Door) Handler() http.Handler {
 // user is the context key of a [User].
 type user struct{}
 
-// Of returns the sender of the request with this context, or the zero User if no login was required.
+// Of returns the sender of the request with this context. If neither [Door.Operator] nor [Door.Anybody] handled the
+// request, it returns the zero User.
 func Of(ctx context.Context) User {
 	u, _ := ctx.Value(user{}).(User)
 	return u

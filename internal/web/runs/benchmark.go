@@ -81,7 +81,7 @@ func (p *Pages) named(ctx context.Context, name string) (*benchmark, error) {
 
 type benchmarkRow struct {
 	Name, Address, Preset, Model string
-	Score, Metric                string // mean F1 by the first measure, and that measure; "" if there is none
+	Score, Metric                string // mean F1 by the run's first metric, and that metric; "" if there is no score
 	Changed                      time.Time
 }
 

@@ -22,13 +22,13 @@ import (
 type entry struct {
 	Name     string // file name without extension
 	Question string
-	Source   string // origin of the question: ask, bot, challenge, live, mcp, web, …; triage for a judgment
+	Source   string // origin of the question: ask, bot, challenge, live, mcp, web, …; triage if a run only judges a post
 	Preset   string
 	Begun    time.Time
 	Ended    bool
 	Ending   string // "answered" or the reason; "" for a run that is in progress or was cut off
 	Usage    llm.Usage
-	Sure     float64 // confidence of an answer
+	Sure     float64 // confidence in the answer
 
 	changed time.Time
 	size    int64
