@@ -3,8 +3,8 @@
 // (the number of sitelinks).
 //
 // An [Index] is built once from [Entry] values and is then only read, by any number of goroutines. Names are stored
-// folded ([Fold]) and sorted by language, so a search is one binary search per language and a scan of the names that
-// start with the search string. Source: Wikibase repo/includes/Api/SearchEntities.php and its
+// folded ([Fold]) and sorted within each language, so a search is one binary search per language and a scan of the
+// names that start with the search string. Source: Wikibase repo/includes/Api/SearchEntities.php and its
 // LanguageFallbackChainFactory.
 package index
 
@@ -79,7 +79,7 @@ func Build(entries []Entry) *Index {
 // Len returns the number of entries.
 func (x *Index) Len() int { return len(x.entries) }
 
-// Entry returns the entry with an exact ID, or nil if there is none.
+// Entry returns the entry with the given ID, or nil if there is none.
 func (x *Index) Entry(id string) *Entry {
 	if i, ok := x.byID[id]; ok {
 		return &x.entries[i]
@@ -87,8 +87,8 @@ func (x *Index) Entry(id string) *Entry {
 	return nil
 }
 
-// quality returns a number for sorting hits: exact labels, then exact aliases, then prefixes of either. Among exact
-// hits of the same kind, the position of the language in the chain decides.
+// quality returns a number for sorting hits: exact labels, then exact aliases, then prefixes of either. Exact hits of
+// the same kind are ordered by the position of their language in the chain.
 func quality(h Hit, lang int) int {
 	q := 2
 	if h.Exact && !h.Name.Alias {
@@ -103,7 +103,7 @@ func quality(h Hit, lang int) int {
 }
 
 // Search returns the first limit hits in a group for a search string in the given languages, best first, and whether
-// there are more. Each entity is found once, by its best name. An empty string finds nothing.
+// there are more. Each entity is returned once, with its best name. An empty string finds nothing.
 func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hit, more bool) {
 	text = Fold(text)
 	if text == "" || limit < 1 {

@@ -93,8 +93,8 @@ func plainLocal(s string) bool {
 	return true
 }
 
-// EntityID returns the Q, P or L number at the end of an IRI in one of Wikidata's entity or property namespaces ("Q42"
-// for wd:Q42, "P31" for wd:P31, wdt:P31, p:P31, ps:P31 and so on), or "" if there is none.
+// EntityID returns the Q, P or L ID at the end of an IRI in one of Wikidata's entity or property namespaces ("Q42" for
+// wd:Q42, "P31" for wd:P31, wdt:P31, p:P31, ps:P31 and so on), or "" if there is none.
 func EntityID(iri string) string {
 	if !strings.HasPrefix(iri, "http://www.wikidata.org/") {
 		return ""

@@ -19,9 +19,10 @@ func labelService(language string) string {
 }
 
 // WithLabels adds a column ?xLabel, bound by Wikidata's label service, after each of the given columns, so that the
-// query page shows names instead of IDs: in the reader's language or, if it lacks one, in the given language. It skips columns that are expressions, columns that already have such a
-// column, and, in a query with GROUP BY, columns that the query does not group by. If nothing can be added, it returns
-// the query unchanged. Source: mediawiki.org, Wikidata Query Service/User Manual, "Label service".
+// query page shows names instead of IDs: in the reader's language or, if there is no name in that language, in the
+// given language. It skips columns that are expressions, columns that already have a label column, and, in a query with
+// GROUP BY, columns that the query does not group by. If nothing can be added, it returns the query unchanged. Source:
+// mediawiki.org, Wikidata Query Service/User Manual, "Label service".
 func WithLabels(query string, columns []string, language string) string {
 	q, err := Parse(query)
 	if err != nil || q.Form != Select || q.Body == nil || q.Body.Star || q.Body.Where == nil {
@@ -73,7 +74,7 @@ func (b *SelectQuery) groupsBy(name string) bool {
 	return slices.ContainsFunc(b.GroupBy.Keys, func(k *GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
 }
 
-// usesLabelService reports whether a query already has the label service anywhere.
+// usesLabelService reports whether a query already uses the label service anywhere.
 func usesLabelService(q *Query) bool {
 	found := false
 	Inspect(q, func(n Node) bool {

@@ -251,7 +251,7 @@ func (l *lexer) codepoint(i int) int {
 
 func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
-// nameRune reports whether r is a non-ASCII character in PN_CHARS (rules 164 to 167).
+// nameRune reports whether r is a character in PN_CHARS (rules 164 to 167).
 func nameRune(r rune) bool {
 	switch {
 	case r < 0x80:

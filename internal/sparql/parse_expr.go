@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// precedence of the binary operators, lowest first.
+// Precedence of the binary operators, lowest first.
 const (
 	precOr = iota + 1
 	precAnd

@@ -50,7 +50,7 @@ func ParseWith(text string, known map[string]string) (*Query, error) {
 }
 
 // parser is a recursive-descent parser with one token of lookahead. At the first mistake, it panics with a bailout,
-// which run recovers. When continuing after mistakes, each element of a group recovers from its own panic.
+// from which run recovers. When continuing after mistakes, each element of a group recovers from its own panic.
 type parser struct {
 	lexer
 	tok        token // the current token
@@ -61,7 +61,7 @@ type parser struct {
 	errs       Errors
 	taken      int               // comments already attached
 	declared   map[string]string // namespaces by prefix
-	known      map[string]string // the graph's own
+	known      map[string]string // the graph's own namespaces by prefix
 	base       string
 	blanks     int            // number of anonymous blank nodes so far
 	labels     map[string]int // labels of blank nodes, with the index of the basic graph pattern that uses them

@@ -179,7 +179,7 @@ func (p *printer) noted(n *Notes) bool {
 // try runs f, which writes on the current line. If the line becomes too long or needs a line break, nothing is written
 // and try returns false.
 func (p *printer) try(f func()) bool {
-	if p.limit > 0 { // already trying: the outer attempt decides
+	if p.limit > 0 { // already trying: the outer attempt decides whether the text fits
 		f()
 		return true
 	}

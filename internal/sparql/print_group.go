@@ -1,6 +1,6 @@
 package sparql
 
-// block writes a group over several lines, from its opening to its closing brace.
+// block writes a group on several lines, from its opening brace to its closing brace.
 func (p *printer) block(g *Group, indent int) {
 	if p.over {
 		return

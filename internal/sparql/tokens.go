@@ -14,7 +14,7 @@ const (
 	TokenName              // wd:Q42
 	TokenIRI               // <http://…>
 	TokenString            // in any kind of quotation marks, without its language tag or datatype
-	TokenNumber            // without sign
+	TokenNumber            // without a sign
 	TokenPercent           // %name, the name of a named subquery
 )
 

@@ -110,8 +110,8 @@ type NamedSubquery struct {
 	Close []Comment // before the closing brace
 }
 
-// SelectQuery is the part that top-level queries, sub-selects and named subqueries share: projection, pattern, solution
-// modifiers.
+// SelectQuery is the part that top-level queries, sub-selects and named subqueries share: the projection, the pattern
+// and the solution modifiers.
 type SelectQuery struct {
 	Span
 	Notes    *Notes
@@ -240,7 +240,7 @@ type Hint struct {
 	Triples *Triples
 }
 
-// Filter is FILTER.
+// Filter is a FILTER clause.
 type Filter struct {
 	Span
 	Notes *Notes
@@ -274,7 +274,7 @@ type ValuesRow struct {
 	Cells []*Term
 }
 
-// Optional is OPTIONAL.
+// Optional is an OPTIONAL clause.
 type Optional struct {
 	Span
 	Notes *Notes
@@ -288,7 +288,7 @@ type Union struct {
 	Branches []*Group
 }
 
-// Minus is MINUS.
+// Minus is a MINUS clause.
 type Minus struct {
 	Span
 	Notes *Notes

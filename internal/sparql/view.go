@@ -40,8 +40,8 @@ func WithView(query string) string {
 	return query
 }
 
-// Properties returns the ID of a property that leads to each variable, such as P27 for ?country in ?x wdt:P27 ?country.
-// It returns nil if the query does not parse.
+// Properties returns, for each variable, the ID of a property that leads to it, such as P27 for ?country in ?x wdt:P27
+// ?country. It returns nil if the query does not parse.
 func Properties(query string) map[string]string {
 	q, err := Parse(query)
 	if err != nil {
@@ -68,7 +68,7 @@ func propertiesOf(q *Query) map[string]string {
 }
 
 // Subjects returns the variables whose values have direct statements (wdt:), such as ?x in ?x wdt:P31/wdt:P279* wd:Q5,
-// so that they are items or properties. It returns nil if the query does not parse.
+// which means that they are items or properties. It returns nil if the query does not parse.
 func Subjects(query string) []string {
 	q, err := Parse(query)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// WikidataNames describes how to find names on Wikidata and on every Wikibase with its prefixes.
+// WikidataNames describes how to find names on Wikidata and on any other Wikibase that uses its prefixes.
 func WikidataNames() kg.Description {
 	return kg.Description{Name: "wikidata", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
 		Labels:  []string{"rdfs:label"},

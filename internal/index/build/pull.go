@@ -15,9 +15,9 @@ import (
 // Query sends a SPARQL query to a graph and returns its result table.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Graph is the graph from which entries are pulled, with a description of how to find its names. On a Wikibase, the
-// queries follow GRASP's two queries: items ranked by sitelinks, with aliases, descriptions and the labels of their
-// classes; properties ranked by use, with external identifiers after all others. On other graphs, the queries follow
+// Graph describes the graph from which entries are pulled, and how to find its names. On a Wikibase, the queries are
+// modeled on GRASP's two queries: items ranked by sitelinks, with aliases, descriptions and the labels of their
+// classes; properties ranked by use, with external identifiers after all others. On other graphs, they are modeled on
 // GRASP's template: entities ranked by the number of triples that mention them, and all predicates in use.
 type Graph struct {
 	Name      string // used in messages, and to check that saved pages come from the same graph
@@ -47,8 +47,8 @@ type score struct {
 	external bool
 }
 
-// page returns the entries starting at offset, and the number of positions that they occupy. If that number is less
-// than n, this is the last page.
+// page returns the entries for the n IRIs that start at offset, and the number of IRIs found. If fewer than n are
+// found, this is the last page.
 func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, places int, err error) {
 	ids, scores, err := p.ids(ctx, offset, n)
 	if err != nil {
@@ -243,8 +243,8 @@ func (p *puller) classes(ctx context.Context, values string, add func(id, lang, 
 	return nil
 }
 
-// mentions counts the triples that mention each entity. On a Wikibase, the score of an entity with sitelinks is their
-// number.
+// mentions counts the triples that mention each entity. On a Wikibase, the score of an entity with sitelinks is the
+// number of sitelinks.
 func (p *puller) mentions(ctx context.Context, values string) (map[string]score, error) {
 	out := map[string]score{}
 	queries := []string{fmt.Sprintf("SELECT ?id (COUNT(*) AS ?n) WHERE { VALUES ?id { %s } { ?id ?p ?o } UNION { ?s ?p ?id } } GROUP BY ?id", values)}

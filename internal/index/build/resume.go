@@ -15,8 +15,9 @@ import (
 )
 
 // Pull requests all of a graph's entries of the given type, page by page, and calls add for each of them. It saves each
-// page to a file in dir, so that an interrupted pull can continue where it stopped. A file from a different graph or
-// with different settings is not used; the pull starts over. Done removes the files.
+// page to a file in dir, so that an interrupted pull can resume after the last complete page. If the file is from a
+// different graph or was created with different settings, it is ignored and the pull starts over. Done removes the
+// files.
 func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress func(done int),
 	add func(lookup.Entry) error) error {
 	if g.Page <= 0 {
@@ -60,7 +61,7 @@ func Pull(ctx context.Context, g Graph, kind lookup.Type, dir string, progress f
 	return nil
 }
 
-// Done removes the files that pulls stored in dir. It must be called only after the index is built from them.
+// Done removes the files that pulls stored in dir. It must be called only after the index has been built from them.
 func Done(dir string) error {
 	for _, kind := range []lookup.Type{lookup.Entity, lookup.Property} {
 		if err := os.Remove(pulledFile(dir, kind)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -88,8 +89,7 @@ type keptHead struct {
 	Limit     int      `json:"limit"`
 }
 
-// keptLine is an entry, or the end of a page: the number of positions completed so far, and whether this is the last
-// page.
+// keptLine is an entry, or the end of a page: the number of IRIs completed so far, and whether this is the last page.
 type keptLine struct {
 	Entry *lookup.Entry `json:"entry,omitempty"`
 	Done  int           `json:"done,omitempty"`

@@ -84,7 +84,7 @@ func (t *tempFiles) create(name string) (*os.File, error) {
 	return f, err
 }
 
-// sweep removes these files, including those left by a killed build.
+// sweep removes the temporary files, including those left by a killed build.
 func (t *tempFiles) sweep() {
 	for _, f := range t.open {
 		f.Close() // closing a file twice is harmless

@@ -35,7 +35,7 @@ import (
 //	exact      uint32: names by hash of their word numbers
 //	iriAt      the same for "iri"
 //	iri        uint32: entries by hash of their IRI
-//	vectors    see vectors.go; only if the index was built with an embedding model
+//	vectors    see encodeVectors; only if the index was built with an embedding model
 //
 // Everything is read in place, so opening a file takes milliseconds, regardless of its size.
 const (
@@ -104,7 +104,7 @@ func newSectionWriter(w io.Writer) (*sectionWriter, error) {
 	return s, err
 }
 
-// begin starts a section. It contains everything that is written until the next call.
+// begin starts a section, which contains everything that is written until the next call of begin.
 func (s *sectionWriter) begin(part Type, name string) {
 	s.dir.Sections = append(s.dir.Sections, section{Part: part, Name: name, Offset: s.at})
 	s.cur = &s.dir.Sections[len(s.dir.Sections)-1]

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// image is an index that is searched in place, as bytes.
+// image is an index as bytes, which are searched in place.
 type image struct {
 	dir   *directory
 	parts []*part
@@ -60,7 +60,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	if len(a.words) == 0 {
 		return page, nil
 	}
-	// Entries for one IRI in several languages are one hit, so more entries may be needed.
+	// Entries for one IRI in several languages count as one hit, so more entries may be needed.
 	for want := q.Offset + q.Limit + 1; ; want *= 2 {
 		var all, held []placed
 		only := true
@@ -102,7 +102,7 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 	}
 }
 
-// in is like get, but skips the lookup if the index has only one language, so there cannot be a better entry.
+// in is like get, but skips the lookup if the index has only one language, because then there cannot be a better entry.
 func (im *image) in(iri, language string) (Entry, bool) {
 	if slices.ContainsFunc(im.parts, func(p *part) bool { return len(p.size.Languages) > 1 }) {
 		return im.get(iri, language)

@@ -45,7 +45,8 @@ const (
 	Property Type = "property"
 )
 
-// Entry is an index's description of an entity in one language. Entries for one IRI in several languages are one hit.
+// Entry is an index's description of an entity in one language. Entries for one IRI in several languages count as one
+// hit.
 type Entry struct {
 	IRI      string // without angle brackets
 	Type     Type   // Any is treated as Entity
@@ -188,8 +189,8 @@ func Prefer(language, asked string) int {
 	return 3
 }
 
-// cut fills the page with the requested range of n hits, each IRI once, with its entry in the best language available
-// from get. done reports whether there are more hits than fit on the page.
+// cut fills the page with the requested range of the n hits, each IRI once, with its entry in the best language
+// available from get. done reports whether there are more hits than fit on the page.
 func (p *Page) cut(q Query, n int, hit func(i int) Hit, get func(iri, language string) (Entry, bool)) (done bool) {
 	p.Hits = nil
 	seen := map[string]bool{}

@@ -54,7 +54,7 @@ func NewMemory(entries []Entry) *Memory {
 // one.
 const manyEntries = 20_000
 
-// makeImage returns nil if there are too few entries or if they cannot be written.
+// makeImage returns an image of the entries, or nil if there are too few of them or if they cannot be written.
 func (m *Memory) makeImage() *image {
 	if len(m.entries) < manyEntries {
 		return nil
@@ -188,7 +188,7 @@ func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
 	return f, ok
 }
 
-// hold removes entries that are held back, unless there are no other full matches.
+// hold removes entries that are held back. If no other entry matches all words, it keeps those that do.
 func (m *Memory) hold(all []found) []found {
 	only := !slices.ContainsFunc(all, func(f found) bool {
 		return f.rank.tier < tierSome && (!m.entries[f.entry].held() || f.rank.tier <= tierExact)

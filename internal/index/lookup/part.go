@@ -84,7 +84,7 @@ func (p *part) least(in rng, text string) uint32 {
 	return lo
 }
 
-// afterAll sorts after any continuation of a string, since this byte does not occur in UTF-8.
+// afterAll, appended to a string, sorts after any other continuation of it, since this byte does not occur in UTF-8.
 const afterAll = "\xff"
 
 // begun returns the words in a range that start with text.
@@ -159,7 +159,8 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 }
 
 // nextLetters calls f for each letter that follows head in the words in the range, with the range of words that start
-// with head and this letter. If head is empty, letters far from like are skipped, since there can be thousands.
+// with head and this letter. If head is empty, letters that are not in the script of like are skipped, since there can
+// be thousands.
 func (p *part) nextLetters(in rng, head string, like rune, f func(c rune, sub rng)) {
 	if head == "" {
 		lo, hi := scriptRange(like)
@@ -260,7 +261,7 @@ func (p *part) argmin(r rng) uint32 {
 	look := func(level int, i uint32) {
 		if h := u32(p.heads, p.levels[level]+i); h < best {
 			best = h
-			// Descend to the word with this number.
+			// Descend to the word whose first name this is.
 			for l := level; l > 0; l-- {
 				for j := i * headFan; ; j++ {
 					if j >= (i+1)*headFan {
@@ -507,7 +508,7 @@ func bucket(at, values []byte, hash uint32, f func(v uint32) bool) {
 	}
 }
 
-// entriesOf calls f for each entry with an IRI.
+// entriesOf calls f for each entry with the given IRI.
 func (p *part) entriesOf(iri string, f func(entry uint32)) {
 	ns, rest := splitIRI(iri)
 	bucket(p.iriAt, p.iri, uint32(hashText(iri)), func(e uint32) bool {

@@ -25,7 +25,7 @@ type bounds struct {
 
 var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
 
-// slot is a query word with the words in the part that it matches.
+// slot is a query word and the words in the part that it matches.
 type slot struct {
 	word  string
 	weak  bool  // see asked.weak
@@ -33,7 +33,7 @@ type slot struct {
 	begun rng   // words that start with it, including the word itself
 	total uint64
 
-	looked    bool     // near was looked up
+	looked    bool     // whether the fields below are set
 	nearWhole []uint32 // words that differ from it by one letter
 	nearBegun []rng    // words that start with, or are equal to, a string that differs from it by one letter
 	nearTotal uint64

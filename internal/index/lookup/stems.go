@@ -42,7 +42,7 @@ const (
 	popular     = 0.04 // bonus for the most popular entry, to break ties
 )
 
-// commonWords are words that reveal little about the target of a query.
+// commonWords are words that reveal little about what a query is meant to find.
 var commonWords = strings.Fields("a an and are as at be been by did do does for from had has have he her his how i in is it its of on or she " +
 	"than that the their them they this to was were what when where which who whom whose why will with")
 
@@ -129,8 +129,8 @@ func grams(words []string) (out []uint32) {
 	return slices.Compact(out)
 }
 
-// alike returns 1 for equal stems, and a smaller number if one is a prefix of the other, as with "direct" and
-// "director".
+// alike returns 1 for equal stems, a smaller number if one is a prefix of the other, as with "direct" and "director",
+// and 0 otherwise.
 func alike(a, b string) float64 {
 	if a == b {
 		return 1

@@ -1,5 +1,5 @@
 // This file has over 500 lines: the parts of the file format are written one after another, and each depends on the one
-// before it. The readers are in file.go and format.go.
+// before it. The readers are in file.go, format.go, image.go and part.go.
 
 package lookup
 
@@ -342,7 +342,7 @@ func tableOf(list *[]string) func(string) int {
 	}
 }
 
-// learn appends the words of an entry's names as varints: the entry, the number of words, and the words, which are
+// learn appends each of an entry's names to b as varints: the entry, the number of words, and the words, which are
 // numbered in order of appearance.
 func (p *partWriter) learn(b []byte, r *record) []byte {
 	var ids, distinct []uint32
@@ -633,7 +633,7 @@ func (p *partWriter) iris() error {
 	})
 }
 
-// fewToEmbed is the maximum number of entity names to embed; property names are always embedded.
+// fewToEmbed is the number of entity names above which none of them are embedded; property names are always embedded.
 const fewToEmbed = 20_000
 
 // vectors embeds the names.

@@ -1,10 +1,10 @@
-// Package opensearch stores the names in a graph in OpenSearch, for graphs whose labels do not fit on one machine. It
+// Package opensearch stores the names from a graph in OpenSearch, for graphs whose labels do not fit on one machine. It
 // returns the same hits as internal/index/lookup: words are folded by the same function, and each name is a separate
 // document, so an entity has the rank of its best name.
 //
 // The two packages differ in these ways: any word may have a wrong letter, but not if only a prefix matches; whether
-// weak matches are left out depends on the hits on the page, not in the whole index; ranking by meaning falls back to
-// words, as the page's note explains; a query can specify at most 65,536 candidates.
+// weak matches are left out depends on the hits on the page, not on those in the whole index; ranking by meaning falls
+// back to words, as the page's note explains; a query can specify at most 65,536 candidates.
 //
 // Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
 package opensearch

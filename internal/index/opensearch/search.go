@@ -182,7 +182,7 @@ func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []loo
 	return out, nil
 }
 
-// few is the number of good hits above which weaker hits are dropped.
+// few is the number of good hits at which weaker hits are dropped.
 const few = 3
 
 // strong drops weak matches that follow good ones.

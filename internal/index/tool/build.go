@@ -18,12 +18,12 @@ import (
 
 // Build is one run of "index build", from tables or from a graph.
 type Build struct {
-	Entities   string // path of a table; "" for none
+	Entities   string // path of a table; "" if none
 	Properties string
 	Graph      *build.Graph // if nil, only tables are read
 	Out        string       // folder
 	Into       Server       // if set, stores the names; the folder then contains only pulled entries
-	IntoName   string       // name for messages
+	IntoName   string       // name of Into in messages
 	Embedder   lookup.Embedder
 	Now        time.Time
 	// Lock locks a folder for this process.
@@ -91,7 +91,7 @@ func (b *Build) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// count adds an entry to the description of an index's contents.
+// count adds an entry to the counts in an index's header.
 func count(h *lookup.Header, e *lookup.Entry) {
 	if e.Type == lookup.Property {
 		h.Properties++

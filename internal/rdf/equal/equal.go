@@ -13,12 +13,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Key returns a string that is the same for terms with the same value and differs for all others:
+// Key returns a string that is the same for terms with the same value and differs for all others. Terms are compared as
+// follows:
 //
 //   - numbers by value regardless of their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since
 //     engines differ beyond that;
-//   - points in time by value: a date, a month or a year counts as its first instant, and times are
-//     converted to UTC;
+//   - points in time by value: a date, a month or a year counts as its first instant, and times are converted to UTC;
 //   - strings by their characters, without their language tags;
 //   - booleans by value: 1 is true;
 //   - Wikidata's identifiers, whether http or https, IRI or string (str());

@@ -13,9 +13,9 @@ import (
 
 // Problem is something in a query that the parser accepts but that is probably not what the author meant. Kind is one
 // of: unbound (a variable is used but never bound), unused (bound but never used), values-grouping (VALUES at the end
-// of a grouped query), grouping (a key occurs twice, or HAVING uses a variable that the groups do not have), cartesian
-// (parts that share no variables), label-service (no label variable is projected), labels-only (only labels are
-// projected), limit (a LIMIT without ORDER BY keeps arbitrary rows), optional-order (an OPTIONAL comes before the
+// of a grouped query), grouping (a key occurs twice, or HAVING uses a variable that is neither grouped nor aggregated),
+// cartesian (parts that share no variables), label-service (no label variable is projected), labels-only (only labels
+// are projected), limit (a LIMIT without ORDER BY keeps arbitrary rows), optional-order (an OPTIONAL comes before the
 // statements that bind its variables), prefix (a namespace or ID that does not fit its position), quoted (an entity in
 // quotation marks), update and service (what [sparql.Guard] rejects).
 type Problem struct {
@@ -157,8 +157,8 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 	c.grouping(s)
 }
 
-// grouping reports a variable that occurs twice in GROUP BY, which Blazegraph rejects, and variables in HAVING that the
-// groups do not have: a condition on them is never true.
+// grouping reports a variable that occurs twice in GROUP BY, which Blazegraph rejects, and variables in HAVING that are
+// neither grouped nor aggregated: a condition on them is never true.
 func (c *checker) grouping(s *sparql.SelectQuery) {
 	has := map[string]bool{}
 	if s.GroupBy != nil {

@@ -60,7 +60,7 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 	}
 }
 
-// qualifier reports a qualifier, statement value or reference whose subject is a value instead of a statement.
+// qualifier reports a qualifier or statement value whose subject is a value instead of a statement.
 func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values map[string]string) {
 	p := t.Path.IRI()
 	id, ok := values[t.Subject.Name]
@@ -80,7 +80,7 @@ func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values 
 var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true, "P1696": true, "P2306": true,
 	"P1963": true, "P6609": true, "P3709": true, "P8882": true}
 
-// object reports objects that are probably mistakes: a property as a value, an entity in quotation marks.
+// object reports objects that are probably mistakes: a property as a value, or an entity in quotation marks.
 func (c *checker) object(t sparql.Triple) {
 	o := t.Object
 	if o.Kind != sparql.Const || t.Subject.Is(sparql.ServiceParam) {
@@ -108,7 +108,8 @@ func (c *checker) object(t sparql.Triple) {
 	}
 }
 
-// number reports names in Wikidata's namespaces that are not IDs of the right kind: wdt:31, wd:42, wdt:instance_of.
+// number reports names in Wikidata's namespaces that are not IDs of the right kind, such as wdt:31, wd:42 and
+// wdt:instance_of.
 func (c *checker) number(t *sparql.Term) {
 	w := t.Written()
 	if !t.IsIRI() || w == "" || w[0] == '<' {

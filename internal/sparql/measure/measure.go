@@ -1,5 +1,5 @@
-// Package measure describes how complex a query is: by the counts in SPINACH's Table 1 (made on the query's tree or
-// with the rules of the paper's notebook), by the SPARQL features it uses, and by its shape.
+// Package measure describes how complex a query is: by the counts in SPINACH's Table 1 (computed from the query's tree
+// or by the rules of the paper's notebook), by the SPARQL features it uses, and by its shape.
 package measure
 
 import (

@@ -41,7 +41,7 @@ var (
 )
 
 // python compiles a pattern in which \s, \S, \w and \d have their Python meaning: they match characters of any script,
-// not only ASCII as in Go. It does so when the pattern is first used, because few commands need any of them.
+// not only ASCII as in Go. Each pattern is compiled when it is first used, because few commands need any of them.
 func python(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp {
 		const space = `\s\v\x1c-\x1f\x85\p{Z}`
@@ -56,7 +56,7 @@ func python(pattern string) func() *regexp.Regexp {
 //   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted as a
 //     separate query.
 //   - A SELECT clause on one line without WHERE gets one before its brace. This includes SELECT ?x WITH { } on one
-//     line, whose WHERE is then the empty braces of WITH: only the WITH blocks of such a query are counted.
+//     line, where the empty braces of WITH become the WHERE clause: only the WITH blocks of such a query are counted.
 //   - The body of the first WHERE is counted. The first WHERE inside it, that of a sub-query, is counted separately,
 //     and its text is deleted from the body wherever it occurs. An empty body adds nothing to the counts, and neither
 //     does a query without WHERE.

@@ -153,7 +153,7 @@ func (f *faster) usesLabels(labels []string) bool {
 	return found
 }
 
-// withoutLabels removes labels from GROUP BY if the entity they belong to is a key, too. ok is false if a label's
+// withoutLabels removes labels from GROUP BY if the entity they belong to is also a key. ok is false if a label's
 // entity is not a key.
 func withoutLabels(g *sparql.GroupBy, labels []string) (out *sparql.GroupBy, ok bool) {
 	if g == nil {
@@ -322,7 +322,7 @@ func (f *faster) inOrder() {
 	}
 }
 
-// sorted orders statements so that each has as many values as possible from the statements before it.
+// sorted orders statements so that as many of each statement's values as possible are known from those before it.
 func sorted(patterns []sparql.Pattern, known map[string]bool) []sparql.Pattern {
 	left := slices.Clone(patterns)
 	var out []sparql.Pattern

@@ -29,8 +29,7 @@ func (r *rewriter) outside(s *sparql.SelectQuery) {
 	})
 }
 
-// bring adds patterns to a group if its filters use variables that the group does not contain. The patterns bind these
-// variables.
+// bring repeats the patterns in from inside a group whose filters use variables that only these patterns contain.
 func (r *rewriter) bring(from []sparql.Pattern, into *sparql.Group) {
 	outer, inner := sparql.VarSet{}, sparql.VarSet{}
 	outer.AddGroup(&sparql.Group{Patterns: from})

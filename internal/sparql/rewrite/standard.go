@@ -451,8 +451,8 @@ func (r *rewriter) inlineNamed() {
 // maxCopied is the maximum number of bytes reparsed to copy named subqueries.
 const maxCopied = 16 << 20
 
-// copyOf reparses the text to return a copy of a named subquery that shares no nodes with other copies. It returns nil
-// once the total exceeds maxCopied.
+// copyOf returns a copy of a named subquery that shares no nodes with other copies. It parses the query's text again,
+// and returns nil once the total number of bytes parsed exceeds maxCopied.
 func (r *rewriter) copyOf(n *sparql.NamedSubquery) *sparql.SelectQuery {
 	if r.copied += len(r.q.Text); r.copied > maxCopied {
 		return nil

@@ -46,8 +46,8 @@ const (
 	scholarlyService = "https://query.wikidata.org/subgraph/scholarly_articles"
 )
 
-// articleProperties are properties whose subjects are, with rare exceptions, scholarly articles: cites work, published
-// in (with volume and DOI), PubMed publication ID, and PMC publication ID.
+// articleProperties are properties whose subjects are, with rare exceptions, scholarly articles: cites work, PubMed
+// publication ID, PMC publication ID, and publication type of scholarly work.
 var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 
 // scholarly sends statements about scholarly articles to the other half of the split graph (wikitech: Wikidata Query
@@ -98,7 +98,7 @@ func (r *rewriter) scholarlyGroup(s *sparql.SelectQuery, g *sparql.Group) {
 		"(SERVICE wdsubgraph:scholarly_articles)")
 }
 
-// aboutArticle reports whether a statement makes its subject a scholarly article.
+// aboutArticle reports whether a statement indicates that its subject is a scholarly article.
 func aboutArticle(t *sparql.Triples) bool {
 	for _, p := range t.Properties {
 		first := firstPredicate(p.Path)

@@ -92,7 +92,7 @@ func (w *Writer) Query() string {
 	return w.head(" WHERE { " + strings.Join(w.where, " . ") + " }")
 }
 
-// fact adds a condition that the fact satisfies.
+// fact adds a condition that f satisfies.
 func (w *Writer) fact(f []rdf.Term) {
 	if w.chance(2) && !f[2].IsIRI() || w.chance(3) {
 		v := w.fresh()

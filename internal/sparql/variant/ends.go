@@ -23,7 +23,8 @@ func (w *writer) ends() {
 	w.past()
 }
 
-// bounds replaces the operator of each comparison with a constant, in filters that every row must pass.
+// bounds changes the operators of comparisons against constants, in filters that every row must pass. by maps operators
+// to their replacements.
 func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	var seen []string
 	change := func(q *sparql.Query) bool {
@@ -46,8 +47,8 @@ func (w *writer) bounds(by map[string]string, what string, effect Effect) {
 	w.add(Variant{Kind: Ends, Effect: effect, What: what + ": " + strings.Join(slices.Compact(seen), ", ")}, change)
 }
 
-// compare calls f for each comparison with a constant that is combined only with && and ||. Loosening such a comparison
-// never makes the expression false for more rows.
+// compare calls f for each comparison against a constant that is combined with other conditions only by && and ||.
+// Loosening such a comparison never makes the expression false for more rows.
 func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	if e.Kind != sparql.ExprBinary {
 		return
@@ -63,7 +64,7 @@ func compare(e *sparql.Expr, f func(*sparql.Expr)) {
 	}
 }
 
-// over contains the Wikidata properties that say when something ended: end time, dissolved, date of death, service
+// over contains the Wikidata properties that state when something ended: end time, dissolved, date of death, service
 // retirement.
 var over = []string{"P582", "P576", "P570", "P730"}
 
@@ -169,7 +170,7 @@ type endDate struct {
 	path *sparql.Path
 }
 
-// endDates returns the end dates in the groups directly below patterns, such as OPTIONAL.
+// endDates returns the end dates in the groups directly below the patterns, such as the group of an OPTIONAL.
 func endDates(patterns []sparql.Pattern) []endDate {
 	var out []endDate
 	for _, p := range patterns {

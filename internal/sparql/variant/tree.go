@@ -106,7 +106,7 @@ func places(q *sparql.Query) []place {
 	return out
 }
 
-// at changes the i-th triple of a copy.
+// at returns a function that changes the i-th triple of a copy.
 func at(i int, change func(place) bool) func(*sparql.Query) bool {
 	return func(q *sparql.Query) bool { return change(places(q)[i]) }
 }
@@ -160,7 +160,7 @@ func (p place) bound(name string) (other, anchored bool) {
 	return other, anchored
 }
 
-// vars returns the variables in an expression, including EXISTS.
+// vars returns the variables in an expression, including those in EXISTS.
 func vars(e *sparql.Expr) []string {
 	var v sparql.VarSet
 	sparql.Inspect(e, func(n sparql.Node) bool {

@@ -1,6 +1,6 @@
 // Package variant generates cheap variants of a finished query. Each shows one way in which the query may return too
-// few or too many rows: without its LIMIT, with the subclasses of a class, with statements of every rank, or with a
-// condition that is no longer required. The package only parses and prints queries; its callers run them.
+// few or too many rows: for example, it removes the LIMIT, includes the subclasses of a class or statements of every
+// rank, or no longer requires a condition. The package only parses and prints queries; its callers run them.
 //
 //	variant.go     the types, and Of, which generates all variants
 //	tree.go        the triples and filters that may be changed, and copies of the tree
