@@ -1,6 +1,6 @@
-// Package adapter connects service clients to the interfaces of the packages that use them: the wiki for the bot and
-// the harvest, and link shorteners and the model for the harvest. It translates types and errors, and makes no
-// decisions.
+// Package adapter connects service clients to the interfaces of the packages that use them. It gives the bot and the
+// harvest access to the wiki, and the harvest access to link shorteners and the model. It translates types and errors,
+// and makes no decisions.
 package adapter
 
 import (

@@ -1,6 +1,6 @@
 // Package ask is the only way to ask the agent a question: it opens the trajectory and an allowance for the question's
-// cost, asks, sends events to listeners, closes the trajectory and adds up the cost. The command line, the bot and
-// benchmark runs all use it.
+// cost, asks the agent, sends events to listeners, closes the trajectory and adds up the cost. The command line, the
+// bot and benchmark runs all use it.
 //
 //	run, err := service.Start(ctx, question)     // starts the work and returns
 //	for n, e := range run.Events(ctx, 0) { … }   // any number of listeners, each at its own pace
@@ -109,9 +109,9 @@ func (s *Service) Continue(ctx context.Context, path string) (*Run, error) {
 	})
 }
 
-// Branch reruns the question of an earlier run. As long as the calls to the model and the graphs are the same as in the
-// earlier run, they are answered from it at no cost; starting with the first call that differs, calls are actually
-// made. The new run has a separate trajectory with the given id.
+// Branch reruns the question of an earlier run. Calls to the model and the graphs that are the same as in the earlier
+// run are answered from its events at no cost; calls that differ are actually made. The new run has a separate
+// trajectory with the given id.
 func (s *Service) Branch(ctx context.Context, id string, earlier []agent.Event) (*Run, error) {
 	asker, ok := s.Asker.(Continuer)
 	if !ok {

@@ -65,7 +65,7 @@ func (e notFound) Error() string { return string(e) }
 // Is reports whether target is [fs.ErrNotExist].
 func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
-// besides reports whether a file contains a judgment of a kind that name does not ask for.
+// besides reports whether a file contains a judgment of a kind that does not occur in name.
 func besides(file, name string) bool {
 	for _, kind := range []string{"-triage", "-asked"} {
 		if strings.Contains(file, kind+"-") && !strings.Contains(name, kind) {

@@ -42,8 +42,8 @@ type Run struct {
 // errEnded is the error for an event that arrives after the end of its run.
 var errEnded = errors.New("the run has ended")
 
-// Record writes one of the agent's events to the trajectory and sends it to the listeners. It makes the run the agent's
-// [event.Recorder].
+// Record implements [event.Recorder]. It writes one of the agent's events to the trajectory and sends it to the
+// listeners.
 func (r *Run) Record(ctx context.Context, e event.Event) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
@@ -78,7 +78,7 @@ func (r *Run) tell(e event.Event, last bool) {
 // maxLive is the maximum number of bytes kept from an unfinished message.
 const maxLive = 16_000
 
-// Live sends the listeners what the model is writing. It makes the run an [event.Listener].
+// Live implements [event.Listener]. It sends the listeners what the model is writing.
 func (r *Run) Live(d llm.Delta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -132,8 +132,8 @@ func (r *Run) Batches(ctx context.Context, after int) iter.Seq2[int, []event.Eve
 	}
 }
 
-// after returns the events after the n-th, the message that the model is writing, a channel that is closed when there
-// are more events, and whether the returned events are the last.
+// after returns the events after the nth, the message that the model is writing, a channel that is closed when there
+// are more events, and whether the returned events are the last ones.
 func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

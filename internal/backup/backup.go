@@ -64,7 +64,7 @@ type Source struct {
 	Dir     string // the data folder
 	Version string
 	Skip    []string // files and folders in Dir that are not backed up because they can be recreated
-	// databases that are not plain files in Dir: functions that write a copy to a file, by path in the archive
+	// for each database that is not a plain file in Dir, a function that writes a copy to a file; by path in the archive
 	Databases map[string]func(ctx context.Context, to string) error
 	// copies a database file that other processes may be writing to
 	Copy func(ctx context.Context, from, to string) error
@@ -101,8 +101,8 @@ func Write(ctx context.Context, w io.Writer, src Source, now time.Time) (*Manife
 	return &a.m, nil
 }
 
-// RemoveStale removes the files and folders that were left in a folder by backups killed more than a day ago. Their
-// names start with prefix.
+// RemoveStale removes the files and folders in dir whose names start with prefix and that were left behind by backups
+// killed more than a day ago.
 func RemoveStale(dir, prefix string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -165,7 +165,7 @@ func ofDatabase(name string) bool {
 	return strings.HasSuffix(name, ".db-wal") || strings.HasSuffix(name, ".db-shm") || strings.HasSuffix(name, ".db-journal")
 }
 
-// database adds a copy of a database, which write creates.
+// database adds a copy of a database to the archive. write creates the copy.
 func (a *archive) database(name string, write func(to string) error) error {
 	if err := write(a.copy); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -276,7 +276,7 @@ func vacant(dir string) error {
 }
 
 // fill moves everything from one folder to another. It moves folders before files, and thus before the ledger: until
-// the ledger is there, nothing else is used.
+// the ledger is in place, nothing else is used.
 func fill(to, from string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {

@@ -165,8 +165,9 @@ func (c *Crew) publisher(ctx context.Context, l leader.Lease) error {
 	return nil
 }
 
-// Drain returns a context for work that started before ctx ended. It ends at most d after ctx, which gives a process
-// that was asked to stop time to finish its work. If ctx ends because a lease was lost, the context ends immediately.
+// Drain returns a context for work that started before ctx ended. The new context ends at most d after ctx, so that a
+// process that was asked to stop can finish its work. If ctx ends because a lease was lost, the new context ends
+// immediately.
 func Drain(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

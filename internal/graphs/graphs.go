@@ -326,8 +326,8 @@ func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, e
 	return &tool.Source{Graph: g, Labels: g, Finder: g, Explain: e.Description}, nil
 }
 
-// complete adds shapes and the known gaps of the graph. A graph from the settings or a file is measured if there is no
-// measurement or only an outdated one. A recorded or replayed question does not use stored measurements.
+// complete adds shapes and the graph's known gaps to a source. If a graph from the settings or a file has no up-to-date
+// measurement, its gaps are measured. A recorded or replayed question does not use stored measurements.
 func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source) *tool.Source {
 	if o.Wrap == nil {
 		if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {
@@ -346,7 +346,7 @@ func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source
 // measureTime is the maximum time that a question waits for its graph's gaps to be measured.
 const measureTime = 15 * time.Second
 
-// measure measures what a graph lacks and stores it. This is optional, so failures are only logged.
+// measure determines what a graph lacks and stores the result. This is optional, so failures are only logged.
 func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source) {
 	ctx, cancel := context.WithTimeout(ctx, measureTime)
 	defer cancel()

@@ -28,8 +28,8 @@ type place struct {
 }
 
 // NewShelf returns a shelf. It starts with the graphs in opened, which o opened for the comma-separated names, followed
-// by all other graphs in o's registry and the built-in slice. A graph is stored under the name with which it is opened,
-// since the built-in slice's own name is wikidata.
+// by all other graphs in o's registry and the built-in slice. A graph is stored under the name used to open it, since
+// the built-in slice's own name is wikidata.
 func NewShelf(o *Opener, names string, opened agent.Sources) *Shelf {
 	s := &Shelf{open: o.Open, kept: map[string]*place{}}
 	for i, name := range split(names) {

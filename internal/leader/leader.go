@@ -12,7 +12,7 @@ import (
 )
 
 // Lease is the right to do something that only one process may do at a time. It expires. Fence increases each time the
-// lease changes hands, and so tells a process that slept past the end of its lease from its successor.
+// lease changes hands, which distinguishes a process that slept past the end of its lease from its successor.
 type Lease struct {
 	Name   string
 	Holder string

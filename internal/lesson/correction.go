@@ -86,8 +86,8 @@ func (b *Book) Correct(n Note) (id string, changed bool, err error) {
 }
 
 // Forget removes strangers' words from the lessons that were learned from these ledger entries. It returns the number
-// of lessons that changed. Solved questions and candidates are deleted in any state, because they consist entirely of
-// strangers' words. A note is in our own words, so only its reference to the discussion is removed.
+// of lessons that changed. Solved questions and candidates are deleted whatever their state, because they consist
+// entirely of strangers' words. A note is in our own words, so only its reference to the discussion is removed.
 func (b *Book) Forget(entries []string) (n int, err error) {
 	if len(entries) == 0 {
 		return 0, nil
@@ -120,7 +120,7 @@ const forgotten = "the forum: a discussion that no longer exists"
 
 func (n *Note) forgotten() bool { return n.Kind == Remark && n.Source == forgotten }
 
-// learned is a note's text before a person edited it.
+// learned returns a note's text as it was before a person edited it.
 func (n *Note) learned() string {
 	if len(n.Was) > 0 {
 		return n.Was[0].Text

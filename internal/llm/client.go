@@ -23,7 +23,7 @@ import (
 // Sampling is the set of sampling parameters that the model accepts (the OPENAI_SAMPLING setting).
 type Sampling string
 
-// The ways of sampling.
+// The values of Sampling.
 const (
 	// SamplingFull sends temperature, top_p, n, stop and max_tokens.
 	SamplingFull Sampling = "full"
@@ -44,7 +44,7 @@ const (
 
 // Config configures a [Client]. All fields except Model have sensible defaults.
 type Config struct {
-	// up to and including /v1; "" means OpenAI's own URL, or no model if there is no key either
+	// up to and including /v1; if "", OpenAI's own URL or, if there is no key either, no model
 	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
 	Model            string   // name of the model, such as "gpt-4o"
@@ -173,8 +173,8 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 // atOnce is the maximum number of parallel calls to a server that returns one sample per call.
 const atOnce = 5
 
-// some requests want samples: all of them in one call or, if single is true, because the server returns only one sample
-// per call, in parallel calls. On failure, it returns the error and the samples that arrived.
+// some makes the calls for a total of want samples: one call for all of them or, if single is true because the server
+// returns only one sample per call, parallel calls. On failure, it returns the error and the samples that arrived.
 func (c *Client) some(ctx context.Context, req Request, want int, single bool, usage *Usage) (Response, error) {
 	calls := 1
 	if single {
@@ -253,8 +253,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 	}
 }
 
-// wire returns the request in the form sent to the server. A temperature of 0 becomes the smallest number, because
-// go-openai would omit 0; see [coldest].
+// wire returns the request in the form sent to the server. A temperature of 0 becomes the smallest positive number,
+// because go-openai would omit 0; see [coldest].
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	if req.Purpose == Judge && c.cfg.JudgeModel != "" {

@@ -62,8 +62,8 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 }
 
 // go-openai omits a temperature of 0 from a request, and servers then use their default, which is 1. So [Client.wire]
-// writes the smallest number, which some servers reject, and coldest replaces it with 0. A message's text cannot match
-// by accident, because quotes are escaped in it.
+// writes the smallest positive number, which some servers reject, and coldest replaces it with 0. A message's text
+// cannot match by accident, because quotes are escaped in it.
 var smallest, zero = []byte(`"temperature":1e-45`), []byte(`"temperature":0`)
 
 func coldest(req *http.Request) error {

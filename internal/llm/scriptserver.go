@@ -150,7 +150,7 @@ func (r chatRequest) toolNames() []string {
 	return names
 }
 
-// nextFailure counts an attempt to use the sections. fails reports whether it must fail, and status how.
+// nextFailure counts an attempt to use the sections. If the attempt must fail, fails is true and status is its status.
 func (s *scriptServer) nextFailure(sections []*scriptSection) (status int, fails bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -180,7 +180,7 @@ func (s *server) execute(ctx context.Context, in executeIn) (out rowsOut, err er
 	return s.rows(ctx, src, table, in.Offset, clamp(in.Limit, pageRows, maxRows), lang), nil
 }
 
-// rows writes a page of a result.
+// rows returns a page of a result.
 func (s *server) rows(ctx context.Context, src *agent.Source, t *kg.Table, offset, limit int, lang string) rowsOut {
 	out := rowsOut{Columns: append([]string{}, t.Vars...), Rows: [][]cell{}, Total: len(t.Rows),
 		MS: int64(t.Elapsed / time.Millisecond), Source: t.Source}

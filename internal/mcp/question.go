@@ -32,7 +32,7 @@ type askOut struct {
 	Result     rowsOut `json:"result"`
 }
 
-// addQuestion adds ask. The tool has no time limit of its own, since the run has one.
+// addQuestion adds the ask tool. The tool has no time limit of its own, since the run has one.
 func (s *server) addQuestion(m *sdk.Server) {
 	no := false
 	sdk.AddTool(m, &sdk.Tool{Name: "ask", Title: "Ask a question", InputSchema: inputSchema[askIn](s, s.Main),

@@ -39,8 +39,8 @@ type Saved struct {
 	NoChange bool      // the page already had this text, so no revision was created
 }
 
-// Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error tells what
-// happened (see the package documentation).
+// Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error reports
+// what happened (see the package documentation).
 //
 // It does not send a checksum: MediaWiki normalizes the text to NFC before it compares checksums, and truncating a
 // request removes the token, which comes last.

@@ -27,7 +27,7 @@ func (t *turn) score(query string) float64 {
 	return t.o.Score(t.req.Subject, query)
 }
 
-// verdict is the response to a request to judge the current answer.
+// verdict returns the response to a request to judge the current answer.
 func (t *turn) verdict() llm.Choice {
 	query := ""
 	if q := t.req.Facts.Queries; len(q) > 0 {
@@ -53,8 +53,8 @@ func (t *turn) reply(arguments any) llm.Choice {
 	return called(call{t.req.Tools[0].Name, args})
 }
 
-// With probability Right, best returns the index of the best query; otherwise, it returns the index of a different one.
-// Among equally good queries, it chooses the first.
+// best returns the index of the best query with probability Right, and otherwise the index of a different one. Among
+// equally good queries, it chooses the first.
 func (t *turn) best(queries []string, rnd *rand.Rand) int {
 	top, scores := 0, make([]float64, len(queries))
 	for i, q := range queries {
@@ -72,7 +72,7 @@ func (t *turn) best(queries []string, rnd *rand.Rand) int {
 	return other
 }
 
-// choose is the response to a request to pick one of several answers.
+// choose returns the response to a request to pick one of several answers.
 func (t *turn) choose() llm.Choice {
 	return t.reply(map[string]any{"answer": t.best(t.req.Facts.Queries, t.rnd) + 1, "why": "It fits the question."})
 }
@@ -108,7 +108,7 @@ func (t *turn) variant() string {
 // maxPoints is the maximum number of points that a judge can award.
 const maxPoints = 10
 
-// points scores a search state by its last query or, if it has not run a query, by how much it has explored. A wrong
+// points scores a search state by its last query or, if no query has been run, by how much has been explored. A wrong
 // judgment is the opposite of the right one.
 func (t *turn) points() llm.Choice {
 	value, ran := 0.0, false

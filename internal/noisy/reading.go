@@ -16,8 +16,8 @@ const agreement = 0.75
 // maxReadings is the maximum number of wrong readings per question.
 const maxReadings = 8
 
-// Readings records the ways in which questions can be read. They depend only on the question. The zero value is ready
-// to use. Readings are safe for concurrent use.
+// Readings records the ways in which questions can be read, which depend only on the question. The zero value is ready
+// to use. A Readings is safe for concurrent use.
 type Readings struct{ byQuestion sync.Map }
 
 // readings returns the queries that the reader may take for the right one: first the gold query, then queries with
@@ -48,8 +48,8 @@ func (t *turn) readings() []string {
 	return out
 }
 
-// draw chooses one of the given readings. n is the number of readings abandoned so far, which readings no longer
-// contains.
+// draw chooses one of the given readings. n is the number of readings that were abandoned so far and are no longer in
+// the list.
 func (t *turn) draw(readings []string, n int) string {
 	shared, own := t.chance("shared", t.req.Subject), t.chance("own", t.req.Subject, seedOf(t.req), t.sample, n)
 	rnd := own

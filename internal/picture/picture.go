@@ -50,7 +50,7 @@ const (
 const (
 	goneFor  = time.Hour   // the picture does not exist or may not be shown
 	laterFor = time.Minute // the service failed
-	mostGone = 10_000      // names that are remembered
+	mostGone = 10_000      // maximum number of names that are remembered
 )
 
 // Options configures a [Fetcher].

@@ -53,11 +53,11 @@ type Retention struct {
 	Lessons Lessons // may be nil
 
 	Dir          string        // of the trajectories
-	Trajectories time.Duration // how long trajectories are kept after the last write; always if [Forever]
+	Trajectories time.Duration // how long trajectories are kept after the last write; no limit if [Forever]
 
 	Name          string        // of the wiki whose posts are checked; "" for the main wiki
 	Page, Archive string        // the forum page; the prefix of its archive's titles, before YYYY/MM
-	Removed       time.Duration // how long words are kept after a post was first found missing; always if [Forever]
+	Removed       time.Duration // how long words are kept after a post was first found missing; no limit if [Forever]
 }
 
 // closed lists the states of finished entries.

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Terminal asks a person. It is not safe for concurrent use.
+// Terminal asks the user to decide on turns. It is not safe for concurrent use.
 type Terminal struct {
 	Screen *console.Screen
 	In     *bufio.Reader

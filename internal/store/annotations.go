@@ -40,7 +40,7 @@ func (s *Store) Works(ctx context.Context, candidate string) ([]annotate.Work, e
 	return out, failed(err, "list works on %s", candidate)
 }
 
-// SaveWork stores a work if no one has changed it since it was read, together with the event that describes the change.
+// SaveWork stores w and the event that describes the change, unless the work has been changed since it was read.
 func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Event) error {
 	next := *w
 	next.Version++

@@ -60,8 +60,8 @@ WHERE key = ? AND fence = ? AND state = 'running' RETURNING deadline`, micros(de
 	return fromMicros(at), failed(err, "deadline of %s", c.Key)
 }
 
-// Later releases a job until due, and records the reason. The attempt counts. Nothing is written if the claim
-// has ended.
+// Later releases a job until due, and records the reason. The claim counts as an attempt. Nothing is written if the
+// claim has ended.
 func (s *Store) Later(ctx context.Context, c *job.Claim, due time.Time, reason string) error {
 	_, err := s.exec(ctx, `UPDATE jobs SET state = 'waiting', ends = 0, due = ?, reason = ?
 WHERE key = ? AND fence = ? AND state = 'running'`, micros(due), plain(reason), c.Key, c.Fence)

@@ -2,9 +2,9 @@ package testutil
 
 import "os"
 
-// Folder returns a new folder for the test t, as t.TempDir does, but in memory if the system offers that (/dev/shm). It
-// is for tests that write many small files and restart the program: most of their time, they would wait for the disk,
-// although nothing in a test loses what has been written.
+// Folder returns a new folder for the test t, as t.TempDir does, but in memory if the system supports that (/dev/shm).
+// It is for tests that write many small files and restart the program. On a disk, they would spend most of their time
+// waiting for writes, although nothing in a test can lose what has been written.
 func Folder(t interface {
 	Cleanup(func())
 	TempDir() string
@@ -13,6 +13,6 @@ func Folder(t interface {
 	if err != nil {
 		return t.TempDir()
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // what remains is lost when the machine restarts
+	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // anything left behind is lost when the machine restarts
 	return dir
 }

@@ -92,7 +92,7 @@ func (h *History) Broken() []string {
 	return wrong
 }
 
-// Wrong returns what is wrong with the revisions so far if no more follow.
+// Wrong returns what is wrong with the revisions so far, assuming that no more follow.
 func (h *History) Wrong() []string {
 	wrong := slices.Clone(h.wrong)
 	for _, heading := range slices.Sorted(maps.Keys(h.Requests)) {

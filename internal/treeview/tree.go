@@ -236,7 +236,7 @@ func (t *Tree) win(at *Node) {
 // Answered reports whether the search found its answer.
 func (t *Tree) Answered() bool { return t.Root.Won }
 
-// Descriptions of the leaf reasons.
+// leafWords describes the leaf reasons.
 var leafWords = map[string]string{
 	event.LeafAnswered: "answered", event.LeafEmpty: "without a result", event.LeafFailed: "failed",
 	event.LeafRepeated: "repeated", event.LeafDeep: "too deep",

@@ -2,8 +2,8 @@ package wikitext
 
 import "sort"
 
-// Again parses wikitext a second time, with the same result as [Preprocess] with opt. It parses only the parts in which
-// the result differs from d.
+// Again parses wikitext a second time, with the same result as [Preprocess] with opt. It reparses only the parts in
+// which the result differs from d.
 //
 // The results differ at each offset for which opt.Template returns a node other than d's template there. next returns
 // the first such offset at or after a given one, or -1 if there is none; it is called with ascending offsets. If

@@ -6,8 +6,8 @@
 //	benchharvest path/to/spinachbot
 //
 // The archive is always the same. Each discussion has a request of a few sentences, two to five replies, and one or two
-// queries of about two hundred kinds that the built-in slice can answer. One discussion in eight has no query, one
-// query in twenty is invalid, and one in forty returns no rows.
+// queries. There are about two hundred kinds of queries, which the built-in slice can answer. One discussion in eight
+// has no query, one query in twenty is invalid, and one in forty returns no rows.
 package main
 
 import (

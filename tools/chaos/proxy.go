@@ -25,7 +25,7 @@ type proxy struct {
 	off      *atomic.Bool  // whether this worker is cut off
 	down     *atomic.Bool  // whether this server is cut off
 	kill     func()        // ends the worker
-	unit     time.Duration // a second
+	unit     time.Duration // one second; shorter in tests
 	meddle   func(heading string)
 	srv      *http.Server
 	addr     string

@@ -167,7 +167,7 @@ func spread(items []dataset.Item, n int) []dataset.Item {
 	return out
 }
 
-// reserved reads the IDs from lists in a JSON file: "file.json:best,trees".
+// reserved reads the IDs in some lists of a JSON file. flag names the file and the lists: "file.json:best,trees".
 func reserved(flag string) (map[string]bool, error) {
 	if flag == "" {
 		return nil, nil

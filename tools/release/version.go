@@ -31,7 +31,7 @@ func (v version) file(target string) string {
 	return "spinachbot_" + v.String() + "_" + strings.ReplaceAll(target, "/", "_")
 }
 
-// versionOf asks git, or reads the VERSION file, which `git archive` fills in.
+// versionOf gets the version from git or from the VERSION file, which `git archive` fills in.
 func versionOf(dir string) (version, error) {
 	if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
 		return gitVersion(dir)

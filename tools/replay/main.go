@@ -1,11 +1,11 @@
 // Command replay replays SPINACH's recorded runs (qald10-log.json: 387 questions from QALD-10, GPT-4o's thoughts and
-// actions, Wikidata's observations) through the agent's own loop and prints how they compare. Actions are compared with
-// the recorded actions, or with what the rule on repetitions and early stops turns them into. Observations are compared
-// with the recorded observations up to the differences listed in compare.go.
+// actions, Wikidata's observations) through the agent's own loop and prints how the new runs differ from the recorded
+// ones. Actions are compared with the recorded actions, or with what the rule on repetitions and early stops turns them
+// into. Observations are compared with the recorded observations up to the differences listed in compare.go.
 //
 //	replay path/to/qald10-log.json
 //
-// The recorded model responds by run and position: the n-th call for an action gets the n-th recorded thought and
+// The recorded model responds by run and position: the nth call for an action gets the nth recorded thought and
 // action. The graph returns what was observed at that position. The exit status is 1 if a run or an observation differs
 // in a way that is not listed, and 2 for incorrect usage.
 package main

@@ -108,7 +108,7 @@ type wiki struct {
 	next     int
 	rev      int64
 	text     string
-	revs     map[int64][]section // the newest, without texts
+	revs     map[int64][]section // sections of the newest revisions, without texts
 	asked    map[string]time.Time
 	own      []bot.OwnEdit // newest last
 	doubled  int           // number of requests that got two replies

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Tests create much garbage but use little memory, so the collector runs less often unless GOGC is set or benchmarks
-// run. At its usual rate, it took a seventh of the processor time of all tests.
+// Tests create a lot of garbage but use little memory, so the collector runs less often unless GOGC is set or
+// benchmarks run. At its usual rate, it took a seventh of the processor time of all tests.
 func init() {
 	bench := slices.ContainsFunc(os.Args, func(arg string) bool { return strings.HasPrefix(arg, "-test.bench=") })
 	if os.Getenv("GOGC") == "" && !bench {
@@ -18,9 +18,9 @@ func init() {
 	}
 }
 
-// Pick returns all if all cases of a large corpus are to be tested, as in .ci/run, which sets TESTS=all. Otherwise, it
-// returns sample. The numbers are counts of random cases, or the distance between the cases in a list that are tested,
-// which is 1 for all of them. A sample is always the same, and contains every kind of case.
+// Pick returns all if all cases of a large corpus must be tested, as in .ci/run, which sets TESTS=all. Otherwise, it
+// returns sample. Each argument is a number of random cases, or the distance between the tested cases in a list, which
+// is 1 if all of them are tested. A sample is always the same, and contains every kind of case.
 func Pick(sample, all int) int {
 	if os.Getenv("TESTS") == "all" {
 		return all
