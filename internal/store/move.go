@@ -31,7 +31,7 @@ type Moved struct{ Entries, Notes, Days, Jobs, Results int }
 // Move copies the ledger in a file to an empty shared database, compares the two row by row, and marks the file so that
 // [Open] rejects it from then on: two bots with separate ledgers would answer requests twice. The caller must hold the
 // file's [Lock]. If Move succeeds, the database contains the whole ledger; if it fails, the database contains nothing,
-// and the file is unchanged.
+// and in the file, only the claims on running jobs have been released.
 func Move(ctx context.Context, from, to *Store) (Moved, error) {
 	var m Moved
 	// No process is using the file, but it may contain claims that never expire.

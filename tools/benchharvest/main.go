@@ -6,7 +6,7 @@
 //	benchharvest path/to/spinachbot
 //
 // The archive is always the same. Each discussion has a request of a few sentences, two to five replies, and one or two
-// queries. There are about two hundred kinds of queries, which the built-in slice can answer. One discussion in eight
+// queries. The queries combine ten classes with five properties, and the built-in slice can answer them. One discussion in eight
 // has no query, one query in twenty is invalid, and one in forty returns no rows.
 package main
 

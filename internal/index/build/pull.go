@@ -47,10 +47,10 @@ type score struct {
 	external bool
 }
 
-// page returns the entries for the n IRIs that start at offset, and the number of IRIs found. If fewer than n are
-// found, this is the last page.
+// page returns the entries for the n IRIs that start at offset, and the number of IRIs found, including those that
+// cannot be used. If fewer than n are found, this is the last page.
 func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, places int, err error) {
-	ids, scores, err := p.ids(ctx, offset, n)
+	ids, places, scores, err := p.ids(ctx, offset, n)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,13 +61,14 @@ func (p *puller) page(ctx context.Context, offset, n int) (out []lookup.Entry, p
 		}
 		out = append(out, es...)
 	}
-	return out, len(ids), nil
+	return out, places, nil
 }
 
-// ids returns the IRIs on a page.
-func (p *puller) ids(ctx context.Context, offset, n int) ([]string, map[string]score, error) {
+// ids returns the IRIs on a page that can be used, and the number of all IRIs on it.
+func (p *puller) ids(ctx context.Context, offset, n int) ([]string, int, map[string]score, error) {
 	if p.kind == lookup.Property {
-		return p.properties(ctx, offset, n)
+		ids, scores, err := p.properties(ctx, offset, n)
+		return ids, len(ids), scores, err
 	}
 	only := ""
 	if p.Describe.IsWikibase() {
@@ -76,7 +77,7 @@ func (p *puller) ids(ctx context.Context, offset, n int) ([]string, map[string]s
 	t, err := p.Query(ctx, fmt.Sprintf("SELECT DISTINCT ?id WHERE { ?id %s ?name . FILTER(isIRI(?id))%s } ORDER BY ?id LIMIT %d OFFSET %d",
 		p.path(p.Describe.Labels), only, n, offset))
 	if err != nil {
-		return nil, nil, fmt.Errorf("ask %s for entities: %w", p.Name, err)
+		return nil, 0, nil, fmt.Errorf("ask %s for entities: %w", p.Name, err)
 	}
 	var ids []string
 	for _, row := range t.Rows {
@@ -84,7 +85,7 @@ func (p *puller) ids(ctx context.Context, offset, n int) ([]string, map[string]s
 			ids = append(ids, row[0].Value)
 		}
 	}
-	return ids, nil, nil
+	return ids, len(t.Rows), nil, nil
 }
 
 // path returns a property path that matches any of the properties, which are prefixed names or IRIs.

@@ -92,6 +92,26 @@ func TestPullFromAnyGraph(t *testing.T) {
 	}
 }
 
+// An IRI that cannot be written in a query is left out, and does not end the pull.
+func TestPullStrangeIRI(t *testing.T) {
+	q := query(t, own)
+	d, err := NamesIn(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strange := func(ctx context.Context, text string) (*kg.Table, error) {
+		table, err := q(ctx, text)
+		if err == nil && strings.Contains(text, "SELECT DISTINCT ?id") && strings.Contains(text, "OFFSET 0") {
+			table.Rows[0][0].Value = "http://c.example/a b"
+		}
+		return table, err
+	}
+	es, err := pull(t, Graph{Name: "own", Query: strange, Describe: d, Page: 2}, lookup.Entity, t.TempDir())
+	if err != nil || entry(es, "/1", "en").Label != "" || entry(es, "#Pump", "en").Label != "pump" {
+		t.Errorf("%v, %+v", err, es)
+	}
+}
+
 func TestPullFromAWikibase(t *testing.T) {
 	q := query(t, wikibase)
 	d, err := NamesIn(context.Background(), q)
