@@ -45,7 +45,7 @@ type Candidate struct {
 	Notes      []string    `json:"notes,omitempty"` // changes made, and differences between the page's HTML and wikitext
 
 	Labels map[string]string `json:"labels,omitempty"` // English labels of Entities and Properties
-	// their English descriptions, if a model was asked for advice
+	// English descriptions of Entities and Properties, if a model was asked for advice
 	Descriptions map[string]string `json:"descriptions,omitempty"`
 }
 
@@ -63,9 +63,9 @@ type Provenance struct {
 	License   string    `json:"licence"`
 }
 
-// Conversation describes the discussion in the terms of a benchmark's statistics.
+// Conversation describes the discussion in the terms used in a benchmark's statistics.
 type Conversation struct {
-	Requester string    `json:"requester,omitempty"` // empty when unsigned
+	Requester string    `json:"requester,omitempty"` // empty if unsigned
 	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
 	// number of comments after the request, as in SPINACH's table 8
 	Responses int       `json:"responses"`
@@ -125,10 +125,10 @@ type Flag struct {
 	Why    string   `json:"why"`            // the reason, and the part of the query that it concerns
 	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
 	Column int      `json:"column,omitempty"`
-	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
+	Trims  bool     `json:"trims,omitempty"` // Trimmed omits this part
 }
 
-// FlagKind is the kind of a flag: one of the paper's four.
+// FlagKind is the kind of a flag: one of the four kinds in the paper.
 type FlagKind string
 
 // The kinds.
@@ -141,7 +141,7 @@ const (
 
 // Near is a nearly identical query.
 type Near struct {
-	ID         string  `json:"id"`     // candidate's id, or the item's id in the benchmark
+	ID         string  `json:"id"`     // the candidate's ID, or the item's ID in the benchmark
 	Source     string  `json:"source"` // "candidates" or the benchmark's file name
 	Similarity float64 `json:"similarity"`
 	Why        string  `json:"why"` // "same pattern and numbers", "same pattern", "similar text" …
@@ -186,10 +186,10 @@ type Reason string
 const (
 	NoQuery Reason = "no_query" // no comment contains a query
 	BotOnly Reason = "bot_only" // only our bot posted queries
-	// its only query is a short link that does not lead to a query service
+	// the only query is a short link that does not lead to a query service
 	BadShortLink Reason = "bad_short_link"
 	SyntaxError  Reason = "syntax_error"    // the parser or the endpoint rejects the query
-	Update       Reason = "update"          // it would change data
+	Update       Reason = "update"          // the query would change data
 	RefusedHost  Reason = "refused_service" // the query calls a disallowed SERVICE
 	Timeout      Reason = "timeout"
 	TooLarge     Reason = "too_large"     // the result is over 10 MB

@@ -39,13 +39,13 @@ type Funnel struct {
 type Counts struct {
 	Year        int `json:"year,omitempty"` // 0 in the total
 	Discussions int `json:"discussions"`    // threads on the archive pages
-	// with a query posted by someone other than the bot (paper: 2,780)
+	// threads with a query posted by someone other than the bot (paper: 2,780)
 	WithQuery int `json:"with_query"`
-	// whose last-mentioned query parses and is allowed
+	// threads whose last-mentioned query parses and is allowed
 	Valid    int            `json:"valid"`
-	Run      int            `json:"run"`     // whose query an endpoint evaluated completely
-	Staged   int            `json:"staged"`  // with rows, below the size limit (paper: 2,171)
-	Gone     int            `json:"gone"`    // whose text has since been removed
+	Run      int            `json:"run"`     // threads whose query an endpoint evaluated completely
+	Staged   int            `json:"staged"`  // threads whose result has rows and is below the size limit (paper: 2,171)
+	Gone     int            `json:"gone"`    // threads whose text has since been removed
 	Pending  int            `json:"pending"` // found but not yet run
 	Rejected map[Reason]int `json:"rejected"`
 }

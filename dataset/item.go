@@ -30,7 +30,7 @@ type Item struct {
 	Info map[string]json.RawMessage // other members of the item, under the keys used in the file; nil if none
 }
 
-// Boolean returns the gold result of an ASK query; ok is false if there is none or it is a table.
+// Boolean returns the gold result of an ASK query; ok is false if there is no result or the result is a table.
 func (it *Item) Boolean() (value, ok bool) {
 	switch string(it.Answers) {
 	case "true":

@@ -12,8 +12,8 @@ import (
 
 // WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of objects with id, title, url,
 // question and sparql, in this order. It is pure ASCII, indented by four spaces, and has no newline at the end. Items
-// without title and url have only the other three members, as in the third-party benchmarks that SPINACH ships. The
-// format cannot store paraphrases, answers, or info.
+// with neither a title nor a URL have only the other three members, as in the third-party benchmarks that SPINACH
+// ships. The format cannot store paraphrases, answers, or info.
 func WriteSPINACH(w io.Writer, items []Item) error {
 	type record struct {
 		ID       json.RawMessage `json:"id"`

@@ -86,7 +86,7 @@ func (f *itemReader) at(offset int) string {
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
-// syntax adds the position to a JSON error; base is the offset of text in the file.
+// syntax adds the position to a JSON error; base is the offset in the file of the text that was parsed.
 func (f *itemReader) syntax(err error, base int) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {
@@ -254,8 +254,8 @@ func fitting[T any](f *fields, key string, to *T) {
 	}
 }
 
-// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else is left
-// for [Item.Info].
+// result stores a member as the item's gold result if it is a bindings list, a boolean, or a whole SPARQL JSON
+// document. Anything else is left for [Item.Info].
 func (f *fields) result(it *Item, key string) {
 	v, ok := f.raw[key]
 	switch {

@@ -92,7 +92,7 @@ func replace(f *os.File, name string, write func(io.Writer) error) error {
 	return syncFolder(filepath.Dir(name))
 }
 
-// syncFolder makes a rename durable. Systems that cannot sync a folder return one of these errors.
+// syncFolder makes a rename durable. It ignores the errors that systems return if they cannot sync a folder.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -13,10 +13,10 @@ var Verdicts = []dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclud
 type Agreement struct {
 	A, B     string
 	N        int
-	Table    [3][3]int // Table[i][j] counts candidates for which A chose Verdicts[i] and B Verdicts[j]
+	Table    [3][3]int // Table[i][j] counts candidates for which A chose Verdicts[i] and B chose Verdicts[j]
 	Observed float64   // fraction of equal verdicts; 0 if N is 0
 	Expected float64   // fraction expected by chance, given how often each annotator used each verdict
-	// Cohen's kappa; nil if it is undefined: there are no candidates, or both always chose the same single verdict
+	// Cohen's kappa; nil if undefined, that is, if there are no candidates or both always chose the same single verdict
 	Kappa *float64
 }
 
@@ -44,7 +44,7 @@ func Agree(a, b string, table [3][3]int) Agreement {
 		chance += rows[i] * columns[i]
 	}
 	out.Observed, out.Expected = float64(equal)/n, float64(chance)/(n*n)
-	if chance != out.N*out.N { // in integers, so that rounding cannot turn a zero into a nonzero value
+	if chance != out.N*out.N { // integers are compared so that rounding cannot turn a zero into a nonzero value
 		k := (out.Observed - out.Expected) / (1 - out.Expected)
 		out.Kappa = &k
 	}
@@ -108,7 +108,7 @@ func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 		if resolved[w.Candidate] || others >= 2 || decided(by[w.Annotator]) && others > 0 {
 			continue
 		}
-		if by[w.Annotator] != w.Verdict { // an edit to the query may have withdrawn it
+		if by[w.Annotator] != w.Verdict { // an edit to the query may have withdrawn the verdict
 			by[w.Annotator] = w.Verdict
 		}
 	}

@@ -62,7 +62,7 @@ type Pace struct {
 	Assigned int
 	Done     int     // assigned candidates that the annotator has finished
 	Week     int     // candidates judged in the last seven days, assigned or not
-	PerDay   float64 // in that week
+	PerDay   float64 // candidates per day in that week
 	Days     int     // days required for the remaining candidates at this pace; -1 if unknown
 }
 

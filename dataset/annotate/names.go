@@ -21,11 +21,11 @@ type Name struct {
 
 // Limits on name lookups.
 const (
-	maxNames  = 100_000                 // kept
-	nameBatch = 200                     // requested at once
+	maxNames  = 100_000                 // names in the cache
+	nameBatch = 200                     // names per query
 	nameWait  = 1500 * time.Millisecond // how long a page waits for names; names that arrive later are shown the next time
-	nameLimit = 30 * time.Second        // of the query itself
-	nameRest  = 30 * time.Second        // after a failure
+	nameLimit = 30 * time.Second        // time limit of the query itself
+	nameRest  = 30 * time.Second        // pause after a failure
 )
 
 // Graph runs queries.
@@ -51,8 +51,8 @@ func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
 	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }
 
-// Of returns the names of Q and P IDs that are known after a short wait. IDs without a name are not in found. pending
-// reports whether more names will follow.
+// Of returns the names of Q and P IDs. It waits only a short time for names that it does not know yet. IDs without a
+// known name are not in found. pending reports whether more names will follow.
 func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
 	if missing := n.missing(ids); len(missing) > 0 {
 		done := make(chan struct{})

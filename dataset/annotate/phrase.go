@@ -16,12 +16,12 @@ import (
 // Remark is a part of the query that the question has to mention, and whether the question seems to mention it. It is
 // only a hint, since words are compared, not meanings.
 type Remark struct {
-	// entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path,
-	// pair, form, place, wording
+	// one of entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice,
+	// path, pair, form, place, and wording
 	Kind   string `json:"kind"`
 	Said   bool   `json:"said"`
 	Text   string `json:"text"`            // what must be mentioned, with the recognized phrase or a possible wording
-	Piece  string `json:"piece,omitempty"` // the part of the query that requires it
+	Piece  string `json:"piece,omitempty"` // the part of the query that must be mentioned
 	Line   int    `json:"line,omitempty"`  // line of that part, from 1
 	Column int    `json:"column,omitempty"`
 }

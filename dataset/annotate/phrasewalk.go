@@ -165,8 +165,9 @@ func (c *comparer) entity(id string, at sparql.Span) bool {
 	return said
 }
 
-// property compares a property. A property that leads to a column is covered by the column, and one that leads to a
-// constant is implied if the constant is mentioned. Neither applies if the property is easily confused with others.
+// property compares a property with the question. A property that leads to a column is covered by the column, and one
+// that leads to a constant is implied if the constant is mentioned. Neither applies if the property is easily confused
+// with others.
 func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sparql.Span) {
 	named := c.w.saysAny(c.allNames(id)...)
 	if t.Path.Span.End > t.Path.Span.Start {
@@ -408,8 +409,8 @@ func (c *comparer) date(y, m, d int, at sparql.Span) {
 	c.add("date", text, said, "The date "+text+".", at)
 }
 
-// values compares inline data. Up to five values must be named individually; for more, a single word that covers them
-// all is enough.
+// values compares inline data with the question. Up to five values must be named individually; for more, a single word
+// that covers them all is enough.
 func (c *comparer) values(v *sparql.Values) {
 	for i, row := range v.Rows {
 		if i >= 5 {

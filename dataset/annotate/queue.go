@@ -51,8 +51,8 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether the annotator named who may see other annotators' work on the case: after who or two others
-// have decided, or after the case is resolved.
+// Visible reports whether the annotator named who may see other annotators' work on the case: after this annotator or
+// two others have decided, or after the case is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
 	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved

@@ -13,7 +13,7 @@ import (
 // wording is a question split into parts for comparison.
 type wording struct {
 	text    string   // in lowercase, without diacritics, with single spaces
-	words   []string // of text
+	words   []string // words in text
 	numbers []float64
 }
 
@@ -235,7 +235,7 @@ func numbersOf(text string) []float64 {
 	return out
 }
 
-// notSuperlative lists words that end like superlatives but are not.
+// notSuperlative lists words that end like superlatives but are not superlatives.
 var notSuperlative = map[string]bool{"west": true, "northwest": true, "southwest": true, "forest": true, "test": true,
 	"request": true, "interest": true, "rest": true, "guest": true, "quest": true,
 	"harvest": true, "conquest": true, "protest": true, "contest": true, "chest": true, "nest": true, "priest": true,

@@ -22,7 +22,7 @@ type Work struct {
 
 	Query    string          `json:"query"`
 	Question string          `json:"question"`
-	Verdict  dataset.Verdict `json:"verdict,omitempty"` // "": none yet
+	Verdict  dataset.Verdict `json:"verdict,omitempty"` // "" if there is none yet
 	Reason   string          `json:"reason,omitempty"`  // for exclude, the key of one of [Reasons]
 	Note     string          `json:"note,omitempty"`    // free text
 
@@ -66,8 +66,8 @@ var ErrConflict = errors.New("another person or another tab has changed this sin
 
 // Store stores works and events. internal/store implements it; tests use that implementation with a temporary file.
 type Store interface {
-	// Works lists the works on a candidate, or all works for "", sorted by candidate and annotator (so a resolution comes
-	// first).
+	// Works lists the works on a candidate, or all works if candidate is "", sorted by candidate and annotator (so a
+	// resolution comes first).
 	Works(ctx context.Context, candidate string) ([]Work, error)
 	// SaveWork atomically stores w and appends e, whose Work becomes w; both are durable when it returns. w.Version is the
 	// version on which w is based, or 0 for a new work; SaveWork increments it. If a different version is stored, the
@@ -94,10 +94,10 @@ const (
 type Case struct {
 	Candidate  *dataset.Candidate
 	Works      []Work   // the annotators' works: works with a verdict come first, in the order of their verdicts
-	Resolution *Work    // not resolved if nil or without a verdict
-	Assigned   []string // who should judge it
+	Resolution *Work    // if nil or without a verdict, the case is not resolved
+	Assigned   []string // names of the annotators who should judge the candidate
 
-	state State // "" before [Case.State] was called
+	state State // "" until [Case.State] is called
 }
 
 // NewCase returns a case with the works on a candidate.

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// seed is a discussion in the form used in this file.
+// seed is a discussion from which [Candidates] creates a candidate.
 type seed struct {
 	month, heading, asked, replied, query, trimmed string
 	flags                                          []dataset.Flag

@@ -69,7 +69,7 @@ func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error)
 	if a.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, fmt.Errorf("cannot write the run's costs: %w", err)
 	}
-	_, err = a.file.WriteString("\n") // after a torn line
+	_, err = a.file.WriteString("\n") // ends a line that a crash may have cut off
 	return a, err
 }
 

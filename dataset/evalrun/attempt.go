@@ -17,8 +17,8 @@ import (
 // skipped is the reason given for an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item. If a service fails, ask tries again until the given time, then ends the item with
-// [agent.OutOfTime]. An error stops the run, and the item is considered not asked.
+// ask asks the question of one item. If a service fails, ask tries again until the given time; after that, the item
+// ends with [agent.OutOfTime]. An error stops the run, and the item is considered not asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known, until time.Time) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
 	if k.item != nil {
@@ -88,7 +88,7 @@ type attempt struct {
 	failure *Failure      // failure of a service
 	detail  string        // details of the failure or the reason
 	again   bool          // a retry may help
-	pause   time.Duration // requested by the service
+	pause   time.Duration // pause requested by the service
 
 	examples  []string // IDs of solved questions shown to the model
 	incidents int      // graph calls that failed because of the service

@@ -72,9 +72,9 @@ type Verdicts map[string]Verdict
 
 const classesFile = "classes.jsonl"
 
-// Judge classifies the run's wrong answers, as determined by a metric. With a model, it asks once per wrong answer and
-// keeps the result in the run's folder. If an item has no answer, the model has nothing to compare, so the rules' class
-// is kept.
+// Judge classifies the run's wrong answers, as determined by a metric. If m is not nil, it asks m once per wrong
+// answer and keeps the result in the run's folder. If an item has no answer, the model has nothing to compare, so the
+// rules' class is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}

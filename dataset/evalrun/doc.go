@@ -3,7 +3,7 @@
 //
 // # A run
 //
-// [Run] asks every item of a benchmark and keeps everything in one folder:
+// [Run] asks every question of a benchmark and keeps everything in one folder:
 //
 //	run.json            settings with their fingerprint, sessions with their program versions
 //	results.jsonl       one [Result] per item, in the benchmark's order: identical for the same settings, model and graph
@@ -24,9 +24,9 @@
 //
 // # After the run
 //
-// [Compare] compares runs on their common items: paired bootstrap, exact McNemar, minimum detectable effect, wins and
-// losses with the step at which the trajectories diverge, oracle and vote. [NewReport] computes a report of one or more
-// runs; a [Report] can be written as a self-contained page or as Markdown or LaTeX tables.
+// [Compare] compares runs on their common items. It reports a paired bootstrap, McNemar's exact test, the minimum
+// detectable effect, wins and losses with the step where the trajectories diverge, an oracle, and a vote. [NewReport]
+// computes a report on one or more runs; a [Report] can be written as a standalone page or as Markdown or LaTeX tables.
 //
 // # Reading order
 //

@@ -15,7 +15,7 @@ type Form string
 // The formats other than our own in which a run can be written, with the names of the files in the run's folder.
 const (
 	FormGRASP     Form = "grasp"            // grasp.jsonl: GRASP's current output format
-	FormGRASP2025 Form = "grasp-2025"       // grasp-2025.jsonl: those of 2025
+	FormGRASP2025 Form = "grasp-2025"       // grasp-2025.jsonl: GRASP's output format in 2025
 	FormDialogues Form = "interactive-kbqa" // interactive-kbqa/ID.json: Interactive-KBQA's dialogue files
 )
 

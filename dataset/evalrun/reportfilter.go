@@ -107,7 +107,7 @@ func (r *Report) filters(items []pageRow) (filters []pageFilter, style string) {
 	return filters, css.String()
 }
 
-// states returns the classes for an item's outcomes in all runs by the metric with index n.
+// states returns the CSS classes for an item's outcomes in all runs, according to the metric with index n.
 func states(n int, runs []pageItem) (out string) {
 	var seen []string
 	for _, p := range runs {

@@ -67,7 +67,7 @@ type pageRow struct {
 	States   string // states of the runs by the report's metric; "differ" if they are not all equal
 	Marks    string // classes for the filters
 	Runs     []pageItem
-	Link     string // to the item's own page; "" if it is on this page
+	Link     string // link to the item's own page; "" if the item is on this page
 	worst    int
 }
 
@@ -170,7 +170,7 @@ func (r *Report) pageData() (*pageData, error) {
 		names = append(names, r.Runs[i].Name)
 	}
 	d.Title += ": " + strings.Join(names, ", ")
-	anchors := map[string]int{} // by an item's ID
+	anchors := map[string]int{} // by item ID
 	for _, run := range r.Runs {
 		for i := range run.Items {
 			if _, ok := anchors[run.Items[i].ID]; !ok {

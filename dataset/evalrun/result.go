@@ -53,7 +53,7 @@ func (r *Result) excluded() string {
 	return ""
 }
 
-// Failure is a failure and its kind: model, graph, no_model, or internal for a service; a kg.Kind for a gold query.
+// Failure describes a failure. Kind is model, graph, no_model, or internal for a service; a kg.Kind for a gold query.
 type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`

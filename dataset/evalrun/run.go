@@ -26,12 +26,12 @@ type Config struct {
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
 	Sources agent.Sources                  // the graphs; gold queries run on the first
 	Replay  *Recording                     // replaces the model and the graph for the items that it contains; may be nil
-	Limits  agent.Limits                   // of one item
+	Limits  agent.Limits                   // limits on one item
 
-	Language       string // of the questions; "" to let the model detect it
+	Language       string // language of the questions; "" to let the model detect it
 	Golden         bool   // show the model the entities in the gold query
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
-	// branching searches continue until an answer reaches this F1, as measured by UntilBy; if 0, they do not look at gold
+	// branching searches continue until an answer reaches this F1, as measured by UntilBy; if 0, they do not use gold
 	UntilF1 float64
 	UntilBy string // name of the metric
 

@@ -17,8 +17,8 @@ const (
 	MetricFair    = "fair"
 )
 
-// Metrics is the [Scorer] of package dataset/score: SPINACH's metric, GRASP's, Interactive-KBQA's set metric (its EM is
-// KQA Pro's accuracy: equal sets), and ours.
+// Metrics is a [Scorer] that uses package dataset/score. It computes SPINACH's metric, GRASP's, Interactive-KBQA's set
+// metric (its EM is KQA Pro's accuracy: equal sets), and ours.
 func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	d := score.NewDict()
 	gold, err := score.ReadAnswer(d, r.Gold)

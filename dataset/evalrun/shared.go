@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/safe"
 )
 
-// Queue holds the items and results of a run shared by several processes. internal/store implements it.
+// Queue contains the items and results of a run shared by several processes. internal/store implements it.
 type Queue interface {
 	job.Queue
 	// AddJobs adds missing jobs and requeues failed ones.
@@ -97,7 +97,7 @@ func (r *runner) share(ctx context.Context) error {
 	return r.fetch(ctx, todo)
 }
 
-// offer shares with the other processes an item that an earlier session stored in this folder.
+// offer makes an item that an earlier session stored in this folder available to the other processes.
 func (r *runner) offer(ctx context.Context, it dataset.Item) error {
 	c, err := r.Shared.Queue.Claim(ctx, r.Shared.Holder, job.Want{Key: r.Shared.key(it)}, r.Now(), r.Shared.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -194,7 +194,7 @@ func (r *runner) finish(ctx context.Context, c *job.Claim, it dataset.Item) erro
 		}
 	}
 	err = r.Shared.Queue.Finish(ctx, c, to, why, files)
-	if errors.Is(err, job.ErrLost) { // another process will repeat it with the same result
+	if errors.Is(err, job.ErrLost) { // another process will repeat the item with the same result
 		return nil
 	}
 	return err

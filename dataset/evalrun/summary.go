@@ -82,7 +82,7 @@ func (m *MetricSummary) whole() Means {
 	return *m.WithFailures
 }
 
-// summarize computes the means of a metric over scorable items.
+// summarise computes the means of a metric over scorable items.
 func summarise(metric string, items []*ItemData) MetricSummary {
 	var f1, em, upper, zeros []float64
 	limits := false

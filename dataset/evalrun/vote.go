@@ -47,8 +47,8 @@ func isLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// vote returns the index of the run whose answer wins an item: the run with the most frequent result, then the highest
-// confidence, then the lowest index. Runs without an answer do not vote; if no runs vote, vote returns -1.
+// vote returns the index of the run whose answer wins the vote on an item: the run with the most frequent result, then
+// the highest confidence, then the lowest index. Runs without an answer do not vote; if no runs vote, vote returns -1.
 func vote(items []*ItemData) int {
 	count, best := map[string]int{}, map[string]int{}
 	var order []string

@@ -200,7 +200,7 @@ func Changed(dir string) (at time.Time) {
 }
 
 // ItemOf reads an item of a run by file name, with its scores if the run's files are assembled. The error is an
-// [fs.ErrNotExist] if there is none.
+// [fs.ErrNotExist] if there is no such item.
 func ItemOf(ctx context.Context, dir, file string) (*ItemData, error) {
 	if file != filepath.Base(file) || strings.HasPrefix(file, ".") {
 		return nil, fs.ErrNotExist

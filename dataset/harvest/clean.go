@@ -19,7 +19,7 @@ const language = "en"
 
 type cleaned struct {
 	text   string        // canonical form; empty if the query was rejected
-	query  *sparql.Query // of text
+	query  *sparql.Query // text, parsed
 	notes  []string
 	reason dataset.Reason // why the query cannot be run; empty if it can
 	detail string

@@ -12,7 +12,7 @@
 // both as rendered HTML and as wikitext. If the two differ, a note is added to the discussion. Each thread becomes a
 // found [dataset.Candidate] (discuss.go), which is stored together with the page's revision in one transaction. Then
 // short links are resolved (links.go), and the last-mentioned query is chosen, cleaned (clean.go), and run (run.go).
-// The outcome is stored. Everything else about a candidate is derived from this when the files are written (stage.go,
+// The outcome is stored. Everything else about a candidate is derived from it when the files are written (stage.go,
 // flags.go, trim.go, near.go, export.go).
 //
 // A [Suggester], if configured, is asked once about each staged candidate. Labels alone do not show which Victoria is
@@ -20,8 +20,8 @@
 // IDs, sent to the endpoint that ran the candidate's query, since the entity API returns descriptions only with whole
 // entities. When the text of a discussion is removed, the advice about it is removed, too.
 //
-// Therefore, whatever ends a harvest (Ctrl-C, kill -9, a wiki or an endpoint that is down), the next harvest continues
-// where it stopped, and the resulting files are the same.
+// Therefore, whatever ends a harvest (Ctrl-C, kill -9, a wiki or an endpoint that is down), the next harvest resumes
+// from the same point, and the resulting files are the same.
 //
 // # Which queries require the scholarly half
 //

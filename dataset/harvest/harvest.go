@@ -128,7 +128,7 @@ const (
 
 // Options specifies what to harvest and how.
 type Options struct {
-	Dir        string // folder of the files
+	Dir        string // folder for the files
 	Wiki       string // URL of the wiki's api.php, for provenance
 	Prefix     string // title prefix of archive pages, before YYYY/MM
 	From, To   string // first and last month, YYYY-MM; no bound if empty
@@ -171,7 +171,7 @@ type Harvest struct {
 	title     *regexp.Regexp
 	links     linkState
 	downUntil map[string]time.Time // when to retry the endpoints found to be down
-	stopped   error                // why no more queries are run
+	stopped   error                // why no more queries are run, or nil
 	mute      bool                 // the suggester is no longer asked
 	pace      pace
 
@@ -229,8 +229,8 @@ func New(p Parts, o Options) (*Harvest, error) {
 const filesEvery = 12
 
 // Run reads new pages, runs the queries that have not yet been run, and writes the files. It may be interrupted at any
-// time; the next call continues where it stopped. If no endpoint responds, the error wraps [ErrEndpointDown]; the files
-// are still written.
+// time; the next call resumes from the same point. If no endpoint responds, the error wraps [ErrEndpointDown]; the
+// files are still written.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	mine, err := h.mine(ctx)
 	if err != nil {
@@ -287,7 +287,7 @@ type task struct {
 	Page
 	newest int64 // revision on the wiki; 0 if the page is gone
 	fresh  bool  // must be read because it changed, appeared, disappeared, or was read in a different format
-	queued bool  // it has a job
+	queued bool  // the page has a job
 }
 
 // plan lists the archive's pages and compares them with the store. Pages outside the requested months are left

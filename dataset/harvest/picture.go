@@ -43,8 +43,8 @@ func steps(c dataset.Counts) []step {
 	}
 }
 
-// Picture draws the funnel as SVG: a bar per stage, preceded by the losses, with the years below and staged discussions
-// in green.
+// Picture draws the funnel as SVG: a bar for each stage, with the losses above it, and a chart of the years below.
+// Staged discussions are green.
 func Picture(w io.Writer, f dataset.Funnel) error {
 	const width, left, full = 960, 170, 460
 	bars := steps(f.Total)

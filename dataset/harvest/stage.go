@@ -17,7 +17,7 @@ import (
 
 // picked is the query of a discussion that may become a candidate.
 type picked struct {
-	index   int // into Queries; -1: none
+	index   int // index into Queries, or -1 if there is no such query
 	sparql  string
 	reason  dataset.Reason // why there is no such query
 	detail  string
@@ -25,8 +25,8 @@ type picked struct {
 }
 
 // pick chooses the last-mentioned query that our bot did not post. A short link that does not lead to a query is
-// skipped. If a short link has not been resolved yet, the discussion must wait, since the link may be to the query
-// mentioned last.
+// skipped. If a short link has not been resolved yet, the discussion must wait, since the link may lead to the
+// last-mentioned query.
 func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error) {
 	p := picked{index: -1, reason: dataset.NoQuery}
 	for i := len(d.Queries) - 1; i >= 0; i-- {
@@ -166,11 +166,11 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 	return true, h.Store.Put(ctx, adviceNote+c.ID, data)
 }
 
-// maxDescribed is the maximum number of IDs in a query that are described.
+// maxDescribed is the maximum number of IDs in a query whose descriptions are requested.
 const maxDescribed = 200
 
 // descriptions asks the first endpoint that is up for the English descriptions of a query's IDs, all in one query.
-// They tell a suggester, for example, which Victoria is meant. If there are none, the suggester is asked anyway. The
+// They show a suggester, for example, which Victoria is meant. If there are none, the suggester is asked anyway. The
 // error is the context's error.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder
@@ -212,7 +212,7 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 type advice struct {
 	Query      string              `json:"query"`
 	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil if the suggester returned nothing usable
-	Why        string              `json:"why,omitempty"` // the answer was unusable
+	Why        string              `json:"why,omitempty"` // why the answer was unusable
 
 	Descriptions map[string]string `json:"descriptions,omitempty"` // descriptions shown to the suggester
 }

@@ -45,7 +45,7 @@ const (
 	maxPromptRows  = 4_000
 	maxPromptPost  = 1_500
 	maxPromptPosts = 12
-	maxVerbal      = 1_500 // of an answer's question
+	maxVerbal      = 1_500 // of a question in the model's answer
 )
 
 // Advisor is a [Suggester] that asks a language model.

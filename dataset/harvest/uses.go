@@ -11,8 +11,8 @@ type uses struct {
 	other int // in filters, expressions, templates
 }
 
-// collector counts the uses of all variables except in the nodes in skip: objects of triples (with their predicate, and
-// with the subject when no object is left), filters, binds, hints.
+// collector counts the uses of all variables except in the nodes in skip. These are objects of triples (with their
+// predicate, and with the subject if no object is left), filters, binds, and hints.
 type collector struct {
 	of   map[string]*uses
 	skip map[sparql.Node]bool

@@ -145,7 +145,7 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 		all[g.Candidate.ID] = g.Candidate
 	}
 	tied, first := union{}, map[string]string{}
-	alike := func(id, what string) { // connects queries with the same properties
+	alike := func(id, what string) { // connects candidates with the same query, pattern, or template
 		if other, ok := first[what]; ok {
 			tied.join(id, other)
 		}

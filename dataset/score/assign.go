@@ -31,13 +31,13 @@ func (r *Rows) Add(cells ...int32) {
 // DefaultMaxEdges is the default of Options.MaxEdges. This many edges take about 1 GB.
 const DefaultMaxEdges = 60_000_000
 
-// Options of [Assign].
+// Options are the options of [Assign].
 type Options struct {
 	// MaxEdges limits memory: it is the maximum number of edges between rows and sets of shared values that are kept.
 	// Beyond this limit, the smallest sets are dropped. The result is often still exact; see [Pairing.Exact].
-	// DefaultMaxEdges if 0.
+	// If MaxEdges is 0, DefaultMaxEdges is used.
 	MaxEdges int
-	// Fewest reports whether to compute Pairing.FewestPairs.
+	// Fewest specifies whether to compute Pairing.FewestPairs.
 	Fewest bool
 }
 

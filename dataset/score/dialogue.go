@@ -42,7 +42,8 @@ func (d *Dialogue) Finished() bool {
 // KQAPro reports whether the gold query is in KQA Pro's dialect.
 func (d *Dialogue) KQAPro() bool { return strings.Contains(d.Query, "<pred:") }
 
-// Gold returns the gold answer as it is compared: KQA Pro's yes and no, in any notation, are truth values.
+// Gold returns the gold answer in the form in which it is compared: KQA Pro's yes and no, in any notation, are truth
+// values.
 func (d *Dialogue) Gold() []string {
 	if len(d.Answers) == 1 {
 		switch strings.ToLower(d.Answers[0]) {
@@ -198,9 +199,9 @@ func names(s string) []string {
 	return unique(out)
 }
 
-// Linking compares the names that the gold query and the model use: precision, recall, F1, and the share of gold names
-// that the question mentions, ignoring case (the mention cover rate). The predicted names are the names in the
-// model's first turn that has any; on KQA Pro, the names in all its turns.
+// Linking compares the names that the gold query and the model use. It returns precision, recall, F1, and the share of
+// gold names that the question mentions, ignoring case (the mention cover rate). The predicted names are the names in
+// the model's first turn that has any; on KQA Pro, the names in all its turns.
 func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	gold := names(d.Query)
 	var predicted []string

@@ -16,11 +16,11 @@
 // The pairing is an assignment problem. A matrix of all pairs would be too large for 100,000 rows. It is not needed,
 // because two rows can be paired only through values that they share.
 //
-//   - hubs.go lists the sets of values that rows of both sides have in common, each once (a closed set, as data mining
-//     calls it: adding any value would lose a row). Such a set is a hub: it joins every gold row and every predicted
-//     row that contain it, with the set's size as weight. A pair of rows is joined at least once with its true weight,
-//     through the set of all values that they share.
-//   - duals.go is the Hungarian method started from all free gold rows at once. They have one common dual value, which
+//   - hubs.go lists the sets of values that rows of both sides have in common, each once. In data mining, these are
+//     called closed sets: adding any value would lose a row. Such a set is a hub: it joins every gold row and every
+//     predicted row that contains it, with the set's size as the weight. A pair of rows is joined at least once with
+//     its true weight, through the set of all values that they share.
+//   - duals.go is the Hungarian method, started from all free gold rows at once. They share one dual value, which
 //     falls from the largest weight to 0; between two falls, as many rows as possible are paired over tight edges.
 //   - paths.go computes this pairing with the Hopcroft–Karp algorithm. Any number of paths may pass through a hub.
 //

@@ -17,8 +17,8 @@ type Hint struct {
 // Fair is the row-major F1 of [Spinach] without the parts that penalize correct answers; docs/scoring.md contains
 // examples. Its rules, in the order in which they are applied:
 //
-//  1. Cells are compared by value, see [equal.Key]: 5 and 5.0, a date and its midnight, text in any
-//     language tag.
+//  1. Cells are compared by value (see [equal.Key]): 5 equals 5.0, a date equals its midnight, and the language tag
+//     of a text does not matter.
 //  2. A gold column xLabel, xDescription or xAltLabel is ignored if it is next to a column x. A predicted string that
 //     is the gold label of exactly one gold entity, and is not a gold cell itself, is treated as that entity, unless it
 //     is a label next to its entity or the predicted row also has the entity.

@@ -118,7 +118,7 @@ func (m *miner) hub(shared int32, gold, pred []int32) {
 	m.grew(len(gold) + len(pred))
 }
 
-// pairs adds edges for the row pairs in a small set that are not also found in an earlier set.
+// pairs joins the rows of a small set directly, except for pairs of rows that are also found in an earlier set.
 func (m *miner) pairs(core int32, gold, pred []int32) {
 	n := int32(m.in.nGold)
 	for _, g := range gold {
@@ -216,7 +216,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 	}
 }
 
-// closure returns the values common to all rows, of which there must be at least atLeast.
+// closure returns the values common to all rows. There must be at least atLeast such values.
 func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	out := append(m.closureSpace[:0], m.in.row(gold[0])...)
 	for _, rows := range [][]int32{gold, pred} {

@@ -17,7 +17,7 @@ type Score struct {
 	// Lowest is the smallest F1 of any best pairing, if the best pairings have different numbers of pairs: a program
 	// whose pairing depends on the row order (SciPy's) can return anything between Lowest and F1. Otherwise it is F1.
 	Lowest float64
-	// GoldRows, PredRows and Pairs are the numbers of rows and pairs that were compared; Recall is the sum over pairs.
+	// GoldRows, PredRows and Pairs are the numbers of rows and pairs compared; Recall is the sum of the pairs' recalls.
 	GoldRows, PredRows, Pairs int
 	Recall                    float64
 	// Notes describe anything unexpected in the measure's result.
@@ -44,7 +44,7 @@ type Limits struct {
 	MaxEdges int // see Options
 }
 
-// undefined returns the reason why an item cannot be scored at all, or "".
+// undefined returns the reason why an item cannot be scored at all, or "" if it can.
 func undefined(gold *Answer) string {
 	switch {
 	case gold == nil || gold.Kind == None:
@@ -125,7 +125,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 	return s
 }
 
-// full reports whether the partner of every gold row has all of its cells.
+// full reports whether every gold row has a partner that contains all of the gold row's cells.
 func full(p Pairing, gold Rows) bool {
 	for i, k := range p.Shared {
 		if int(k) != len(gold.Row(i)) || k == 0 {

@@ -47,8 +47,8 @@ type Output struct {
 	Aliases []string
 	Stored  *float64 // the F1 stored in the file, for SPINACH's outputs
 
-	// Unreadable is the reason why the item cannot be read, or "". If it is set, the only other fields are Index and, if
-	// it is in the file, ID.
+	// Unreadable is the reason why the item cannot be read, or "". If it is set, the only other fields set are Index and,
+	// if the file has an ID for the item, ID.
 	Unreadable string
 	// Benchmark means that the item has a question and a query but nothing that a system adds. The file is probably a
 	// benchmark, not an output file.

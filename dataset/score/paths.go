@@ -101,7 +101,7 @@ func (m *matcher) augment(start int32) bool {
 	return false
 }
 
-// advance returns the next predicted row one layer below gold row g through which no path has passed, or -1.
+// advance returns the next predicted row, one layer below gold row g, that no path has passed through, or -1.
 func (m *matcher) advance(g int32) int32 {
 	layer := m.layerG[g]
 	for ; m.nextG[g] < m.goldStarts[g+1]; m.nextG[g]++ {

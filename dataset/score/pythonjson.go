@@ -10,7 +10,7 @@ type pythonJSON struct {
 	rest             []byte // unread part of a null
 }
 
-// Read returns the text up to the next such word, or null in place of the word.
+// Read returns the text up to the next NaN, Infinity, or -Infinity, or null instead of one of these words.
 func (f *pythonJSON) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		if _, err := f.r.Peek(1); err != nil {

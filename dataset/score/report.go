@@ -189,9 +189,9 @@ func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Gro
 	return out
 }
 
-// BestOf combines runs over the same items: Max is the mean over items of the best F1 of any run (Max@k in MCTS-KBQA,
-// for k runs or branches), and Empty is the share of items on which all runs score 0 (Empty@k). f1[r][i] is run r's
-// F1 on item i. There must be at least one run.
+// BestOf combines runs over the same items: maximum is the mean over items of the best F1 of any run (Max@k in
+// MCTS-KBQA, for k runs or branches), and empty is the share of items on which all runs score 0 (Empty@k). f1[r][i] is
+// run r's F1 on item i. There must be at least one run.
 func BestOf(f1 [][]float64) (maximum, empty float64) {
 	n := float64(len(f1[0]))
 	for i := range f1[0] {
@@ -212,7 +212,7 @@ type DialogueMean struct {
 	N             int      `json:"n"`
 	Finished      float64  `json:"finished"` // share of dialogues that ended with Done
 	Turns         float64  `json:"turns"`
-	TurnsFinished *float64 `json:"turns_finished"` // mean number of turns in these dialogues
+	TurnsFinished *float64 `json:"turns_finished"` // mean number of turns in the finished dialogues
 	Precision     float64  `json:"linking_precision"`
 	Recall        float64  `json:"linking_recall"`
 	F1            float64  `json:"linking_f1"`

@@ -127,7 +127,7 @@ func (x *Export) discussion(c *dataset.Candidate, o Options) error {
 	return nil
 }
 
-// heldBack describes how a discussion is too similar to a test item, or returns "" if it is not.
+// heldBack returns the reason why a discussion is too similar to a test item, or "" if it is not.
 func heldBack(not *examples.Held, c *dataset.Candidate, queries []string) examples.Reason {
 	request := ""
 	if len(c.Conversation.Comments) > 0 {
@@ -140,7 +140,7 @@ func heldBack(not *examples.Held, c *dataset.Candidate, queries []string) exampl
 	return not.Near(c.ID, questions, queries)
 }
 
-// settled returns the evidence that the last query is right, or "".
+// settled returns the evidence that the last query is right, or "" if there is none.
 func settled(c *dataset.Candidate) string {
 	switch {
 	case c.Stage != dataset.Staged || c.Result == nil || c.Result.Rows == 0:
@@ -153,8 +153,8 @@ func settled(c *dataset.Candidate) string {
 	return ""
 }
 
-// corrected returns the last query of a discussion, and the earlier, different ones that answered the request. It
-// returns nothing if the last query was posted by the bot or is part of the request.
+// corrected returns the last query of a discussion, and the earlier, different ones that answered the request. There
+// are no earlier queries if the last query was posted by the bot or is part of the request.
 func corrected(c *dataset.Candidate) (earlier []dataset.Query, last dataset.Query) {
 	if len(c.Queries) == 0 {
 		return nil, last

@@ -41,7 +41,7 @@ type Options struct {
 	Excluded func(ctx context.Context, dir string) (map[string]bool, error)
 
 	Not     *examples.Held // lines must not be similar to these items; may be nil
-	License string         // of the lines, or ""; lines from a discussion have the forum's license
+	License string         // license of the lines, or ""; lines from a discussion have the forum's license
 }
 
 // Reasons for leaving out runs, lines and discussions. For a line that is similar to a test item, the reason is "near a
@@ -76,7 +76,7 @@ type Line struct {
 	Preset  string
 	Model   string
 	License string
-	Link    string // permanent link to the discussion, "" for a run
+	Link    string // permanent link to the discussion, or "" for a run
 
 	key        string
 	question   string

@@ -28,7 +28,7 @@ type graspAnswer struct {
 	SPARQL      *string `json:"sparql"`
 	KG          *string `json:"kg"`
 	Answer      string  `json:"answer,omitempty"`
-	Explanation string  `json:"explanation,omitempty"` // of cancel
+	Explanation string  `json:"explanation,omitempty"` // for cancel
 	Selections  *string `json:"selections"`
 	Result      *string `json:"result"`
 	Endpoint    *string `json:"endpoint"`

@@ -43,9 +43,9 @@ type PairSource struct {
 // model's turn that it replaced, and a step on the path to a search's answer is better than its siblings. file is the
 // name of the trajectory. Each pair of strings is written only once.
 //
-// Among the siblings of a step on the answer's path, a step is worse if its branch ended without a result, or if the
-// search gave it a lower value, but not if its branch reached the same result. A step whose message cannot be
-// determined is left out.
+// A sibling of a step on the answer's path is worse than that step if the sibling's branch ended without a result, or
+// if the search gave the sibling a lower value, but not if its branch reached the same result. A step whose message
+// cannot be determined is left out.
 func (r *Run) Preferences(file string) ([]Pair, error) {
 	p := pairing{run: r, file: file, at: map[int]*event.Event{}, kept: map[int]bool{}, seen: map[string]bool{}}
 	for i := range r.events {
@@ -75,8 +75,8 @@ type pairing struct {
 	err      error
 }
 
-// asked returns the call to the model about the main question that led to an event, or nil if there was no such call
-// after the previous step.
+// asked returns the call to the model that led to an event, or nil if there was no call about the main question after
+// the previous step.
 func (p *pairing) asked(e *event.Event) *event.Event {
 	for up := p.at[e.Parent]; up != nil && up.Event != "step"; up = p.at[up.Parent] {
 		if up.Event == "model" {

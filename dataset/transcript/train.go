@@ -22,7 +22,7 @@ type Provenance struct {
 	Answered   bool     `json:"answered"`
 	Confidence float64  `json:"confidence"`
 	F1         *float64 `json:"f1,omitempty"`       // F1 of the answer against the gold result, if scored
-	Measure    string   `json:"measure,omitempty"`  // of F1
+	Measure    string   `json:"measure,omitempty"`  // the measure used to compute F1
 	Examples   []string `json:"examples,omitempty"` // IDs of solved questions that the model was shown
 }
 
@@ -125,7 +125,7 @@ func (r *Run) SFT(file string) ([]byte, error) {
 // Chat is a dialogue from Interactive-KBQA's program, used to create training data.
 type Chat struct {
 	*exemplar.Chat
-	License string // of the data made from it, or ""
+	License string // license of the data made from the dialogue, or ""
 }
 
 // turns returns the messages in the dialogue without the final notice, which is not a turn.

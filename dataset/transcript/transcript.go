@@ -32,7 +32,7 @@ type Run struct {
 	Question event.Question
 	Preset   string
 	Steps    []event.Step // steps on the path to the answer
-	SPARQL   string       // the text that was run last, "" if there is no answer
+	SPARQL   string       // text of the query that was run last, or "" if there is no answer
 	Final    *event.Event // the last query with its result; nil if there is no answer
 	End      *event.Event // nil for a run that was cut off
 	Started  time.Time
@@ -40,9 +40,9 @@ type Run struct {
 	Examples []event.Example // solved questions that the model was shown, without duplicates
 	Model    string          // name of the first model that responded, as reported by the server
 
-	License string   // of the data made from it, or ""
+	License string   // license of the data made from the run, or ""
 	F1      *float64 // F1 of the answer against the gold result, or nil if unknown
-	By      string   // measure of F1
+	By      string   // the measure used to compute F1
 
 	events []event.Event // all events
 	way    []event.Event // events on the path to the answer

@@ -26,9 +26,9 @@ func last(events []event.Event) int {
 	return at
 }
 
-// conversation returns the last exchange with the model about the question on the kept path, and the model's message.
-// The request contains all earlier turns. If a reviewer edited the message, conversation returns the edited one. It
-// returns nil if the model was never called, or if it is not known which of several samples was used.
+// conversation returns the last exchange on the kept path in which the model worked on the question, and the model's
+// message. The request contains all earlier turns. If a reviewer edited the message, conversation returns the edited
+// one. It returns nil if the model was never called, or if it is not known which of several samples was used.
 func (r *Run) conversation() (*event.Event, llm.Message) {
 	for i, e := range slices.Backward(r.way) {
 		if e.Event != "model" || e.Request == nil || e.Response == nil || len(e.Response.Choices) == 0 ||
@@ -44,7 +44,7 @@ func (r *Run) conversation() (*event.Event, llm.Message) {
 	return nil, llm.Message{}
 }
 
-// taken returns the message that the run acted on, which it recognizes by the events that follow.
+// taken returns the message that the run acted on. It recognizes the message by the events that follow.
 func taken(choices []llm.Choice, after []event.Event) (llm.Message, bool) {
 	for _, e := range after {
 		if e.Event == "review" && e.Review != nil && e.Review.Verdict == event.Edited && e.Review.After != nil {
@@ -69,7 +69,7 @@ func messageIn(c llm.Choice) llm.Message {
 
 // Branch is a path of a search that reached an answer.
 type Branch struct {
-	End    int // ID of the event at which it was reached
+	End    int // ID of the event at which the answer was reached
 	SPARQL string
 	Result json.RawMessage // rows in SPARQL JSON format
 }
@@ -107,7 +107,7 @@ func (r *Run) branch(end int, query string) (Branch, bool) {
 	return Branch{}, false
 }
 
-// Along returns the run as if a branch had been chosen.
+// Along returns the run as if the branch b had been chosen.
 func (r *Run) Along(b Branch) *Run {
 	out := *r
 	out.way, out.SPARQL, out.Steps = event.Path(r.events, b.End), b.SPARQL, nil

@@ -71,7 +71,7 @@ func cutOff(f *os.File, end int64) (bool, error) {
 }
 
 // lookUp returns the result of a query, or null if it has none. If the query itself is at fault, why is the reason; if
-// the result could not be found, failure is.
+// the result could not be found, failure is the reason.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)

@@ -23,7 +23,7 @@ import (
 // Need is the error returned for a file that requires data that the [Scorer] does not have.
 type Need string
 
-// Error says what is missing.
+// Error describes what is missing.
 func (n Need) Error() string { return string(n) }
 
 // Data that a file may require.
@@ -161,7 +161,7 @@ type scoredFile struct {
 	odd       []Remark        // items that cannot be read
 }
 
-// File scores a file, the results in a run's folder, or a folder of dialogue files; "-" stands for Stdin. The error
+// File scores a file, the results in a run's folder, or a folder of dialogue files; "-" means Stdin. The error
 // is a [Need] if the file requires data that the scorer does not have. An item that cannot be read is reported in the
 // document; the others are scored.
 func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
@@ -288,7 +288,7 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 // unreadable is the reason given when an item that cannot be read is left out of the means.
 const unreadable = "the item cannot be read"
 
-// An unreadableError says which part of an item cannot be read. The other items are still scored.
+// An unreadableError describes which part of an item cannot be read. The other items are still scored.
 type unreadableError string
 
 func (e unreadableError) Error() string { return string(e) }
