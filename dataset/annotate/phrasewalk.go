@@ -409,8 +409,7 @@ func (c *comparer) date(y, m, d int, at sparql.Span) {
 	c.add("date", text, said, "The date "+text+".", at)
 }
 
-// values compares inline data with the question. Up to five values must be named individually; for more, a single word
-// that covers them all is enough.
+// values compares inline data with the question. Only the first five rows are compared.
 func (c *comparer) values(v *sparql.Values) {
 	for i, row := range v.Rows {
 		if i >= 5 {

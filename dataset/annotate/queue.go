@@ -18,7 +18,7 @@ const (
 	Skipped  Box = "skipped"  // put off
 	Mine     Box = "mine"     // I have decided
 	Confirm  Box = "confirm"  // the verdicts agree
-	Differ   Box = "disputed" // they do not
+	Differ   Box = "disputed" // the verdicts or the queries differ
 	Done     Box = "resolved"
 	Every    Box = "all"
 	ForMe    Box = "assigned" // assigned to me and not yet decided

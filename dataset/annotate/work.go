@@ -202,9 +202,9 @@ func (c *Case) Excludes() bool {
 	return w != nil && !w.Keeps()
 }
 
-// Differences returns how decided works differ: verdicts_differ, and queries_differ if all keep the candidate.
-// Different wordings of a question are not a dispute, since no two annotators write the same text; whoever confirms the
-// verdict chooses one.
+// Differences returns how decided works differ from the first one: verdicts_differ, and queries_differ for works that
+// keep the candidate. Different wordings of a question are not a dispute, since no two annotators write the same text;
+// whoever confirms the verdict chooses one.
 func Differences(ws []Work) []string {
 	var out []string
 	verdict, query := false, false

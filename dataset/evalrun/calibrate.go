@@ -8,7 +8,8 @@ import (
 // correct if its exact match is 1.
 type Calibration struct {
 	N int `json:"n"`
-	// expected calibration error: mean difference, over the bins, between confidence and accuracy (Guo et al. 2017)
+	// expected calibration error: mean absolute difference between confidence and accuracy, weighted by the number of
+	// answers in each bin (Guo et al. 2017)
 	ECE float64 `json:"ece"`
 	// mean squared difference between confidence and correctness (Brier 1950); always predicting the mean accuracy scores
 	// Base

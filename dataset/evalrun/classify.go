@@ -13,7 +13,7 @@ import (
 // Class is an error class. Five classes are from the SPINACH paper's error analysis (section 5.4).
 type Class string
 
-// The classes, in the order in which their rules are tried. An item with an F1 of 1 has no class.
+// The classes. [ClassRules] lists the rules in the order in which they are tried. An item with an F1 of 1 has no class.
 const (
 	ServiceError   Class = "service"         // not the agent's error: a service failed
 	Format         Class = "format"          // the right facts in a different form

@@ -106,7 +106,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 	common, failed := c.align(runs)
 	c.Common = len(common)
 	for i, r := range runs {
-		c.Runs = append(c.Runs, summariseRun(r, i, metrics, common, failed))
+		c.Runs = append(c.Runs, summarizeRun(r, i, metrics, common, failed))
 	}
 	if len(common) == 0 {
 		return c, nil // if there is nothing to compare, report no differences rather than zeros
@@ -203,7 +203,7 @@ func leaves(it *ItemData) string {
 	return it.excluded()
 }
 
-func summariseRun(r *RunData, i int, metrics []string, common, failed [][]*ItemData) RunSummary {
+func summarizeRun(r *RunData, i int, metrics []string, common, failed [][]*ItemData) RunSummary {
 	s := RunSummary{Name: r.Name, Settings: r.Info.Settings, Items: len(r.Items)}
 	for j := range r.Items {
 		if r.Items[j].Error != nil {
@@ -224,9 +224,9 @@ func summariseRun(r *RunData, i int, metrics []string, common, failed [][]*ItemD
 		return items
 	}
 	for _, name := range metrics {
-		m := summarise(name, own(common))
+		m := summarize(name, own(common))
 		if len(failed) > 0 {
-			all := summarise(name, own(slices.Concat(common, failed)))
+			all := summarize(name, own(slices.Concat(common, failed)))
 			whole := all.whole()
 			m.WithFailures = &whole
 		}

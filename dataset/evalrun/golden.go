@@ -14,7 +14,7 @@ var byName = regexp.MustCompile(`(?:<pred:name>|<name>|\btype\.object\.name>?)\s
 
 // golden returns the entities in a gold query in the form shown to the model, for Interactive-KBQA's runs with golden
 // entities. Wikibase items are written as "label (wd:Q42)" if the graph has a label. In data sets that identify
-// entities by name, items are written as names. If the query does not parse, golden returns none.
+// entities by name, items are written as names. If the query does not parse, golden returns only these.
 func golden(ctx context.Context, s *agent.Source, query string) (out []string) {
 	for _, m := range byName.FindAllStringSubmatch(query, -1) {
 		if !slices.Contains(out, m[1]) {

@@ -82,8 +82,8 @@ func (m *MetricSummary) whole() Means {
 	return *m.WithFailures
 }
 
-// summarise computes the means of a metric over scorable items.
-func summarise(metric string, items []*ItemData) MetricSummary {
+// summarize computes the means of a metric over scorable items.
+func summarize(metric string, items []*ItemData) MetricSummary {
 	var f1, em, upper, zeros []float64
 	limits := false
 	for _, it := range items {
@@ -153,7 +153,7 @@ func (r *RunData) Summary() *Summary {
 		items[i] = &r.Items[i]
 	}
 	for _, name := range r.Metric {
-		s.Scores = append(s.Scores, summarise(name, items))
+		s.Scores = append(s.Scores, summarize(name, items))
 	}
 	return s
 }

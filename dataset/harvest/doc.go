@@ -17,7 +17,7 @@
 //
 // A [Suggester], if configured, is asked once about each staged candidate. Labels alone do not show which Victoria is
 // meant, so the suggester also receives English descriptions. They are requested in one query for all of a candidate's
-// IDs, sent to the endpoint that ran the candidate's query, since the entity API returns descriptions only with whole
+// IDs, sent to the first endpoint that is available, since the entity API returns descriptions only with whole
 // entities. When the text of a discussion is removed, the advice about it is removed, too.
 //
 // Therefore, whatever ends a harvest (Ctrl-C, kill -9, a wiki or an endpoint that is down), the next harvest resumes

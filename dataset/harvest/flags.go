@@ -44,7 +44,7 @@ type unit struct {
 	flag  int // index into trimmer.flags
 	drop  map[sparql.Node]bool
 	vars  map[string]bool // variables used only in the unit: the article, the picture, the formatted text
-	leave bool            // flagged only
+	leave bool            // flagged only, or already marked for removal
 }
 
 // find finds the parts that the paper trims or excludes. Within each kind, flags are in text order.

@@ -273,7 +273,7 @@ func (t *trimmer) showsLabels() bool {
 	return t.q.Body.Star
 }
 
-// dropLabelService removes the label service if nothing uses its labels anymore.
+// dropLabelService removes the label service. The caller has checked that nothing uses its labels anymore.
 func (t *trimmer) dropLabelService(g *sparql.Group) {
 	if g == nil {
 		return

@@ -82,7 +82,7 @@ func rows(t *kg.Table) (json.RawMessage, error) {
 	return body.Results.Bindings, nil
 }
 
-// table returns an item's answers as a table, or nil if they are not a table.
+// table returns an item's answers as a table, or nil if there are none.
 func table(it *dataset.Item) (*kg.Table, error) {
 	var body string
 	switch v, isBool := it.Boolean(); {

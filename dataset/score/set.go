@@ -135,8 +135,8 @@ func plainName(s string) string {
 	return strings.Join(words, " ")
 }
 
-// sameValue compares two answers as KQA Pro's code does: underscores equal spaces, 100.0 m equals 100 m, and dates
-// are compared by year.
+// sameValue compares two answers as KQA Pro's code does: underscores equal spaces, 100.0 m equals 100 m, and dates are
+// compared by year and, if both have them, by month and day.
 func sameValue(a, b string) bool {
 	a, b = strings.ReplaceAll(a, "_", " "), strings.ReplaceAll(b, "_", " ")
 	if a == b {

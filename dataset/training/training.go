@@ -102,7 +102,7 @@ func (x *Export) Held() (n int) {
 	return n
 }
 
-// Reasons returns the reasons with their counts, the most frequent first.
+// Reasons returns the reasons, the most frequent first.
 func (x *Export) Reasons() []string {
 	return slices.SortedFunc(maps.Keys(x.Out), func(a, b string) int {
 		return cmp.Or(cmp.Compare(x.Out[b], x.Out[a]), cmp.Compare(a, b))

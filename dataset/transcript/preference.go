@@ -247,8 +247,8 @@ func asksFor(c llm.Choice, s *event.Step) bool {
 	return false
 }
 
-// sameArguments reports whether the displayed form of a call matches its arguments, either as JSON or as the only
-// string in them.
+// sameArguments reports whether the displayed form of a call matches its arguments, either as JSON or as one of the
+// strings in them.
 func sameArguments(arguments, shown string) bool {
 	var a, b map[string]any
 	if json.Unmarshal([]byte(arguments), &a) != nil {
