@@ -26,7 +26,7 @@ type Rerunner interface {
 	Rerun(ctx context.Context, query, language string) (*agent.Answer, error)
 }
 
-// amendWithin is how long after posting a reply may be corrected. Later differences are attributed to new data.
+// amendWithin is the maximum age of a posted reply that may be corrected. Later differences are attributed to new data.
 const amendWithin = 30 * time.Minute
 
 const amendSummary = "Correct my own reply"
@@ -36,7 +36,7 @@ type Amendment struct {
 	At    time.Time    `json:"at"`              // when the query was rerun
 	Why   string       `json:"why,omitempty"`   // what was wrong; "" if the result was the same
 	Reply *forum.Reply `json:"reply,omitempty"` // replacement for the posted result; nil if no correction is needed
-	Save  *Save        `json:"save,omitempty"`  // attempts to write it
+	Save  *Save        `json:"save,omitempty"`  // attempts to save the correction
 	Done  bool         `json:"done,omitempty"`
 	Rev   int64        `json:"rev,omitempty"`     // revision with the correction; 0 if it was found on the page
 	Not   string       `json:"dropped,omitempty"` // why the correction was not made
@@ -118,8 +118,8 @@ func elsewhere(e *Entry, a *agent.Answer) bool {
 	return reply.New(&agent.Outcome{Answer: a}, "", "", "").Endpoint != e.Draft.Reply.Endpoint
 }
 
-// corrected returns a posted reply with a new result. It drops the answer in words, which describes the old result and
-// may no longer be correct, and the comparisons with other results.
+// corrected returns a posted reply with a new result. It drops the comparisons with other results, and the answer in
+// words, which describes the old result and may no longer be correct.
 func corrected(e *Entry, a *agent.Answer) *forum.Reply {
 	r := e.Draft.Reply
 	was := r

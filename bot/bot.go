@@ -21,8 +21,8 @@ import (
 // has no model, the bot judges posts by keywords. After any other error, the bot retries a few times; [agent.EndingOf]
 // distinguishes errors. If Solve finishes, it returns an Outcome, even if there is no answer.
 type Solver interface {
-	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be a file name. After a
-	// crash, it may be called again with the same key.
+	// Solve answers one question. The key is the ledger's key: it contains only [a-z0-9-] and can be used as a file name.
+	// After a crash, it may be called again with the same key.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
 	// Triage judges the last post of a thread. See Solve for the key.
 	Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error)
@@ -78,16 +78,16 @@ type Config struct {
 	// English if empty
 	Languages []string
 	Rerun     Rerunner // reruns the query of a posted reply; if nil, queries are not rerun
-	// time between posting a reply and rerunning its query; if the result differs, the reply is corrected; never if 0
+	// how long after posting a reply its query is rerun, to correct the reply if the result differs; never if 0
 	AmendAfter time.Duration
 
 	AnswerDelay time.Duration // a comment is not answered until it is this old
 	// if set, comments signed at or after this time are answered, even those already on the page when the bot first starts
 	AnswerSince    time.Time
 	FollowupLimit  int // maximum number of follow-ups answered per thread
-	RepliesPerHour int // maximum replies in any 60 minutes; must be positive unless Posting is Off
-	RepliesPerDay  int // maximum replies in any 24 hours; if 0, only the hourly limit applies
-	// maximum requests accepted per user in 24 hours, including follow-ups; others wait; unlimited if 0
+	RepliesPerHour int // maximum number of replies in any 60 minutes; must be positive unless Posting is Off
+	RepliesPerDay  int // maximum number of replies in any 24 hours; if 0, only the hourly limit applies
+	// maximum number of requests accepted per user in 24 hours, including follow-ups; others wait; unlimited if 0
 	RequestsPerUser int
 	ThreadCooldown  time.Duration // minimum time between two of our replies in a thread
 	ReplyOnFailure  bool          // if there is no answer, say so on the page instead of not replying
@@ -114,7 +114,7 @@ type Config struct {
 	RetryMax    time.Duration // 2 h
 	DraftMaxAge time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
 	MaxFailures int           // transient triage and solver failures before a request is abandoned; 3
-	MaxStarts   int           // starts of the solver, including those that crashed the whole program; 25
+	MaxStarts   int           // solver starts, including crashes of the program, before a request is abandoned; 25
 	MaxSaves    int           // failed saves before a reply is abandoned; 20
 }
 
@@ -270,7 +270,7 @@ func (s Summary) unposted() string {
 //
 // If a request fails, the failure is recorded in its entry, and the round continues. Round returns an error if ctx is
 // done, the page cannot be read, the ledger cannot be written, or the account is blocked ([ErrBlocked]). The next Round
-// continues where this one stopped.
+// picks up where this one left off.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return b.part(ctx, func(v *view) error { return b.round(ctx, v) })
 }
@@ -371,7 +371,7 @@ func (b *Bot) answer(ctx context.Context, e *Entry) error {
 	return nil
 }
 
-// each calls do for the due entries in a state, oldest first, while holding the claim of each entry's job. If an
+// each calls do for the due entries in a state, oldest first, while holding the claim on each entry's job. If an
 // operator's command has changed an entry in the meantime, the entry is left for the next round.
 func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *Entry) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.page, States: []State{state}})
@@ -404,7 +404,7 @@ func (b *Bot) due(e *Entry) bool {
 	return wait <= 0 || wait > job.MaxWait
 }
 
-// set moves an entry to a state, saves it and counts it.
+// set moves an entry to the given state, saves it, and counts the change in the summary.
 func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error {
 	from := e.State
 	if err := e.move(b.now(), to, reason); err != nil {

@@ -44,7 +44,7 @@ func Corrections(entries []*Entry, account string) []Correction {
 	return out
 }
 
-// acceptedFollowUp returns the last reply in a request's thread that has a different query and received thanks.
+// acceptedFollowUp returns our last answer to a follow-up by the asker that has a query and received thanks, or nil.
 func acceptedFollowUp(entries []*Entry, first *Entry) (found *Entry) {
 	for _, f := range entries {
 		if f.sameThread(first) && f.State == Posted && f.Kind == FollowUp && f.Draft != nil && f.Draft.Turn.SPARQL != "" &&

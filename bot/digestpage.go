@@ -13,8 +13,8 @@ import (
 
 // digestNote records the last day whose digest was, or may have been, sent to the wiki. It is written before the edit.
 // If the edit's outcome is unknown, the bot waits until the edit can no longer arrive and then searches the page and
-// its history for it, as for a reply. If it does not find the edit, it makes another one; if the first still arrived,
-// the two would conflict.
+// its history for it, as for a reply. If it does not find the edit, it makes another one; if the first one still
+// arrives, the two conflict.
 type digestNote struct {
 	Day   string `json:"day"`
 	Rev   int64  `json:"rev,omitempty"`   // 0 if unknown
@@ -71,7 +71,7 @@ func (b *Bot) WriteDigest(ctx context.Context,
 
 var digestHeading = regexp.MustCompile(`(?m)^=.*=[ \t]*$`)
 
-// writeDigest makes one attempt. before is the last note, from this day or an earlier one.
+// writeDigest makes one attempt to write the digest. before is the last note, from this day or an earlier one.
 func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNote) error {
 	run, err := b.stopPage(ctx)
 	if err != nil {
@@ -135,8 +135,8 @@ func (b *Bot) writeDigest(ctx context.Context, day, text string, before digestNo
 	return err // unknown outcome
 }
 
-// digestSent searches for the digest of an edit with an unknown outcome. done means that nothing needs to be written
-// now.
+// digestSent searches for a digest that was sent in an edit with an unknown outcome. done means that nothing needs to
+// be written now.
 func (b *Bot) digestSent(ctx context.Context, note digestNote, summary string, rev *Revision) (done bool, err error) {
 	if strings.Contains(rev.Text, "== "+note.Day+" ==") {
 		return true, putNote(ctx, b.store, b.digestKey(), digestNote{Day: note.Day, Rev: rev.ID})

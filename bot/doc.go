@@ -49,8 +49,8 @@
 // recorded. That write is durable. A reply can therefore be on the wiki, or in transit, only if its entry is in the
 // posting state or a later state. An entry leaves posting for another attempt only
 //
-//   - if the wiki responded that it did not save ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: no save is in
-//     progress), or
+//   - if the wiki responded that nothing was saved ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: no save is
+//     in progress), or
 //   - if, at least [Config].UnknownGrace after the save began, a freshly read page has no comment of ours with the
 //     entry's marker, and no edit in the list of our own edits has the key in its summary. The list covers the case
 //     where the reply was posted and its section has since been archived or removed. If administrators hid the summary
@@ -69,18 +69,18 @@
 // parent. The second search works even if the ledger was lost.
 //
 // The wiki's discussion tools ([Tools]) may write a reply without a query, but only for a single process. They read the
-// page when they write and have no base revision, so a save with them that starts after our second attempt does not
-// conflict with it. To prevent this, the wiki client ends the session in which the save was sent before it reads
-// anything again, even if the process that sent the save was killed; the wiki ignores a request whose session has ended
-// (tested on 1.43). A save that had already begun read the page before we did, so it conflicts with our section edit.
-// With OAuth 1.0a, there are no sessions; instead, the bot waits [lateTools] times as long, by which time the timestamp
-// in the request's signature has expired. Requests with an OAuth 2 token never expire, so the tools are not used with
-// OAuth 2. Ending the session also stops section edits that start late.
+// page when they write and have no base revision, so a save made with them that starts after our second attempt does
+// not conflict with that attempt. To prevent this, the wiki client ends the session in which the save was sent before
+// it reads anything again, even if the process that sent the save was killed; the wiki ignores a request whose session
+// has ended (tested on 1.43). A save that had already begun read the page before we did, so it conflicts with our
+// section edit. With OAuth 1.0a, there are no sessions; instead, the bot waits [lateTools] times as long, by which time
+// the timestamp in the request's signature has expired. Requests with an OAuth 2 token never expire, so the tools are
+// not used with OAuth 2. Ending the session also stops section edits that start late.
 //
 // Between reading the page for the last time and saving, the bot reads the stop page and writes to the ledger once.
 // MediaWiki merges the edits that others save in the meantime, line by line. A change to the request's last line, a
-// reply at the same position, or an archived section is a conflict. A mark elsewhere in the section, such as
-// "resolved", is merged.
+// reply at the same position, or the archiving of the section causes a conflict. A mark elsewhere in the section, such
+// as "resolved", is merged.
 //
 // A forged signature with a forged marker can keep the bot from replying, but can never make it post twice.
 package bot

@@ -15,9 +15,9 @@ import (
 )
 
 // doubted applies [Config].AnswerConfidence to an outcome. It returns the outcome to reply with. If the confidence is
-// too low, that is an outcome with a question to the poster instead of the answer or, if there is no question or it may
-// not be asked, one without an answer. silent is the reason not to reply, or "" if there is a reply. A question passes
-// through the ledger and the gate like any other reply.
+// too low, that outcome has a question to the poster instead of the answer, or neither if there is no question or it
+// may not be asked. silent is the reason not to reply, or "" if there is a reply. A question passes through the ledger
+// and the gate like any other reply.
 func (b *Bot) doubted(ctx context.Context, p place, e *Entry, out *agent.Outcome) (_ *agent.Outcome, silent string,
 	err error) {
 	least := b.cfg.AnswerConfidence
@@ -70,8 +70,8 @@ func choices(out *agent.Outcome) (list []Choice) {
 	return list
 }
 
-// chosen interprets a poster's answer to our question. The bot continues with the original request, however the model
-// judges the answer, which is often short. If the answer names one of the interpretations, by its result or its
+// chosen interprets a poster's answer to our question. The bot continues with the original request no matter how the
+// model judges the answer, which is often short. If the answer names one of the interpretations, by its result or its
 // position, that is the poster's choice. Answers by others are judged by the model and never choose an interpretation.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
@@ -155,10 +155,10 @@ func (b *Bot) mayNotAsk(ctx context.Context, p place, e *Entry) (bool, error) {
 	}), err
 }
 
-// askedByAnother reserves the one question that the bot may ask in a thread for an entry, and reports whether another
-// entry already holds it. Several workers may draft replies in a thread at the same time, but only one asks, because
-// the note is changed in one transaction. An entry that ended without a question on the page, or that must be posted
-// without one, releases its reservation.
+// askedByAnother reserves, for an entry, the one question that the bot may ask in a thread, and reports whether another
+// entry has already reserved it. Several workers may draft replies in a thread at the same time, but only one asks,
+// because the note is changed in one transaction. An entry that ended without a question on the page, or that must be
+// posted without one, releases its reservation.
 func (b *Bot) askedByAnother(ctx context.Context, p place, e *Entry) (asked bool, err error) {
 	key := "bot/asks/" + hashKey(b.page, p.root())
 	was, _, err := b.store.Get(ctx, key)

@@ -55,7 +55,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, more besides) (*Draft
 	return d, nil
 }
 
-// composed is a reply and the section that it belongs in, before and after it is inserted.
+// composed is a reply, and the section that it belongs in, before and after the reply is inserted.
 type composed struct {
 	reply         string // wikitext
 	before, after string // of the section

@@ -18,13 +18,13 @@ import (
 // which of them is first on the page. Instead, the following criteria apply, in this order:
 //
 //   - The signature ([Origin]) and the text. If several comments have the same signature and text, the position
-//     decides: our reply under the comment, its parent, its thread.
+//     distinguishes them: our reply under the comment, its parent, its thread.
 //   - For a comment whose text was changed: the same signature, the same thread and the same parent, or our reply
 //     under it. An entry claims such a comment only if the entry's text is no longer on the page, if the comment
 //     belongs to no other entry, and if the old and new texts were never on the page at the same time
 //     ([Entry].Others).
 //   - For a comment whose text is found only in a different thread, if our reply is not on the page: the page history
-//     of the minute in its signature, which shows how often it was posted.
+//     of the minute in its signature, which shows how often the comment was posted.
 //   - For a comment that was signed after it was posted: the text and the thread.
 //   - For a comment that its author signed again, with a different time: the text and our reply under it.
 //
@@ -126,7 +126,7 @@ func (s *start) claims(places []place) []identity.Claim {
 	return out
 }
 
-// ownersOf determines which comments with a signature belong to which entries.
+// ownersOf determines which comments with the given signature belong to which entries.
 func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) {
 	if found := v.owners[o]; found != nil {
 		return found, nil

@@ -197,7 +197,7 @@ func (b *Bot) unreachable(ctx context.Context, err error) error {
 	return nil
 }
 
-// changed fetches the unread calls from the wiki, by page, and the pages that must be read. These are every page with a
+// changed fetches the unread calls, grouped by page, and determines the pages that must be read: every page with a
 // call, and every page that mentions us, contains an open request or has a recent reply, if it has changed since it was
 // last read. known contains the unread calls whose outcome is already in the ledger.
 func (b *Bot) changed(ctx context.Context, book *callBook) (calls map[string][]Call, pages map[string]PageState,
@@ -277,7 +277,7 @@ func (b *Bot) watched(ctx context.Context) (map[string]bool, error) {
 }
 
 // moved updates the entries of a moved page with its new title. If the bot may not answer under that title, open
-// entries are closed instead. Approvals do not carry over to the new title.
+// entries keep the old one, and the bot later closes them. Approvals do not carry over to the new title.
 func (b *Bot) moved(ctx context.Context, s PageState) error {
 	from, to := s.Title, s.MovedTo
 	if from == b.cfg.Page {
@@ -298,7 +298,7 @@ func (b *Bot) moved(ctx context.Context, s PageState) error {
 			continue
 		}
 		follow := func(ctx context.Context, e *Entry) error { return b.ifUnchanged(b.goAlong(ctx, e, to)) }
-		// If a worker holds the claim of an open entry, the old page is checked again in the next round.
+		// If a worker holds the claim on an open entry, the old page is checked again in the next round.
 		if !e.State.Open() {
 			err = follow(ctx, e)
 		} else {
@@ -359,7 +359,7 @@ func (b *Bot) mayAnswerOn(ctx context.Context, s PageState) (bool, error) {
 	return there.welcome(v), nil
 }
 
-// noticePage reads a page and adds the comments addressed to us to the ledger. said is the outcome of a mention on the
+// noticePage reads a page and adds the comments addressed to us to the ledger. said is the outcome of the calls on the
 // page, and rev is the revision that was read.
 func (b *Bot) noticePage(ctx context.Context, s PageState) (said string, rev int64, err error) {
 	there := b.at(PageName(b.cfg.Wiki, s.Title))

@@ -40,7 +40,7 @@ func scope(wiki string) string { return "wiki:" + wiki }
 // always is later than every job's due time.
 var always = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// claimed calls do while holding the claim of the entry's job. It does nothing if another worker holds the claim.
+// claimed calls do while holding the claim on the entry's job. It does nothing if another worker holds the claim.
 func (b *Bot) claimed(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	c, err := b.store.Claim(ctx, b.cfg.Holder, job.Want{Key: e.Key}, always, b.cfg.Lease)
 	if errors.Is(err, job.ErrNone) {
@@ -82,7 +82,7 @@ func (b *Bot) under(ctx context.Context, c *job.Claim, e *Entry, do func(context
 	return err
 }
 
-// inTime calls do unless the entry's deadline has passed; then it gives the entry up, unless a save may still arrive.
+// inTime calls do if the entry's deadline has not passed or a save may still arrive. Otherwise, it gives the entry up.
 // The deadline must have passed on the wiki's clock, too, because the local clock may be ahead.
 func (b *Bot) inTime(ctx context.Context, e *Entry, do func(context.Context, *Entry) error) error {
 	if e.State == Posting || e.Deadline.IsZero() || !b.now().After(e.Deadline) {

@@ -62,7 +62,7 @@ func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	return nil, fmt.Errorf("%d entries start with %q: enter more of the key", len(found), id)
 }
 
-// ErrOtherDraft means that the operator was shown a different draft. Show it again.
+// ErrOtherDraft means that the operator was shown a different draft. Show the current one.
 var ErrOtherDraft = errors.New("the reply has changed since it was shown: review it again")
 
 // shown checks that the entry's draft still has the name that [Draft.Name] returned earlier; "" matches any draft.

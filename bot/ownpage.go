@@ -27,8 +27,8 @@ var ErrDenied = errors.New("the page does not allow bots")
 // WriteOwn makes one edit to a subpage of the account's user page. It applies only the gate checks that do not depend
 // on a reply: posting mode, operator's stop, stop page, {{nobots}}.
 //
-// edit returns the edit to the page's current revision, with section, text and summary set, and with Create for a new
-// page. It returns nil if there is nothing to do. WriteOwn calls sending just before it sends the edit, so that the
+// edit is passed the page's current revision. It returns the edit with Section, Text and Summary set, and Create if the
+// page is new, or nil if there is nothing to do. WriteOwn calls sending just before it sends the edit, so that the
 // caller can record that the edit may be on the wiki. If either function returns an error, WriteOwn returns it. If the
 // save fails, WriteOwn returns the error from [Wiki].Save.
 func (b *Bot) WriteOwn(ctx context.Context, title string, edit func(*Revision) (*Edit, error),

@@ -110,7 +110,7 @@ func (c *Config) mentionable(s PageState) bool {
 func (b *Bot) welcome(v *view) bool { return forum.Welcomed(b.head(v), b.cfg.Account) }
 
 // userDenied reports whether a user has declined replies from us, with {{nobots}} or {{bots|deny=…}} on the user's talk
-// page, or with a link on the opt-out list. If the account was renamed, both names count.
+// page, or with a link on the opt-out list. If the user was renamed, both names count.
 func (b *Bot) userDenied(ctx context.Context, author string) (bool, error) {
 	if author == "" {
 		return false, nil

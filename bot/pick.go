@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// verdict is the decision about a comment, based on the page alone.
+// verdict is the decision on whether to answer a comment, made without the model.
 type verdict struct {
 	kind   Kind
 	pick   bool
@@ -21,9 +21,9 @@ type verdict struct {
 	reason string    // why the comment was not picked, for the log
 }
 
-// consider decides on a comment by the page alone, without the model or the ledger. Comments that it does not pick are
-// not recorded in the ledger, and are reconsidered in the next round. So if the mark that resolves a thread is removed,
-// or someone else's query in it, the thread is answered after all.
+// consider decides whether to pick a comment, without asking the model. Comments that it does not pick are not recorded
+// in the ledger, and are reconsidered in the next round. So if a thread's "resolved" mark or someone else's query in it
+// is removed, the thread is answered after all.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, begins := p.comment, b.begins(p)
 	old, err := b.old(ctx, p)
@@ -328,8 +328,8 @@ func (b *Bot) reset(e *Entry, p place) {
 	e.Failures, e.Deadline = 0, b.now().Add(b.cfg.AnswerWithin)
 }
 
-// followupsUsedUp reports whether the thread has reached its limit on follow-ups, counting those in the given states
-// other than the entry with the key except. The limit does not apply to requests.
+// followupsUsedUp reports whether the thread has reached its limit on follow-ups, counting those in the given states,
+// but not the entry whose key is except. The limit does not apply to requests.
 func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil

@@ -147,8 +147,8 @@ func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string) error
 	return b.set(context.WithoutCancel(ctx), e, Posted, how)
 }
 
-// recover determines the outcome of saves that the end of the program interrupted or to which the wiki did not respond.
-// The package comment explains why nothing is posted twice.
+// recover determines the outcome of saves that were interrupted when the program ended or that the wiki did not respond
+// to. The package comment explains why nothing is posted twice.
 func (b *Bot) recover(ctx context.Context, v *view) error {
 	return b.each(ctx, Posting, func(ctx context.Context, e *Entry) error {
 		switch {

@@ -19,7 +19,7 @@ const (
 	repeatRunes  = 150
 )
 
-// repeats returns a reason to skip the entry that names the earlier request by the same user that the entry repeats, or
+// repeats returns a reason to skip an entry that repeats an earlier request by the same user, naming that request, or
 // "" if there is none. If both are open, the one noticed first is answered, and the other one waits (NotBefore).
 func (b *Bot) repeats(ctx context.Context, e *Entry, p place) (string, error) {
 	if e.Kind != Request || e.Author == "" || e.Time == nil || e.Forced {

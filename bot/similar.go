@@ -26,7 +26,7 @@ type Figures interface {
 	Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error)
 }
 
-// besides is what a reply contains besides the answer.
+// besides is the content of a reply other than the answer.
 type besides struct {
 	earlier []forum.Earlier
 	figures []reply.Figure
@@ -36,7 +36,7 @@ type besides struct {
 	settled, last, lastFailed bool
 }
 
-// besides collects what the reply contains besides the answer. All of it is optional; parts that fail are omitted.
+// besides collects the content of the reply other than the answer. All of it is optional; parts that fail are omitted.
 func (b *Bot) besides(ctx context.Context, e *Entry, p place, out *agent.Outcome) (x besides) {
 	x.earlier = b.similar(ctx, e, out.Answer)
 	if n := len(p.comment.Queries); n > 0 && out.Answer != nil {

@@ -75,9 +75,9 @@ func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) 
 	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
-// offPage checks what the page itself does not show about an entry without a reply on it: whether the history has the
-// reply, whether its thread got an earlier answer, and whether the page was moved. If done is true, there is nothing
-// more to do for now.
+// offPage handles an entry without a reply on the page. It checks what the page itself does not show: whether the reply
+// is in the history, whether we have answered in the thread, and whether the page was moved. If done is true, there is
+// nothing more to do for now.
 func (b *Bot) offPage(ctx context.Context, e *Entry, p place) (done bool, err error) {
 	if e.Save != nil {
 		if done, err := b.savedBefore(ctx, e); done || err != nil {
@@ -104,8 +104,8 @@ func (b *Bot) becomeFollowUp(ctx context.Context, e *Entry, p place) error {
 	return err
 }
 
-// unreadable postpones an entry whose page, other than the forum page, cannot be read, and eventually gives it up. The
-// error does not end the round, so that one unreadable page does not delay the others.
+// unreadable handles an entry on an unreadable page other than the forum page: it postpones the entry, and eventually
+// gives it up. The error does not end the round, so that one unreadable page does not delay the others.
 func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	b.lg.Warn("a page cannot be read", "page", b.page, "err", err)
 	if e.Failures++; e.Failures >= b.cfg.MaxSaves {
@@ -115,7 +115,7 @@ func (b *Bot) unreadable(ctx context.Context, e *Entry, err error) error {
 	return b.set(ctx, e, e.State, "the page cannot be read, retried later: "+short(err))
 }
 
-// begin counts a start of the solver before it happens, so that a request that always crashes the program is eventually
+// begin counts each start of the solver in advance, so that a request that always crashes the program is eventually
 // abandoned. ok is false if begin abandoned the request.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
@@ -127,9 +127,9 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end undoes what begin counted. ok is false if the entry must wait, which is not recorded as a failure. It must wait
-// if the program was told to stop while the solver was running, if today's budget is spent (then until the next UTC
-// day), or if a service asked for a pause longer than the retry delay.
+// end subtracts the start that begin counted. ok is false if the entry must wait, which is not recorded as a failure.
+// It must wait if the program was told to stop while the solver was running, if today's budget is spent (then until the
+// next UTC day), or if a service asked for a pause longer than the retry delay.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	wait := ending.Pause()
@@ -233,7 +233,7 @@ func (b *Bot) take(e *Entry, p place, t *agent.Triage) {
 	}
 }
 
-// declined returns the reason that a comment is not judged because of earlier posts, or "" if it is judged.
+// declined checks the earlier posts. It returns the reason not to judge the comment, or "" if it is to be judged.
 func (b *Bot) declined(ctx context.Context, e *Entry, p place) (string, error) {
 	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	switch {

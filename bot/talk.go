@@ -41,7 +41,7 @@ func (n *talkNote) adopt(calls []*forum.Comment) {
 }
 
 // talkStop reads the bot's talk page and returns the reason that the bot must not post, or "" if it may. Anyone can
-// stop the bot there with a section or a comment that says stop. The bot continues when that thread is marked resolved,
+// stop the bot there with a section or a comment that says stop. The bot resumes when that thread is marked resolved,
 // removed, or answered by the operator. If the page cannot be read, the bot must not post.
 func (b *Bot) talkStop(ctx context.Context) (why string, err error) {
 	rev, err := b.wiki.Page(ctx, b.cfg.TalkPage)

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// lateTools is how many times as long as for an edit the bot waits if the outcome of a reply sent with the wiki's
+// lateTools is the number of grace periods (one for an edit) to wait if the outcome of a reply sent with the wiki's
 // discussion tools is unknown. The tools read the page when they write, so a reply that arrives late does not cause a
 // conflict. With the default grace period, the wait is ten minutes; OAuth 1.0a signatures are valid for five minutes.
 const lateTools = 5

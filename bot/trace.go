@@ -14,8 +14,8 @@ import (
 // A hidden edit whose text is also hidden may be ours if it was made while our save was in progress. Only the operator
 // can tell, so the entry is abandoned, and only [Retry] reopens it.
 //
-// For an entry without a save, it finds a reply that was posted from a different ledger and then removed: this ledger
-// may be new or restored from a backup.
+// For an entry without a save, it finds a reply that was posted while another ledger was in use and then removed: this
+// ledger may be new or restored from a backup.
 //
 // If done is true, there is nothing more to do for the entry in this round.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {

@@ -59,7 +59,7 @@ func (b *Bot) Undo(ctx context.Context, key, by string) (*Entry, error) {
 	return nil, fmt.Errorf("%s was not undone: the page changes too fast; try again", e.Key)
 }
 
-// undo makes one attempt. It returns revision 0 if the reply is not on the page.
+// undo makes one attempt to remove the reply. It returns revision 0 if the reply is not on the page.
 func (b *Bot) undo(ctx context.Context, e *Entry) (rev int64, err error) {
 	v, err := b.read(ctx)
 	if err != nil {

@@ -100,7 +100,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// reading caches the page that was read last. It is never modified.
+// reading caches the page that was read last. The cached page is never modified.
 type reading struct {
 	title, text string
 	page        *forum.Page
@@ -137,7 +137,7 @@ func (r *reading) startOf(ctx context.Context, notes Notes, key string) (start, 
 // start contains the comments that were on the page when the bot first read it. None of them are answered.
 type start struct {
 	Revision int64             `json:"revision"`
-	Time     time.Time         `json:"time"`           // the wiki's clock
+	Time     time.Time         `json:"time"`           // by the wiki's clock
 	Comments map[string]string `json:"comments"`       // comment ID to text hash
 	Seen     []seen            `json:"seen,omitempty"` // comments that cannot be recognized as old by their timestamps
 }
@@ -176,7 +176,7 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 }
 
 // old reports whether a comment predates the bot's first start, or ANSWER_SINCE if that is set. Timestamps have no
-// seconds, so a comment from the minute of the start is new unless it was on the page.
+// seconds, so a comment from the minute of the start is new unless it was already on the page.
 func (b *Bot) old(ctx context.Context, p place) (bool, error) {
 	c, v := p.comment, p.view
 	if since := b.cfg.AnswerSince; !since.IsZero() && c.Time != nil {

@@ -27,7 +27,7 @@ const MaxShort = 1200
 const MaxRows = 30
 
 // Shown returns how many rows of a result a reply shows: all of them, or 20 if there are more than [MaxRows]. It never
-// leaves out just a few rows, which is not worth it.
+// leaves out just a few rows, because that is not worth it.
 func Shown(total int) int {
 	if total <= MaxRows {
 		return total
@@ -61,11 +61,11 @@ func parserTag(name string) bool {
 // open questions, and the collapsed steps.
 //
 // MediaWiki's old parser and Parsoid both render this form as one list item per block, and DiscussionTools treats it as
-// one comment. Each block starts on a new line with the prefix; the query's template and the tables continue over
-// several lines without the prefix; the signature ends the last line. No text from the model, the graph or the poster
-// is interpreted as markup (see encode). If [Reply].Ping is set, the user being answered is pinged; otherwise, that
-// user's name is plain text. No one else is pinged. The link to the operator leads to the talk page, so it does not
-// notify the operator.
+// one comment. Each block starts on a new line with the prefix; the query's template and the tables span several lines,
+// without the prefix; the signature ends the last line. No text from the model, the graph or the poster is interpreted
+// as markup (see encode). If [Reply].Ping is set, the user being answered is pinged; otherwise, that user's name is
+// plain text. No one else is pinged. The link to the operator leads to the talk page, so it does not notify the
+// operator.
 //
 // Compose returns an error if the reply is invalid, for example if the query is not in posting form, an entity ID is
 // invalid, or a marker or signature could break out of its context.

@@ -21,7 +21,7 @@ var zones = map[string]int{
 	"HAE": -240,
 }
 
-// monthNumber returns the number of the month with a short or long name in any of the supported languages, or 0.
+// monthNumber returns the number of the month with the given short or long name in any supported language, or 0.
 func monthNumber(w string) int {
 	w = strings.TrimSuffix(strings.ToLower(w), ".")
 	return monthNames[w]
@@ -211,7 +211,7 @@ func clockIn(words []dateWord) int {
 		case ':', 'h':
 			clock = i
 		case '.':
-			if minute.start == hour.end+1 && (i+2 == len(words) || words[i+2].digits != 4) { // no 14.08.2019
+			if minute.start == hour.end+1 && (i+2 == len(words) || words[i+2].digits != 4) { // not 14.08.2019
 				clock = i
 			}
 		}

@@ -10,7 +10,7 @@
 //
 //   - internal/wikitext finds templates, tags and headings as MediaWiki does (for section numbers), and reads sections
 //     with careless query templates a second time, as their authors intended them (querytemplate.go, with as much of
-//     SPARQL as sparqlscan.go implements).
+//     SPARQL as package queryscan implements).
 //
 //   - parse.go divides the page into threads, and comments.go divides the part under each heading into comments. A
 //     comment ends with a signed line (sign.go, signature.go, foreign.go). Its level is the depth of its list items. It
@@ -194,7 +194,7 @@ const (
 	StepOther  = "other"  // a call to the tool named Text
 )
 
-// MaxThings is the number of entities named in a step. If there are more than one more, an ellipsis follows.
+// MaxThings is the number of entities named in a step before an ellipsis. If there is only one more, it is named, too.
 const MaxThings = 4
 
 // Step is one of the agent's steps, for the collapsed list.

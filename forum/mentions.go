@@ -126,7 +126,7 @@ func inSignature(sigs []sig, i int) bool {
 }
 
 // Limits on the "@Name" mentions that are kept. MediaWiki does not allow longer user names, and no one addresses more
-// people.
+// people at once.
 const (
 	maxCalls = 20
 	maxCall  = 256 // bytes

@@ -70,7 +70,7 @@ func (c *composer) open() {
 			continue // an interpretation that names the class is in the list
 		}
 		if o.Kind == "missing" && o.Name != "" && already.Mentions(c.r.LeftOpen, o.Name) {
-			continue // the model has said so
+			continue // the model has already mentioned it
 		}
 		o.Name, o.Other = cmp.Or(encode(o.Name, 100), c.linked(o.ID)), cmp.Or(encode(o.Other, 100), c.linked(o.OtherID))
 		point := PointWords(c.t, o)

@@ -90,7 +90,7 @@ const (
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )
 
-// names contains the Options in a form that is fast to look up, and caches what is looked up for one page.
+// names contains the Options in a form for fast lookup, and caches the lookups for one page.
 type names struct {
 	roles      map[string]role // by canonical name
 	shortLinks map[string]bool // hosts, in lowercase

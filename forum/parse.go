@@ -22,7 +22,7 @@ type parser struct {
 	ids     map[string]int // number of times that each ID was requested
 	anchors map[string]int // number of times that each heading, in lower case, has occurred
 	node    int            // index into doc.Nodes of the first node after the last comment that was read
-	buf     []byte         // scratch space, like the next three fields
+	buf     []byte         // scratch space, like the next four fields
 	rest    []wikitext.Span
 	patches []patch
 	found   []found
@@ -307,7 +307,7 @@ type opening struct {
 	quote bool
 }
 
-// tagName returns the lowercase name of the tag after a "<", if the element may be a quotation.
+// tagName returns the name, in lowercase, of the tag after a "<", or "" if the element cannot be a quotation.
 func tagName(s string) (name string, closing bool) {
 	s, closing = strings.CutPrefix(s, "/")
 	e := 0

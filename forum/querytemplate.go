@@ -88,8 +88,8 @@ func (r *queryReader) at(i int) *reading {
 	return &r.asked[k]
 }
 
-// careless returns the first query template at or after an offset for which the first parse must not be used. It
-// collects the queries in the query templates before it.
+// careless returns the start of the first query template, at or after from, whose first parse must not be used, or -1.
+// It collects the queries in the query templates before that one.
 func (r *queryReader) careless(from int) int {
 	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
 	for ; k < len(r.asked); k++ {
@@ -386,8 +386,8 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 }
 
 // decodeQuery converts a template argument to the query that its author wrote. It replaces {{!}} with a pipe, removes
-// nowiki tags and HTML comments, and decodes entities for characters that an argument cannot contain, unless the
-// entities are SPARQL.
+// nowiki tags and HTML comments, and decodes entities for characters that an argument cannot contain, except in
+// strings, IRIs and comments.
 func decodeQuery(s string) string {
 	s = wikitext.StripComments(s)
 	if strings.Contains(s, "{{") {

@@ -32,7 +32,7 @@ func (c *composer) found() string {
 }
 
 // result adds the query's result: a line for a single value, a list for a tree, and a table for anything else. Below
-// the result, it adds what was left out, and when and where the query ran.
+// the result, it adds what was left out and what else is notable.
 func (c *composer) result() error {
 	var below []string
 	rows := min(len(c.r.Rows), Shown(max(c.r.Total, len(c.r.Rows))))

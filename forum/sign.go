@@ -143,7 +143,7 @@ func looksLikeDate(s string) bool {
 	return digits >= 4 && colons > 0 && digits+colons == len(s) && strings.Count(s, ".") != 3
 }
 
-// substituted returns the signature left by a substituted unsigned template: <small>… unsigned comment added by
+// substituted adds the signature left by a substituted unsigned template: <small>… unsigned comment added by
 // [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
 func (p *parser) substituted(l *line) {
 	for _, n := range p.nodesIn(l.text, l.end) {

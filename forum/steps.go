@@ -37,7 +37,7 @@ func (c *composer) steps() error {
 }
 
 // listed returns a list of steps. If there are too many, it contains the first ones and the step with the index answer,
-// which ran the posted query. Where steps are left out, it says how many; they are never just one.
+// which ran the posted query. Where it leaves out steps, it states their number, which is never one.
 func (c *composer) listed(all []string, answer int) string {
 	n, first, tail := len(all), len(all), 0 // number of steps at the start, and from answer on
 	if n > maxSteps {

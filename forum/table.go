@@ -14,7 +14,7 @@ const (
 	PhoneWidth = 390
 
 	margin    = 24 // of the page, and of each level of indentation
-	maxLevels = 4  // deeper tables are narrow anyway
+	maxLevels = 4  // maximum number of levels counted; tables that are indented further are narrow anyway
 	padding   = 16 // of a cell
 )
 
@@ -28,17 +28,17 @@ const keepWords = `style="word-break:normal;overflow-wrap:normal"`
 // shape is the part of a result that a table shows.
 type shape struct {
 	columns []int // indexes in Vars
-	letters int   // longer words are broken, but no numbers or dates; 0 means that no words are broken
+	letters int   // words with more letters are broken, except numbers and dates; if 0, none are broken
 }
 
 // minColumns is the number of columns that a table always has.
 const minColumns = 2
 
-// wordLengths contains the lengths to which words are broken if a table would be too wide otherwise.
+// wordLengths contains the lengths to which words are broken if a table would otherwise be too wide.
 var wordLengths = []int{0, 14, 12, 10, 8, 6}
 
-// shape returns the columns that fit on a phone: at least two and at most eight. Words are broken rather than columns
-// left out. The first column and those that the query sorts by are the last to be left out.
+// shape returns the columns that fit on a phone: at least two and at most eight. It prefers breaking words to leaving
+// out columns. The first column and those that the query sorts by are the last to be left out.
 func (c *composer) shape() shape {
 	s := shape{}
 	widths := make([][]int, len(c.r.Vars)) // by column and index in wordLengths, measured when needed
@@ -72,8 +72,8 @@ func (c *composer) shape() shape {
 	}
 }
 
-// TableWidth returns the minimum width of a reply's table in CSS pixels after the list prefix, unless its words are
-// broken anywhere ([BreakWords]). It returns 0 if there is no table.
+// TableWidth returns the minimum width in CSS pixels of a reply's table with the given list prefix, ignoring
+// [BreakWords]. It returns 0 if there is no table.
 func TableWidth(r Reply, indent string) int {
 	if len(r.Rows) == 0 || len(r.Vars) == 0 || len(r.Tree) > 0 || r.single() || r.Boolean != nil ||
 		Texts(r.Language) == nil {
@@ -103,7 +103,7 @@ func (c *composer) fullWidth(s shape) int {
 
 func (c *composer) margins() int { return margin * (1 + min(len(c.indent), maxLevels)) }
 
-// columnWidth returns the width of a column whose words are broken after so many letters, if it is not 0.
+// columnWidth returns the width of a column whose words are broken after the given number of letters, unless it is 0.
 func (c *composer) columnWidth(i, letters int) int {
 	return c.measure(i, func(text string, breakable bool) float64 {
 		widest := 0.0
@@ -120,10 +120,10 @@ func (c *composer) columnWidth(i, letters int) int {
 	})
 }
 
-// measure returns the width of a column, given the width of a cell's text. breakable is true for cells whose words may be
-// broken.
+// measure returns the width of a column. The argument width returns the width of a cell's text; breakable is true for
+// cells whose words may be broken.
 func (c *composer) measure(i int, width func(text string, breakable bool) float64) int {
-	const bold = 1.1          // as wide as in a cell
+	const bold = 1.1          // factor by which bold text is wider than a cell's
 	const shown = 4 * maxCell // bytes; the rest of a text is not shown
 	header := c.header(i)
 	widest := width(header[:min(len(header), shown)], true) * bold

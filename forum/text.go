@@ -384,7 +384,7 @@ func appendLine(b, l []byte, tight bool) []byte {
 	return append(b, rest...)
 }
 
-// crowded reports whether a string contains consecutive spaces, tabs, carriage returns, or directional marks.
+// crowded reports whether a string contains consecutive spaces, or any tab, carriage return or directional mark.
 func crowded(s []byte) bool {
 	return bytes.Contains(s, []byte("  ")) || bytes.IndexByte(s, '\t') >= 0 || bytes.IndexByte(s, '\r') >= 0 ||
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))

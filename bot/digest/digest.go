@@ -148,7 +148,7 @@ func (d *Digest) Text(spent string, link func(*bot.Entry) string) string {
 }
 
 // Wikitext returns the digest as a section of a wiki page. It does not ping anyone, and it escapes text by others. It
-// says which check held a reply back, but leaves out all other reasons, which operators and services wrote, and the
+// reports which check held a reply back, but leaves out all other reasons, which operators and services wrote, and the
 // headings of removed posts.
 func (d *Digest) Wikitext(spent string) string {
 	var b strings.Builder

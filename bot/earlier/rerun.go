@@ -21,7 +21,7 @@ type Rerunner struct {
 
 var _ bot.Rerunner = Rerunner{}
 
-// labeled is the number of rows that get labels, which is as many as a reply shows of a long result.
+// labeled is the number of rows that get labels. A reply shows that many rows of a long result.
 const labeled = 20
 
 // Rerun implements [bot.Rerunner]. If Source.Labels is nil, the result has no labels.

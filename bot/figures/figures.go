@@ -48,9 +48,9 @@ type column struct {
 	qualifier string // the qualifier of the property's statements that has the values, or ""
 }
 
-// Find returns the units and dates of the numbers in the first rows of a result, by column, in the given language.
-// Columns that are not direct values of a property of the row's item are left out. Even if there is an error, Find
-// returns the units and dates that it found.
+// Find returns the units and dates of the numbers in the first rows of a result, and the precision of its dates, by
+// column, in the given language. Columns for which it finds none of these are left out. Even if there is an error, Find
+// returns what it found.
 func (f Finder) Find(ctx context.Context, a *agent.Answer, rows int, language string) ([]reply.Figure, error) {
 	if a.Table == nil || a.Table.Ask {
 		return nil, nil
@@ -175,7 +175,7 @@ func statements(property string, subjects []string, language string) string {
 }`, property, strings.Join(subjects, " wd:"), cmp.Or(language, "en"))
 }
 
-// match finds the unit and date of the statement that gives a subject a value. If several statements match, it leaves
+// match finds the unit and date of a subject's statement with the given value. If several statements match, it leaves
 // out what they disagree on.
 func match(t *kg.Table, subject, value, language string) (fig reply.Figure, ok bool) {
 	at := func(row []rdf.Term, name string) rdf.Term {

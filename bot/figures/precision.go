@@ -44,8 +44,8 @@ func (f Finder) precisions(ctx context.Context, query string, t *kg.Table, rows 
 	return out, nil
 }
 
-// ofStatements returns the columns with the first day of a month that are values or qualifiers of statements whose
-// items are in the result, as in ?x p:P463 ?s . ?s pq:P580 ?date.
+// ofStatements returns the columns that contain the first day of a month and are values or qualifiers of statements
+// whose items are in the result, as in ?x p:P463 ?s . ?s pq:P580 ?date.
 func ofStatements(query string, t *kg.Table) []column {
 	q, err := sparql.Parse(query)
 	if err != nil {

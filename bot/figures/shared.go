@@ -53,7 +53,7 @@ func field(t *kg.Table, row int, name string) rdf.Term {
 const maxUnits = 50
 
 // unitQuery returns a query for the units of the values that a column is computed from, with the conditions of the
-// answer's query. It returns "" if it cannot tell which values those are.
+// answer's query. It returns "" if those values cannot be determined.
 func unitQuery(query, name, language string) string {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Form != sparql.Select || q.Body == nil || q.Body.Where == nil {

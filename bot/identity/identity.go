@@ -1,6 +1,6 @@
 // Package identity implements the rules that determine which comment on a page belongs to an entry in the bot's ledger.
-// The signature must be the same. Among comments with the same signature, their text, thread and position and our reply
-// decide. The package uses neither the ledger nor the wiki.
+// The signature must be the same. Comments with the same signature are distinguished by their text, thread and
+// position, and by our reply. The package uses neither the ledger nor the wiki.
 package identity
 
 import (
@@ -62,7 +62,7 @@ const (
 	Edited           // different text, same thread and position
 	EditedAbove      // different text, same thread, above our reply
 	EditedSome       // different text, same thread; the position is unknown
-	OldEdited        // an unsigned thread from before the bot first started, in which someone corrected a word
+	OldEdited        // a thread's unsigned first comment, from before the bot first started, in which a word was corrected
 )
 
 // Match is the result for a claim.

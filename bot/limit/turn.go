@@ -34,8 +34,8 @@ type Turn struct {
 }
 
 // Before reports whether t is handled before u. The newest request comes first. If every day brings more requests than
-// can be answered, some are never answered in any order. But if the oldest came first, all requests would wait for a
-// day or longer, and more threads would be archived before their drafts could be posted; see docs/scale.md for
+// can be answered, some are never answered, whatever the order. But if the oldest came first, all requests would wait
+// for a day or longer, and more threads would be archived before their drafts could be posted; see docs/scale.md for
 // measurements.
 func (t Turn) Before(u Turn) bool {
 	return cmp.Or(u.Asked.Compare(t.Asked), u.Noticed.Compare(t.Noticed), cmp.Compare(u.Key, t.Key)) < 0

@@ -14,8 +14,8 @@ const (
 const politeWords = " please kindly could can would will you bitte bitten können könnten sie s il te vous plaît plait " +
 	"por favor per favore пожалуйста hi hello hey hallo bonjour dear the this bot "
 
-// Maximum number of words in a post that may contain a stop word anywhere to be a call to stop. A longer post must
-// start with the stop word, because a question about bus stops is not a call to stop.
+// A post with at most this many words is a call to stop if it contains a stop word anywhere. A longer post must start
+// with the stop word, because a question about bus stops is not a call to stop.
 const (
 	maxStop      = 15
 	maxVagueStop = 8

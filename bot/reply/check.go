@@ -43,9 +43,9 @@ func ReadBack(r forum.Reply, wikitext, title, account string) []string {
 	return faults
 }
 
-// OtherLanguage reports whether a reply's text is certainly not in the given language. Without the names in its rows,
-// which may be in any language, the text must be long enough and the detected language certain, and it must be one that
-// replies can be in. A text with a letter that only the given language has is in that language.
+// OtherLanguage reports whether a reply's text is certainly not in the given language. Names in the reply's rows, which
+// may be in any language, are ignored. The rest of the text must be long enough, and the detected language must be
+// certain and one that replies can be in. A text with a letter that only the given language has is in that language.
 func OtherLanguage(r forum.Reply, language string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(language), "-")
 	s := r.Short + r.Asks

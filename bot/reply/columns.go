@@ -30,8 +30,8 @@ func headers(a *agent.Answer, vars []string, language string) []string {
 	return out
 }
 
-// nameAsHeaders names the properties whose values may be missing as the table does. A property's label may be in another
-// language than the header.
+// nameAsHeaders uses the table's headers as the names of the properties whose values may be missing, because a
+// property's label may be in a different language than its header.
 func nameAsHeaders(r *forum.Reply, query string) {
 	properties := sparql.Properties(query)
 	for i, v := range r.Vars {
@@ -154,7 +154,7 @@ func (n *namer) visit(node sparql.Node) bool {
 	return true
 }
 
-// alternatives gives a variable that is bound to the first of several others, with COALESCE, the name that these share.
+// alternatives handles a variable that COALESCE binds to the first of several others: it gets their common name.
 func (n *namer) alternatives(node sparql.Node) bool {
 	b, ok := node.(*sparql.Bind)
 	if !ok || b.Expr.Op != "COALESCE" || n.values[b.Var] != "" {
@@ -269,8 +269,8 @@ func words(name, language string) string {
 }
 
 // tree returns a result as a tree if it has two columns of entities, one of which contains the parents of those in the
-// other. It returns nil unless each entity occurs in the tree once and the tree has more than two levels, or if columns
-// without values were left out, because then a table was requested.
+// other. It returns nil if an entity occurs in the tree more than once, if the tree has at most two levels, or if
+// columns without values were left out, because then a table was requested.
 func tree(r *forum.Reply) []forum.TreeItem {
 	if len(r.NoValues) > 0 || len(r.Vars) != 2 || len(r.Rows) != r.Total || len(r.Rows) < 3 {
 		return nil

@@ -258,7 +258,7 @@ func wordOf(name string, question []asked, language string) (spelled string, ok 
 const minSingular = 5
 
 // foreign reports whether a variable name or label contains none of the English words commonly used in such names, or
-// only those that are words of the language, too.
+// only those that are also words of the given language.
 func foreign(name, language string) bool {
 	return !generic[strings.ToLower(name)] && !strings.ContainsAny(name, "0123456789") &&
 		!slices.ContainsFunc(strings.Fields(words(name, "en")), func(w string) bool {
@@ -278,27 +278,27 @@ func word(name, language string) bool {
 	})
 }
 
-// sameHeader reports whether a header is a name, except for capitals and accents, or in German a compound that starts
-// with it: Geburtsdatum for ?geburt.
+// sameHeader reports whether a header equals a name except for capitals and accents or, in German, is a compound that
+// starts with the name: Geburtsdatum for ?geburt.
 func sameHeader(header, name, language string) bool {
 	header, name = fold(header), fold(name)
 	return header == name || language == "de" && strings.HasPrefix(header, name)
 }
 
-// allForeign reports whether several variables all have names that are not English.
+// allForeign reports whether there are several variables and none of them has an English name.
 func allForeign(vars []string, language string) bool {
 	return len(vars) > 1 && !slices.ContainsFunc(vars, func(v string) bool {
 		return utf8.RuneCountInString(v) < minWord || !foreign(strings.TrimSuffix(v, "Label"), language)
 	})
 }
 
-// ownWord reports whether a variable's name is a word of the language: it is not an English one, or it is the same word
-// there.
+// ownWord reports whether a variable's name is a word of the language: either it is not an English word, or the word is
+// the same in both languages.
 func ownWord(name, language string) bool {
 	return utf8.RuneCountInString(name) >= minOwn && foreign(name, language)
 }
 
-// cognates lists the languages in which an English word from [english] is the same word.
+// cognates maps words in [english] to the other languages in which the word is the same.
 var cognates = map[string]string{"genre": "fr nl", "instrument": "de fr nl pl", "religion": "de fr", "source": "fr", "sport": "de fr it nl pl",
 	"team": "de it nl", "zone": "fr nl", "platform": "nl", "volume": "fr it nl", "residence": "fr", "person": "de", "film": "de fr es it nl pl pt", "name": "de", "position": "de fr", "image": "fr",
 	"date": "fr", "total": "es fr pt", "area": "it", "director": "es", "autor": "de es pl pt"}

@@ -73,9 +73,9 @@ var asksForNumbers = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Language returns the language of a reply. known is the asker's language, or "" if it is not known. If the bot has
-// messages in it, Language returns it. Otherwise, because a reply is entirely in one language, it returns the wiki's
-// first language with messages, or English, and foreign is true. If known is "", it returns the wiki's first language,
-// or "" if the wiki has none.
+// messages in that language, Language returns it. Otherwise, because a reply is entirely in one language, it returns
+// the wiki's first language with messages, or English, and foreign is true. If known is "", it returns the wiki's first
+// language, or "" if the wiki has none.
 func Language(known string, wiki []string) (language string, foreign bool) {
 	if known == "" && len(wiki) > 0 {
 		return wiki[0], false

@@ -74,7 +74,7 @@ func New(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	table := Rows(a)
 	r.Vars, r.Total, r.Equal = t.Vars, len(table), len(table) < len(t.Rows)
-	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { // said below the table
+	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool { // stated below the table
 		return o.Kind == "joins" && r.Equal && o.Come == 0 && o.Gone == len(t.Rows)-len(table)
 	})
 	for _, row := range table[:forum.Shown(len(table))] {
@@ -111,7 +111,7 @@ func setEndpoint(r *forum.Reply, endpoint string) {
 	}
 }
 
-// noAnswer sets why there is no answer and the query that shows it, if there is one.
+// noAnswer sets the reason that there is no answer and, if there is one, the query that shows it.
 func noAnswer(r *forum.Reply, out *agent.Outcome) {
 	r.NoAnswer = noAnswers[out.Reason]
 	// "no model is configured, so I have not looked" would be wrong above a search's steps
@@ -125,8 +125,8 @@ func noAnswer(r *forum.Reply, out *agent.Outcome) {
 	}
 }
 
-// exactYears corrects the BC years in a row in which another BC date is known to the year, since then all of them
-// probably are (see [rdf.YearBC]).
+// exactYears corrects the BC years in a row if at least one of its BC dates must be exact to the year, because all of
+// them probably are (see [rdf.YearBC]).
 func exactYears(row []rdf.Term, cells []forum.Cell) {
 	years, exact := map[int]int{}, false
 	for i, t := range row {
@@ -196,7 +196,7 @@ func open(out *agent.Outcome) []forum.Open {
 var narrower = map[string]string{"ranks": "ranks_best", "subclasses": "subclasses_none", "places": "places_one",
 	"ends": "ends_out"}
 
-// Point is the change that a variant of an answer's query would make.
+// Point returns the change that a variant of an answer's query would make.
 func Point(out *agent.Outcome, p agent.Probe) forum.Open {
 	o := forum.Open{Kind: p.Kind, Come: p.Come, Gone: p.Gone, More: p.More}
 	if narrow := narrower[p.Kind]; narrow != "" && p.Gone > p.Come {
@@ -256,9 +256,9 @@ func cutLast(s, sep string) (before, after string, found bool) {
 }
 
 // several reports whether some items in the first column have several rows because they have several values, such as
-// dates. If rows of an item have different items, if there are three or more rows per item, or if the second column
-// contains items of the first one, the rows are about pairs, and no one expects one row per item. The same is true if
-// there is only one item, or if its rows differ in several columns.
+// dates. If the rows of an item contain different items, if there are three or more rows per item, or if the second
+// column contains items of the first one, the rows are about pairs, and no one expects one row per item. The same
+// applies if there is only one item, or if an item's rows differ in several columns.
 func several(table [][]rdf.Term) bool {
 	rows, second, last := map[string]int{}, map[string]bool{}, map[string][]rdf.Term{}
 	for _, row := range table {

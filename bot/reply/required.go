@@ -8,7 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// having matches a verb with which a request demands that things have a value, in the languages with spaces.
+// having matches a verb with which a request demands that things have a value, in the languages written with spaces.
 var having = regexp.MustCompile(`(?i)(?:^|\P{L})(ha(?:ve|s|ving)|hat|haben|besitzen|ont|ayant|possèdent|tienen?|tengan?|hanno|abbiano|t[eêé]m|tenham|possuem|heeft|hebben|` +
 	`maj[aą]|ma|posiadają|имеют|имеет|есть|указан[аоы]?)(?:\P{L}|$)`)
 
@@ -31,9 +31,9 @@ var current = regexp.MustCompile(`(?i)\b(current(ly)?|now|nowadays|present|today
 // rank matches the word for a statement's rank, as in the messages.
 var rank = regexp.MustCompile(`(?i)\b(ranks?|rang|rango|classificação|ranga|rangą|randze|rangi)\b|(?i)ранг|رتبة|ランク|等级`)
 
-// WithoutRequired drops the readings that the question excludes: things without a value that it demands, as in "which
-// of them have a location?", other ends of a range if it states the limit or names a decade, and things that have ended if it asks for
-// current ones, or if the reply says that it lists these. It also drops other ranks if the reply mentions ranks.
+// WithoutRequired drops the readings that the question excludes: things without a value that it demands ("which of them
+// have a location?"), other ends of a range if it states the limit or names a decade, and things that have ended if it
+// asks for current ones or the reply says that it lists those. It drops other ranks if the reply mentions ranks.
 func WithoutRequired(r *forum.Reply, question string) {
 	said := strings.Join([]string{r.Short, r.Assumed, r.LeftOpen}, "\n")
 	r.Open = slices.DeleteFunc(r.Open, func(o forum.Open) bool {

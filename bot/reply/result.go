@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Rows returns an answer's distinct rows as a reply shows them and [Figure].Row counts them. Among rows whose order the
-// query leaves open, those whose first column has a label come first: a reader can do little with IDs alone.
+// Rows returns an answer's distinct rows in the order that a reply shows; [Figure].Row is an index into them. If the
+// query leaves their order open, rows whose first column has a label come first: a reader can do little with IDs alone.
 func Rows(a *agent.Answer) [][]rdf.Term {
 	rows, vars := Distinct(a.Table.Rows), a.Table.Vars
 	short := func(row []rdf.Term) bool { return len(row) < len(vars) }
@@ -47,8 +47,8 @@ func Rows(a *agent.Answer) [][]rdf.Term {
 	return rows
 }
 
-// Distinct returns the distinct rows of a table. Rows that differ only in characters that are not shown, such as marks
-// of direction, are equal.
+// Distinct returns the distinct rows of a table. Rows that differ only in characters that are not shown, such as
+// directional marks, are equal.
 func Distinct(table [][]rdf.Term) [][]rdf.Term {
 	seen := map[string]bool{}
 	var out [][]rdf.Term

@@ -100,7 +100,7 @@ func steps(out *agent.Outcome) []forum.Step {
 	return append(shown, lastStep(shown, out.Answer)...)
 }
 
-// withoutParts leaves out each step if the next one looks at the same things and more.
+// withoutParts leaves out each step that is followed by one that examines the same things and more.
 func withoutParts(steps []forum.Step) (out []forum.Step) {
 	for i, s := range steps {
 		missing := func(v forum.Cell) bool { return !slices.Contains(steps[i+1].Things, v) }
@@ -113,7 +113,7 @@ func withoutParts(steps []forum.Step) (out []forum.Step) {
 }
 
 // lastStep returns the step that ran the answer's query if none of those shown did, because the model changed the query
-// when it ended.
+// when it ended the run.
 func lastStep(shown []forum.Step, a *agent.Answer) []forum.Step {
 	asked := slices.ContainsFunc(shown, func(s forum.Step) bool { return s.Kind == forum.StepQuery })
 	marked := slices.ContainsFunc(shown, func(s forum.Step) bool { return s.Answer })
@@ -198,7 +198,7 @@ func sameQuery(step string, a *agent.Answer, language string) bool {
 	return sparql.Print(x, bare) == sparql.Print(y, bare)
 }
 
-// asides are the arguments that say how something is looked up, and not what.
+// asides are the arguments that specify how to look something up, rather than what to look up.
 var asides = map[string]bool{"type": true, "kg": true, "language": true, "page": true}
 
 // plain returns the content of a call in readable form. For a native call in JSON, this is the query or the other

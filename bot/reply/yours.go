@@ -135,7 +135,7 @@ func written(e *sparql.Expr) bool {
 		!strings.HasPrefix(e.Term.Value().Value, rdf.Entity+"statement/")
 }
 
-// Instead returns a fault in a query that shows in comparison with the answer's query: a string instead of an item, or
+// Instead returns a fault in a query that a comparison with the answer's query reveals: a string instead of an item, or
 // wdt: for a qualifier. It returns the zero Fault if there is none.
 func Instead(query, answer string) forum.Fault {
 	if f := TextForItem(query, answer); f != (forum.Fault{}) {

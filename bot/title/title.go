@@ -1,5 +1,4 @@
-// Package title contains what can be told from a page's title alone: whether the bot answers on the page, and the
-// page's URL.
+// Package title derives facts from a page's title alone: whether the bot answers on the page, and the page's URL.
 package title
 
 import (

@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Limits of one call.
+// Limits on one call.
 const (
 	maxTries = 5                  // attempts to create a page
 	atOnce   = 20                 // pages

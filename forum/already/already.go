@@ -1,5 +1,5 @@
-// Package already recognizes what the model's answer says, in the languages of the messages, so that the reply around it
-// does not repeat it.
+// Package already recognizes what the model's answer says, in the languages of the messages, so that the rest of the
+// reply does not repeat it.
 package already
 
 import (
@@ -72,7 +72,7 @@ var lacking = sync.OnceValue(func() *regexp.Regexp {
 		`zonder|noch|ontbre\pL+|nie|ani|brak\pL*|bez|nem|né|tylko)\b|нет|не |ни |без|только|لا |ليس|بدون|فقط|ない|なし|のみ|没有|無|无|缺|仅|只`)
 })
 
-// Mentions reports whether a text mentions a column or property. The last letters of its words may differ.
+// Mentions reports whether a text mentions a column or property. The last letters of the name's words may differ.
 func Mentions(text, name string) bool {
 	text = strings.ToLower(text)
 	for _, word := range strings.Fields(strings.ToLower(name)) {
@@ -84,5 +84,5 @@ func Mentions(text, name string) bool {
 	return true
 }
 
-// minStem is the minimum number of letters of a column's word that a text that mentions it contains.
+// minStem is the minimum number of letters of a word in a column's name that a text must contain to mention it.
 const minStem = 4

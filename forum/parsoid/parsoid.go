@@ -30,8 +30,8 @@ var ErrUnreadable = errors.New("not readable as HTML")
 // duplicate parameters and the whitespace around names and values.
 //
 // The error wraps [ErrUnreadable] if the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested deeper
-// than 512 elements, or produces more than [MaxWikitext] bytes of wikitext. Other errors come from r. If data-mw is
-// broken or missing, only the source of that element is lost, not the whole page.
+// than 512 elements, or produces more than [MaxWikitext] bytes of wikitext. Other errors come from r. If an element's
+// data-mw is broken or missing, only that element's source is lost, not the whole page.
 func Wikitext(r io.Reader, source string) (string, error) {
 	return convert(r, source, limits{MaxBytes, MaxTags, MaxWikitext})
 }

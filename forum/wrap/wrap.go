@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// IsBreak reports whether lines are broken at a character.
+// IsBreak reports whether a line may be broken at a character.
 func IsBreak(r rune) bool { return strings.ContainsRune(" -（\u200b", r) || wide(r) }
 
-// Pixels returns the approximate width of a string in a sans-serif font of 16 pixels.
+// Pixels returns the approximate width of a string in a 16-pixel sans-serif font.
 func Pixels(s string) float64 {
 	px := 0.0
 	for _, r := range s {
@@ -44,8 +44,8 @@ var longWord = regexp.MustCompile(`[\pL\pM\pN_]+`)
 const maxSoft = 30
 
 // Soften returns escaped text in which words with more than the given number of letters have soft hyphens between
-// syllables. If such a word is an identifier or no word at all, the text is returned unchanged, and hard is
-// true: the cell needs a style with which words may be broken anywhere.
+// syllables. If such a word is an identifier or not a word at all, the text is returned unchanged, and hard is true:
+// the cell needs a style that lets words be broken anywhere.
 func Soften(escaped string, letters int) (text string, hard bool) {
 	if letters == 0 {
 		return escaped, false
@@ -62,8 +62,8 @@ func Soften(escaped string, letters int) (text string, hard bool) {
 }
 
 // Pieces splits a word with more than the given number of letters into pieces of about the same length. A piece may be
-// slightly longer if no syllable begins within that number of letters. soft reports
-// whether they are syllables, with a hyphen between them. Words in a script whose letters are joined are not split.
+// slightly longer if no syllable begins within that number of letters. soft reports whether the pieces are syllables,
+// which need a hyphen between them. Words in a script whose letters are joined are not split.
 func Pieces(word string, letters int) (parts []string, soft bool) {
 	runes := []rune(word)
 	if len(runes) <= letters || strings.ContainsFunc(word, func(r rune) bool { return unicode.Is(unicode.Arabic, r) }) {
@@ -85,7 +85,7 @@ func Pieces(word string, letters int) (parts []string, soft bool) {
 	return append(parts, string(runes)), soft
 }
 
-// joint returns the index where the last part of a compound begins, at most most, or 0 if no such part is known.
+// joint returns the index at which the last part of a compound begins, or 0 if it is unknown or above most.
 func joint(word []rune, most int) int {
 	for _, last := range lastParts {
 		before, ok := strings.CutSuffix(strings.ToLower(string(word)), last)
@@ -96,17 +96,17 @@ func joint(word []rune, most int) int {
 	return 0
 }
 
-// lastParts are the last parts of compounds in table headers in German and Dutch, whose joints are not at a consonant
-// that a vowel follows, or that have several of these.
+// lastParts are the last parts of German and Dutch compounds in table headers. In these compounds, the joint is not at
+// a consonant before a vowel, or there are several such consonants.
 var lastParts = strings.Fields("angehörigkeit ausgabe datum einheit jaar jahr land naam name nummer " +
 	"plaats punkt sprache staat stadt titel zahl zeit")
 
 // minPiece is the minimum number of letters before a soft hyphen.
 const minPiece = 3
 
-// syllable returns the index nearest to at, and not above most, where a syllable begins: at a consonant that a vowel
-// follows, or at several that start a syllable together. If there is none, it returns the length of a word that is only
-// slightly longer than most, and otherwise at.
+// syllable returns the index nearest to at, but not above most, at which a syllable begins: at a consonant before a
+// vowel, or at several consonants that start a syllable together. If there is none, it returns the word's length if
+// that is only slightly more than most, and at otherwise.
 func syllable(word []rune, at, most int) int {
 	for d := range at {
 		for _, i := range []int{at + d, at - d} {
@@ -150,8 +150,8 @@ func Numbers(s string) string {
 // breaks marks where a web address may be broken, since browsers do not break web addresses on their own.
 var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
 
-// Address marks the places where an address may be broken: after its punctuation, and in a run of letters and digits
-// after the first twelve of each fifteen.
+// Address marks the places where an address may be broken: after its punctuation, and, in a run of letters and digits,
+// after the first twelve of every fifteen.
 func Address(address string) string {
 	var b strings.Builder
 	copied, run := 0, 0
