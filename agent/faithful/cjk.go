@@ -23,7 +23,7 @@ var (
 	otherUnspaced = regexp.MustCompile(`之一|ひとつ|一つ|第[二三四五六七八九十\d]|番目|次に|不是|ではな|ではあ`)
 )
 
-// orderIn returns what a sentence puts in a wrong order.
+// orderIn returns the superlatives in a sentence that the result does not support.
 func (c *Checker) orderIn(s string, toks []token, named []found) []string {
 	if c.language == "zh" || c.language == "ja" {
 		return c.unspacedOrder(s)
@@ -92,8 +92,8 @@ func (c *Checker) cutNames(toks []token) []token {
 	return out
 }
 
-// firstName returns the first name in a text without spaces, the longest if several start there, and where it starts. If
-// there is none, it returns "" and the length of the text.
+// firstName returns the first name in a text without spaces, the longest if several start there, and where it starts.
+// If there is none, it returns "" and the length of the text.
 func (c *Checker) firstName(text string) (at int, name string) {
 	at = len(text)
 	for _, n := range c.names {

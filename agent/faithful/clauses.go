@@ -41,8 +41,8 @@ func (c *Checker) check(s string) []Fault {
 	return out
 }
 
-// kept returns the sentence without faults: the sentence itself, or its clauses before the first one that has faults.
-// Later clauses may refer to that one, so they are not kept.
+// kept returns the part of a sentence that has no faults: the whole sentence, or its clauses before the first one that
+// has faults. Later clauses may refer to that one, so they are not kept.
 func (c *Checker) kept(s string) string {
 	if len(c.check(s)) == 0 {
 		return s

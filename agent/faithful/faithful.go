@@ -27,7 +27,7 @@ type Evidence struct {
 	Table    *kg.Table
 	Labels   map[string]string // labels of the entities in the query and the table, by ID
 	Language string            // the text's language: en, de, fr …
-	// Shown is what else the author of the text has read. Its counts, its codes and the names in its tables may be used.
+	// Shown is other text that the author has read. Its counts, its codes and the names in its tables may be used.
 	Shown string
 }
 
@@ -36,7 +36,7 @@ type Fault struct {
 	Sentence string
 	Piece    string
 	Kind     Kind
-	Unpaired bool // the result has the figure, but not in a row of the name that belongs to it in the sentence
+	Unpaired bool // the result has the figure, but not in a row of the name that it is paired with
 }
 
 // Kind is a kind of [Fault].
@@ -47,7 +47,7 @@ const (
 	Figure Kind = "figure"
 	Name   Kind = "name"
 	Word   Kind = "word"
-	Order  Kind = "order" // "highest" of something that is not
+	Order  Kind = "order" // "highest" for something that is not the highest
 )
 
 // Checker compares texts with the evidence for one answer.
@@ -60,8 +60,8 @@ type Checker struct {
 	names     []rowName
 	values    []value
 	free      map[float64]bool // figures that do not need a name: counts, and figures in the question and the query
-	window    map[float64]bool // figures of LIMIT and OFFSET, which only a sentence about them may have
-	some      map[float64]bool // how many rows have a value in a column, or have none, or have a label there
+	window    map[float64]bool // figures in LIMIT and OFFSET; only a sentence about these may contain them
+	some      map[float64]bool // numbers of rows that have a value, no value, or a label in a column
 	total     float64          // number of rows without the query's LIMIT and OFFSET, if known
 	variables map[string]bool  // names of variables in the query and in the question
 	rows      int
@@ -89,7 +89,7 @@ type value struct {
 	edge   bool // the smallest or largest figure in its column, if too large to be mistaken for a count
 	year   int  // for the day of a date: the year that must be named with it
 	key    bool // in the first column
-	bc     bool // for a BC date: the sentence must say so
+	bc     bool // in a BC date, which the sentence must mark as BC
 	digits bool // must be written in digits
 }
 
@@ -160,8 +160,8 @@ func (c *Checker) Faults(text string) []Fault {
 	return out
 }
 
-// Keep returns the sentences that have no faults. Of a sentence with faults, it keeps the clauses before the first
-// fault, if semicolons separate them.
+// Keep returns the sentences that have no faults. If a sentence with faults has clauses separated by semicolons, Keep
+// returns the clauses before the first one that has faults.
 func (c *Checker) Keep(text string) string {
 	var kept []string
 	for _, s := range c.Sentences(text) {
@@ -277,10 +277,10 @@ func plain(word string) bool {
 var projects = []string{"wikidat", "wikidan", "wikipedi", "wikipédi", "wikimedi", "wikimédi", "wikibase", "wikisource", "sparql",
 	"викидан", "википеди", "викимеди"}
 
-// compass contains abbreviations after a degree of latitude or longitude, and the endings of ordinal numbers.
+// compass contains the abbreviations that follow degrees of latitude or longitude, and the endings of ordinal numbers.
 var compass = wordMap(`N S E W O NB ZB OL WL NL SL ª º`)
 
-// keywords are query keywords, which texts in all languages write in capitals.
+// keywords are query keywords, which are written in capitals in all languages.
 var keywords = wordMap(`RDF XSD ISO IRI URI URL UTF ID IDs QID QIDs WDQS ASC ASK AVG BIND BY CONCAT COUNT DESC DISTINCT EXISTS FILTER GROUP
 	GROUP_CONCAT HAVING LANG LIMIT MAX
 	MIN MINUS NOT OFFSET OPTIONAL ORDER SAMPLE SELECT SERVICE SUM UNION VALUES WHERE`)

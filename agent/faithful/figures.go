@@ -92,7 +92,7 @@ func figuresOf(t rdf.Term) []value {
 			year = rdf.YearBC(year, int(at.Month()), at.Day())
 		}
 		both := []value{{number: float64(year), rows: map[int]bool{}, bc: bc}}
-		if exact := 1 - at.Year(); bc && exact != year { // the date may be known to the year
+		if exact := 1 - at.Year(); bc && exact != year { // the date may be known only to the year
 			both = append(both, value{number: float64(exact), rows: map[int]bool{}, bc: bc})
 		}
 		return append(both, []value{
@@ -109,7 +109,7 @@ func figuresOf(t rdf.Term) []value {
 	return []value{{number: v, rows: map[int]bool{}}}
 }
 
-// maxListed is the maximum number of characters of a text in which figures are found.
+// maxListed is the maximum number of characters of a text that are searched for figures.
 const maxListed = 2000
 
 // figuresIn returns the figures in a text, such as a list of codes that the query joined, and the length of the list.
@@ -230,8 +230,8 @@ func (c *Checker) figures(toks []token, named []found) (unknown, unpaired []stri
 	return unknown, unpaired
 }
 
-// aboutQuery reports whether the figure at i says something about the query or the way data are stored, which the rows
-// cannot show.
+// aboutQuery reports whether the figure at i belongs to a statement about the query or about how data is stored, which
+// the rows cannot confirm.
 func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 	return countsErrors(toks, i) || c.supposed(toks, named, i) || c.countedAgain(toks, named, i) ||
 		c.inWindow(toks, named, c.numbers(toks[i])) || yearOnly(toks, named, i) ||
@@ -239,8 +239,9 @@ func (c *Checker) aboutQuery(toks []token, named []found, i int) bool {
 		c.inNames(toks, i) || c.inLabel(toks, i) || c.beyond(toks, named, i) || c.placed(toks, named, i)
 }
 
-// supports reports whether the result has a figure of a sentence with so many names, and whether it must be compared
-// with the rows of a name. counted are counts of the sentence's names, and keys the rows that it is about.
+// supports reports whether the result supports a figure with the given readings, and whether the figure must be
+// compared with the rows of a name. counted contains counts of the sentence's names, keys contains the rows that the
+// sentence is about, and names is the number of its names.
 func (c *Checker) supports(readings []number, counted map[float64]bool, years, keys map[int]bool, names int) (
 	ok, pair bool) {
 	for _, n := range readings {
@@ -263,7 +264,7 @@ func (c *Checker) supports(readings []number, counted map[float64]bool, years, k
 }
 
 // described returns the rows that have all the figures in a sentence without a name, if at least two of them are not
-// counts: it lasted 335 years, from 1651 to 1986. If no row has all of them, it returns nil.
+// counts, as in "it lasted 335 years, from 1651 to 1986". If no row has all of them, it returns nil.
 func (c *Checker) described(toks []token, named []found) map[int]bool {
 	if len(named) > 0 || c.rows < 2 {
 		return nil
@@ -329,12 +330,12 @@ func covered(named []found, i int) bool {
 	return false
 }
 
-// eras lists words for eras, and whether a date with the word may be BC: BC, v. Chr., av. J.-C., a. C.,
-// p.n.e., до н. э.
+// eras maps words in the names of eras to whether a date with the word may be BC, as in BC, v. Chr., av. J.-C., a. C.,
+// p.n.e. and до н. э.
 var eras = map[string]bool{"bc": true, "bce": true, "chr": true, "v.chr": true, "j": true, "c": true, "a.c": true, "a.e.c": true,
 	"p.n.e": true, "до": true, "ق.م": true, "ad": false, "ce": false, "n.chr": false, "d.c": false, "n.e": false}
 
-// era reports whether a token belongs to the preceding year: the "Chr" of "63 v. Chr.".
+// era reports whether a token belongs to the preceding year, such as the "Chr" in "63 v. Chr.".
 func (c *Checker) era(toks []token, i int) bool {
 	_, known := eras[toks[i].folded]
 	return known && slices.ContainsFunc(toks[max(i-3, 0):i], func(t token) bool { return t.figure })
@@ -393,7 +394,7 @@ func (c *Checker) paired(toks []token, named []found, open []int, years map[int]
 }
 
 // respectively reports whether a sentence has as many names as figures, in the same order, with all names before the
-// figures or all after them: Germany and France have 84 and 68 million people.
+// figures or all after them, as in "Germany and France have 84 and 68 million people".
 func (c *Checker) respectively(toks []token, named []found, open []int, years map[int]bool) bool {
 	if len(named) < 2 || len(named) != len(open) ||
 		named[len(named)-1].from > open[0] && named[0].from < open[len(open)-1] {

@@ -16,8 +16,8 @@ var languageCode = regexp.MustCompile(`["',]([a-z]{2,3})\b|"@([a-z]{2,3})\b`)
 // languageOf matches the code of a language.
 var languageOf = regexp.MustCompile(`^[a-z]{2,3}(-[A-Za-z]+)*$`)
 
-// addLanguages adds the names of the languages that a query asks for and of those of the texts in its result, in the
-// language of the text, to the known words: the labels are in English.
+// addLanguages adds names of languages to the known words: the languages that a query requests, and those of the texts
+// in its result. The names are in the language of the checked text, because the labels are in English.
 func (c *Checker) addLanguages(query string, t *kg.Table) {
 	in, err := language.Parse(c.language)
 	if err != nil {

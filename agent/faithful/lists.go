@@ -62,9 +62,9 @@ func wordListOf(language string) *wordList {
 	return l
 }
 
-// stock is a word list applied to the known words.
+// stock is a word list whose conditions have been evaluated for the known words.
 type stock struct {
-	list    *wordList       // nil: the language has none
+	list    *wordList       // nil if the language has none
 	endings []string        // see inflections
 	more    map[string]bool // the words from conditional lines whose condition is met
 }
@@ -99,7 +99,7 @@ func stockOf(language string, known vocabulary) stock {
 var inflections = map[string][]string{"en": {"s", "es", "ly"}, "de": {"e", "en", "er", "es", "em", "n", "s"},
 	"fr": {"s", "e", "es", "x", "ment"}}
 
-// has reports whether a word is in the list, or if it is long enough, whether one with another ending is.
+// has reports whether a word is in the list or, if the word is long enough, whether a form with another ending is.
 func (s stock) has(word string) bool {
 	if s.list == nil {
 		return false

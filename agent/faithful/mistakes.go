@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// countOfErrors contains words for parts and errors of a query. A number before one of them is not about the result.
+// countOfErrors contains words for errors in a query and for parts of it. A number before one is not about the result.
 var countOfErrors = wordMap(`error errors mistake mistakes problem problems change changes correction corrections query queries
 	fehler fehlern änderung änderungen probleme abfrage abfragen erreur erreurs problème problèmes
 	changement changements requête requêtes errores problema problemas cambio cambios consulta consultas
@@ -28,11 +28,11 @@ var anyone = wordMap(`someone anyone somebody anybody whoever something anything
 // times contains the words that follow a number of occurrences: "three times".
 var times = wordMap(`times mal fois veces volte vezes keer maal razy раза`)
 
-// unspacedTimes matches the same in Chinese and Japanese: shown twice.
+// unspacedTimes matches the equivalent in Chinese and Japanese, as in "shown twice".
 var unspacedTimes = regexp.MustCompile(`^(回|次)(表示|出|现|显示)`)
 
-// countedAgain reports whether the token at i says how many times a query counts something, in a sentence without a
-// name from the result: COUNT(DISTINCT) keeps a player from being counted two times.
+// countedAgain reports whether the token at i is the number of times that a query counts something, in a sentence
+// without a name from the result, as in "COUNT(DISTINCT) keeps a player from being counted two times".
 func (c *Checker) countedAgain(toks []token, named []found, i int) bool {
 	if len(named) == 0 && toks[i].text == "2" && i+1 < len(toks) && unspacedTimes.MatchString(toks[i+1].text) {
 		return true
@@ -41,8 +41,9 @@ func (c *Checker) countedAgain(toks []token, named []found, i int) bool {
 		slices.ContainsFunc(toks, func(t token) bool { return keywords[t.text] })
 }
 
-// supposed reports whether the token at i is a small number in a hypothetical case that explains the query: because of
-// ?p1, someone with two positions appears twice. A sentence with a name from the result does not explain the query.
+// supposed reports whether the token at i is a small number in a hypothetical case that explains the query, as in
+// "because of ?p1, someone with two positions appears twice". A sentence with a name from the result does not explain
+// the query.
 func (c *Checker) supposed(toks []token, named []found, i int) bool {
 	who := slices.IndexFunc(toks, func(t token) bool { return anyone[t.folded] })
 	return who >= 0 && who < i && toks[i].number > 0 && toks[i].number <= 3 &&
@@ -55,7 +56,7 @@ func (c *Checker) supposed(toks []token, named []found, i int) bool {
 var tableRows = wordMap(`row rows zeile zeilen ligne lignes fila filas riga righe linha linhas rij rijen wiersz wiersze
 	строка строки строк`)
 
-// january contains the names of the month that dates with only a year are stored under, on its first day.
+// january contains names of January. Dates that have only a year are stored as January 1.
 var january = wordMap(`january januar janvier enero gennaio janeiro januari stycznia января يناير`)
 
 // yearOnly reports whether the token at i is the 1 of January 1 in a sentence without a name from the result. Such a
@@ -67,13 +68,13 @@ func yearOnly(toks []token, named []found, i int) bool {
 
 var are = wordMap(`are were sind waren sont son eran sono erano são eram zijn są`)
 
-// countsErrors reports whether the token at i is a number of errors or the like: two small mistakes.
+// countsErrors reports whether the token at i is a number of errors or the like, as in "two small mistakes".
 func countsErrors(toks []token, i int) bool {
 	return i > 1 && are[toks[i-1].folded] && countOfErrors[toks[i-2].folded] ||
 		slices.ContainsFunc(toks[i+1:min(i+3, len(toks))], func(t token) bool { return countOfErrors[t.folded] })
 }
 
-// valuesOfRow contains words for what a row has in several columns, and ofThe the words before their number.
+// valuesOfRow contains words for what a row has in several columns. ofThe contains the words before their number.
 var (
 	valuesOfRow = wordMap(`values value figures numbers columns dates werte werten angaben zahlen spalten daten valeurs chiffres colonnes
 		dates valores cifras columnas fechas valori cifre colonne date datas colunas waarden getallen kolommen datums
@@ -82,7 +83,8 @@ var (
 		das os as estes van deze tych z из этих`)
 )
 
-// ofRow reports whether the token at i is the 2 of a row's two values: countries that lack one of the two values.
+// ofRow reports whether the token at i is the 2 of a row's two values, as in "countries that lack one of the two
+// values".
 func ofRow(toks []token, i int) bool {
 	return toks[i].number == 2 && i > 0 && i+1 < len(toks) && ofThe[toks[i-1].folded] && valuesOfRow[toks[i+1].folded]
 }
@@ -91,7 +93,7 @@ func ofRow(toks []token, i int) bool {
 var ends = wordMap(`first last top ersten letzten premières dernières premiers derniers primeras últimas primeros últimos prime ultime
 	primi ultimi primeiras primeiros eerste laatste pierwsze ostatnie pierwszych ostatnich первые последние первых последних`)
 
-// firstRows reports whether the token at i is the 2 of the first two rows.
+// firstRows reports whether the token at i is the number of rows in a phrase such as "the first two rows".
 func (c *Checker) firstRows(toks []token, i int) bool {
 	at := func(j int, words map[string]bool) bool { return j >= 0 && j < len(toks) && words[toks[j].folded] }
 	few := slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return n.value < float64(c.rows) })

@@ -16,8 +16,8 @@ import (
 
 // column contains a column's comparable values, by row.
 type column struct {
-	dates  bool // or numbers that look like years
-	ages   bool // by its name
+	dates  bool // the values are dates, or numbers that look like years
+	ages   bool // the values are ages, judging by the column's name
 	values map[int]float64
 }
 
@@ -58,7 +58,7 @@ var age = regexp.MustCompile(`(?i)^(age|alter|âge|edad|età|idade|leeftijd|wiek
 
 var numeric = map[string]bool{rdf.XSDInteger: true, rdf.XSDDecimal: true, rdf.XSDDouble: true, rdf.XSDFloat: true}
 
-// The kinds of superlatives.
+// degree is a kind of superlative.
 type degree int
 
 const (
@@ -89,7 +89,7 @@ var forms = sync.OnceValue(func() map[string][]form {
 	return out
 })
 
-// superlatives contains the patterns for each language, in the order of the constants for degrees.
+// superlatives contains the patterns for each language, in the order of the degree constants.
 var superlatives = map[string][7]string{
 	"en": {`(highest|tallest|largest|biggest|longest|deepest|heaviest|widest| most (populous|populated|common|frequent))$`,
 		`(lowest|smallest|shortest|shallowest|lightest|narrowest| least (populous|populated|common|frequent))$`, `(oldest|earliest)$`,
@@ -245,8 +245,8 @@ func (c *Checker) order(toks []token, named []found) []string {
 	return []string{toks[found[0].from].text}
 }
 
-// heads returns the names in a sentence that are compared, and the rows of the other names, which may limit the claim:
-// the highest in Pakistan.
+// heads returns the names in a sentence that are compared, and the rows of the other names, which may limit the claim,
+// as in "the highest in Pakistan".
 func (c *Checker) heads(named []found) (heads []found, pools []map[int]bool) {
 	for _, n := range named {
 		if n.head {
@@ -276,7 +276,7 @@ func near(heads []found, all []superlative, i int, after bool) []found {
 }
 
 // leads reports whether a group's first name comes first when sorted by some column, among all rows or those in a pool.
-// If the sentence does not say "is", the whole group may come first: the highest are Everest and K2.
+// If the sentence does not contain "is", the whole group may come first, as in "the highest are Everest and K2".
 func (c *Checker) leads(s superlative, toks []token, group []found, after bool, pools []map[int]bool) bool {
 	if s.rank > 1 {
 		return slices.ContainsFunc(append([]map[int]bool{nil}, pools...), func(pool map[int]bool) bool {
@@ -348,8 +348,8 @@ func (c *Checker) orders(d degree, pool map[int]bool) [][]ranked {
 	return out
 }
 
-// sign returns 1 if a superlative refers to a column's smallest value, -1 if to its largest, and 0 if to neither. dated
-// reports whether any column has dates.
+// sign returns 1 if a superlative refers to a column's smallest value, -1 if it refers to the largest, and 0 if it
+// refers to neither. dated reports whether any column has dates.
 func (col column) sign(d degree, dated bool) float64 {
 	switch {
 	case (d == most || d == leading) && !col.dates, d == youngest && col.dates, d == oldest && (!dated || col.ages),
@@ -368,8 +368,8 @@ func at(order []ranked, rows map[int]bool, rank int) bool {
 	})
 }
 
-// amongTop reports whether one of a name's rows is among the first n in an order, or equal to the last of these. It
-// returns true if there is no order.
+// amongTop reports whether one of a name's rows is among the first n in an order, or has the same value as the last of
+// these. It returns true if there is no order.
 func (c *Checker) amongTop(order []ranked, rows map[int]bool, n int) bool {
 	if len(order) == 0 {
 		return true

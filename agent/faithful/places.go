@@ -10,11 +10,11 @@ import (
 
 var yearWord = regexp.MustCompile(`^(1[0-9]|20)\d\d$`)
 
-// places contains words before a number that is a place in a ranking: in place four, auf Platz vier.
+// places contains words before a position in a ranking, as in "place four" or "auf Platz vier".
 var places = wordMap(`place rank position number no platz rang position stelle place rang puesto lugar posición posto posizione
 	lugar posição plaats plek miejsce miejscu место месте المرتبة المركز`)
 
-// placed reports whether the token at i is the place of a name in the sentence, by the order of the rows or by one of
+// placed reports whether the token at i is the rank of a name in the sentence, by the order of the rows or by one of
 // the result's numbers.
 func (c *Checker) placed(toks []token, named []found, i int) bool {
 	if i == 0 || !places[toks[i-1].folded] {
@@ -42,8 +42,8 @@ func (c *Checker) inNames(toks []token, i int) bool {
 	})
 }
 
-// inLabel reports whether the token at i is the figure in an entity's label, such as the 600 in 600 Vega, with one of
-// the words before and after it.
+// inLabel reports whether the token at i is a figure in an entity's label, such as the 600 in 600 Vega, and the word
+// before or after it is the same as in the label.
 func (c *Checker) inLabel(toks []token, i int) bool {
 	same := func(j int, words []string, k int) bool {
 		return j >= 0 && j < len(toks) && k >= 0 && k < len(words) && toks[j].folded == words[k]
@@ -58,7 +58,7 @@ func (c *Checker) inLabel(toks []token, i int) bool {
 	})
 }
 
-// addFigured adds a label to those that contain figures, if it does.
+// addFigured adds a label to those that contain figures, if it contains any.
 func (c *Checker) addFigured(label string) {
 	if !strings.ContainsAny(label, "0123456789") {
 		return

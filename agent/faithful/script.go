@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Names of items with no label in a text's language are in Latin letters, but a Russian or Arabic text writes them in
-// Cyrillic or Arabic letters. They are compared by their consonants; each Latin letter may stand for several
-// consonants.
+// Items without a label in a text's language have names in Latin letters, but a Russian or Arabic text writes these
+// names in Cyrillic or Arabic letters. Such names are compared by their consonants; each Latin letter may represent
+// several consonants.
 
 // cyrillic and arabic map letters to the consonants they represent; letters not listed are vowels or silent.
 var (

@@ -37,8 +37,8 @@ func (c *Checker) within(before, after []rune) bool {
 		!c.endsInNumber(before, after)
 }
 
-// endsInNumber reports whether a period ends a sentence although a short number is before it, because a word with a
-// capital letter follows: 88. São. In German, where ordinals and nouns look the same, the word must be one that begins
+// endsInNumber reports whether a period after a short number ends a sentence because a capitalized word follows, as in
+// "88. São". In German, where ordinals have a period and nouns are capitalized, the word must be one that begins
 // sentences.
 func (c *Checker) endsInNumber(before, after []rune) bool {
 	if len(after) < 2 || !unicode.IsUpper(after[1]) || !unicode.IsDigit(before[len(before)-1]) {
@@ -83,7 +83,7 @@ func (c *Checker) endsInName(before, after []rune) bool {
 // wholePart matches text that ends with an integer of three digits or more and a decimal point or comma.
 var wholePart = regexp.MustCompile(`\d{3}[.,]$`)
 
-// unit matches a text that ends with a figure and a unit. Their symbols have no periods.
+// unit matches a text that ends with a figure and the symbol of a unit. These symbols have no periods.
 var unit = regexp.MustCompile(`\d[ \x{a0}\x{202f}](km|m|cm|mm|kg|t|ha|км|м|кг|km²|m²)$`)
 
 // abbreviated reports whether a period after these letters belongs to an abbreviation or an ordinal and does not end a

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// readSome counts, for each column, the distinct values there, the rows that have one and, for items, the rows that
-// have a label there.
+// readSome counts, for each column, the distinct values, the rows that have a value and, for items, the rows that have
+// a label.
 func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	for col := range t.Vars {
 		bound, labeled, items, yes, not, distinct := 0, 0, 0, 0, 0, map[string]bool{}
@@ -46,7 +46,7 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 	}
 }
 
-// having contains words with which a sentence says that things have or lack a value.
+// having contains words that express that something has or lacks a value.
 var having = wordMap(`have has having without lack lacks lacking missing none neither nor unknown
 	haben hat ohne fehlt fehlen kein keine keinen weder noch unbekannt
 	ont a sans manque manquent aucun aucune ni inconnu inconnue inconnus
@@ -58,24 +58,24 @@ var having = wordMap(`have has having without lack lacks lacking missing none ne
 	есть имеют имеет без нет отсутствует указан указано указана ни
 	لها له لديها لديه بدون دون ينقص تنقص ليس ليست`)
 
-// havingUnspaced contains the same words for Chinese and Japanese, which are parts of longer tokens.
+// havingUnspaced matches the equivalent words in Chinese and Japanese, which are parts of longer tokens.
 var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった|持|受賞`)
 
-// ofSome reports whether the token at i is the number of rows that have a value, a label or none, in a sentence without
-// a name from the result: only two of them have a label.
+// ofSome reports whether the token at i is the number of rows that have or lack a value or a label, in a sentence
+// without a name from the result, as in "only two of them have a label".
 func (c *Checker) ofSome(toks []token, named []found, i int) bool {
 	return len(named) == 0 && slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return c.some[n.value] }) &&
 		slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) })
 }
 
-// limits contains words before a limit: more than 47, über 47.
+// limits contains words before a limit, as in "more than 47" or "über 47".
 var limits = wordMap(`than above over below under exceed exceeds least most als über unter mindestens höchstens plus moins dépasse dépassent
 	más menos mayor menor supera superan più meno oltre supera superano mais acima abaixo dan boven
 	onder minstens niż powyżej
 	poniżej ponad больше меньше более менее выше ниже свыше`)
 
-// beyond reports whether the token at i is the number of rows above or below a limit in the same sentence, without a
-// name from the result: five places have a latitude of more than 47.
+// beyond reports whether the token at i is the number of rows above or below a limit in the same sentence, if the
+// sentence has no name from the result, as in "five places have a latitude of more than 47".
 func (c *Checker) beyond(toks []token, named []found, i int) bool {
 	if len(named) > 0 || !slices.ContainsFunc(toks, func(t token) bool { return limits[t.folded] }) {
 		return false

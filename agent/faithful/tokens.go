@@ -17,7 +17,7 @@ type token struct {
 	decade       bool    // covers the years that start with the same three digits
 	scale        float64 // factor of a figure before "million" and the like
 	number       int     // value of a number in words: 45 for "cuarenta y cinco"; 0 for other words
-	part         int     // index of the part of the sentence, between commas and the like
+	part         int     // index of its part of the sentence; commas and the like separate the parts
 }
 
 var decade = regexp.MustCompile(`^[12]\d\d0(s|er|ern|ér)$`)
@@ -74,9 +74,9 @@ func tokens(s string) []token {
 // partMarks separate the parts of a sentence.
 const partMarks = ",;:()–—،؛、，；：（）"
 
-// cut yields the words and figures in a text, as written. A figure has digits, groups of three digits, decimals, a sign
-// before it and letters after it. A word has letters and digits, and may have parts joined by hyphens, colons and
-// periods. A regular expression for this (see TestCut) takes seconds for a text of a megabyte.
+// cut yields the words and figures in a text, as written. A figure consists of digits, possibly in groups of three, and
+// may have decimals, a sign before it and letters after it. A word has letters and digits, and may have parts joined by
+// hyphens, colons and periods. A regular expression for this (see TestCut) takes seconds for a megabyte of text.
 func cut(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(s); {
@@ -100,7 +100,7 @@ func cut(s string) iter.Seq[string] {
 	}
 }
 
-// figure returns the length of the figure without a sign that s starts with, or 0.
+// figure returns the length of the unsigned figure at the start of s, or 0 if there is none.
 func figure(s string) int {
 	n := span(s, digit)
 	if n == 0 {
@@ -124,7 +124,7 @@ func figure(s string) int {
 	return n
 }
 
-// word returns the length of the word that s starts with.
+// word returns the length of the word at the start of s.
 func word(s string) int {
 	n := span(s, func(r rune) bool { return letterOrDigit(r) || r == '_' })
 	for n < len(s) && (s[n] == '-' || s[n] == ':' || s[n] == '.') {
@@ -137,7 +137,7 @@ func word(s string) int {
 	return n
 }
 
-// span returns the length of the part at the start of s whose characters all satisfy f.
+// span returns the length of the longest prefix of s whose characters all satisfy f.
 func span(s string, f func(rune) bool) int {
 	for i, r := range s {
 		if !f(r) {
@@ -260,8 +260,8 @@ func (c *Checker) find(toks []token) []found {
 	return out
 }
 
-// begun finds the longest beginning of a name of several words, such as LSU Tigers in LSU Tigers men's basketball: at
-// least two words, of which the first has a capital letter.
+// begun finds the longest beginning of a multiword name, such as LSU Tigers for LSU Tigers men's basketball. The
+// beginning must consist of at least two words, and the first must have a capital letter.
 func (c *Checker) begun(toks []token) (length int, rows, counts map[int]bool, head bool) {
 	rows, counts = map[int]bool{}, map[int]bool{}
 	if !startsUpper(toks[0].text) {
@@ -285,7 +285,7 @@ func (c *Checker) begun(toks []token) (length int, rows, counts map[int]bool, he
 	return length, rows, counts, head
 }
 
-// matches returns how many tokens at the start of toks form the name, or 0 if they do not form it.
+// matches returns the number of tokens at the start of toks that form the name, or 0 if they do not form it.
 func (c *Checker) matches(toks []token, words []string) int {
 	if len(toks) < len(words) {
 		return 0
@@ -299,8 +299,8 @@ func (c *Checker) matches(toks []token, words []string) int {
 	return len(words)
 }
 
-// same reports whether a word is a name, possibly with an ending: Deutschlands, Poland's. In languages that inflect
-// names, the ending may differ: Франции for Франция.
+// same reports whether a word is a name, possibly with an ending, as in Deutschlands or Poland's. In languages that
+// inflect names, the ending may differ, as in Франции for Франция.
 func (c *Checker) same(word, name string) bool {
 	if word == name {
 		return true

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// shared returns the figures that say how many rows have the same figure, and these figures, in a sentence without a
-// name or in a part of one: two of them have nine games each; six joined on 25 March 1957.
+// shared returns the indexes of figures that count the rows with a certain figure, and of that figure, in a sentence or
+// part of a sentence without a name, as in "two of them have nine games each" or "six joined on 25 March 1957".
 func (c *Checker) shared(toks []token, named []found) map[int]bool {
 	out := map[int]bool{}
 	parts := map[int][]int{}
@@ -30,7 +30,7 @@ func (c *Checker) shared(toks []token, named []found) map[int]bool {
 	return out
 }
 
-// sharedIn adds the indexes of the figures in a part of a sentence that say how many rows have the same figure.
+// sharedIn adds the indexes of such figures in one part of a sentence to out; see [Checker.shared].
 func (c *Checker) sharedIn(toks []token, part []int, out map[int]bool) {
 	said := map[float64][]int{}
 	for _, i := range part {
@@ -74,8 +74,8 @@ func (c *Checker) readTotals(query string, t *kg.Table) {
 	}
 }
 
-// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within the window, the number of rows without a
-// window is known, too.
+// readWindow reads the LIMIT and the OFFSET of a query. If the rows end within this window, the number of rows without
+// LIMIT and OFFSET is known, too.
 func (c *Checker) readWindow(query string) {
 	limit, offset := math.Inf(1), 0.0
 	for _, m := range window.FindAllStringSubmatch(query, -1) {
@@ -95,8 +95,9 @@ func (c *Checker) readWindow(query string) {
 	}
 }
 
-// inWindow reports whether a figure is that of the query's LIMIT or OFFSET, in a sentence about it, or the number of
-// rows without a window, in a sentence that also has the number of rows in it: since there are only 22, two are left.
+// inWindow reports whether a figure is the query's LIMIT or OFFSET, in a sentence about them, or the number of rows
+// without them, in a sentence that also contains the number of rows with them, as in "since there are only 22, two are
+// left".
 func (c *Checker) inWindow(toks []token, named []found, readings []number) bool {
 	has := func(value float64) func(n number) bool { return func(n number) bool { return n.value == value } }
 	if c.total > 0 && len(named) == 0 && slices.ContainsFunc(readings, has(c.total)) {

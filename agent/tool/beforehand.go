@@ -31,7 +31,7 @@ const (
 	beforehandShape   = 14 // properties of a class's members
 	beforehandSolved  = 3  // solved questions
 	beforehandText    = 70 // characters of a description
-	lesser            = 4  // a namesake is shown if the graph has more than a quarter as much data about it
+	lesser            = 4  // a namesake is shown if it has more than a quarter as much data as the first hit
 	furtherWords      = 3  // words that a name may have in addition to the phrase
 	namesakes         = 15 // hits per entity search
 	nameHits          = 2  // entities for a phrase that is not exactly an entity's name
@@ -144,8 +144,8 @@ func (q *questioned) find(ctx context.Context) error {
 	return err
 }
 
-// itemSearches returns the searches for the items that phrases name. If there are many phrases, there is only one search
-// for each of those that are not written like a name.
+// itemSearches returns the searches for the items that phrases name. If there are many phrases, there is only one
+// search for each of those that are not written like a name.
 func itemSearches(phrases []phrase) []lookedFor {
 	var out []lookedFor
 	for i := range phrases {
@@ -165,8 +165,8 @@ func itemSearches(phrases []phrase) []lookedFor {
 	return out
 }
 
-// miss records the names that do not belong to any entity. It returns taken with these names added, because parts of a
-// name are not necessarily words.
+// miss records the names that do not belong to any entity. It returns taken with these names added, because the parts
+// of a name are not necessarily ordinary words.
 func (q *questioned) miss(phrases, taken []phrase) []phrase {
 	for _, p := range phrases {
 		overlaps := func(t phrase) bool { return t.from < p.to && p.from < t.to }
@@ -179,8 +179,8 @@ func (q *questioned) miss(phrases, taken []phrase) []phrase {
 	return taken
 }
 
-// best orders the hits that match exactly by how much data the graph has about them, the most first. If the graph
-// fails, the order does not change.
+// best sorts the hits that match exactly by how much data the graph has about them, those with the most data first. If
+// the graph fails, the order does not change.
 func (env *Env) best(ctx context.Context, all []lookedFor, found []*kg.SearchResult) (func(kg.Hit) int64, error) {
 	said := map[string]int64{}
 	weight := func(h kg.Hit) int64 {
@@ -257,7 +257,7 @@ func (q *questioned) without(taken []phrase) string {
 }
 
 // chooseThings selects the best hits: hits for the longest phrases that exactly match an entity's name and, for phrases
-// that are written like a name, also hits that contain all of their words. It returns the phrases.
+// that are written like a name, also hits that contain all of their words. It returns the phrases of the selected hits.
 func (q *questioned) chooseThings(all []lookedFor, found []*kg.SearchResult) (taken []phrase) {
 	for _, exactly := range []bool{true, false} {
 		for i, s := range all {
@@ -372,8 +372,8 @@ func (q *questioned) rank() {
 	q.properties = q.properties[:min(len(q.properties), beforehandProps)]
 }
 
-// read reads the pages of the entities. If there are too many entities, it leaves out one that was found for a plain
-// word and is not a class or, if there is no such entity, the last one.
+// read reads the pages of the entities. If there are too many, it drops pages one at a time: that of an entity that was
+// found for a plain word and is not a class or, if there is no such entity, the last one.
 func (q *questioned) read(ctx context.Context) error {
 	var iris []string
 	for _, t := range q.things {

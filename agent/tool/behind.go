@@ -17,9 +17,9 @@ const (
 	behindShown   = 6   // maximum number of properties of those nodes that are shown
 )
 
-// behind returns the properties of blank nodes, keyed by the property that leads to the nodes, the most frequent first.
+// behind returns the properties of blank nodes, the most frequent first, keyed by the property that leads to the nodes.
 // All properties are IRIs. On a Wikibase, blank nodes are unknown values and do not have properties. If the graph
-// fails, behind returns nothing. Only the end of ctx and a failure to write the log are errors.
+// fails, behind returns nothing. It returns an error only if ctx is done or the log cannot be written.
 func (env *Env) behind(ctx context.Context, properties []string) (map[string][]string, error) {
 	if len(properties) == 0 || env.Source.Explain.IsWikibase() {
 		return nil, nil
@@ -68,7 +68,7 @@ func (env *Env) apart() []string {
 	return out
 }
 
-// nameless returns the properties on the pages whose first value is a blank node.
+// nameless returns those properties on the pages whose first value is a blank node.
 func (ps pages) nameless() []string {
 	var out []string
 	for _, p := range ps {

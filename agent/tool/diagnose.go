@@ -22,8 +22,8 @@ const (
 // probe is a query with one of its conditions removed, as an ASK query.
 type probe struct{ condition, query string }
 
-// diagnosis is the result of probing an empty query: the conditions whose removal produces rows, and the conditions
-// whose removal does not.
+// diagnosis is the result of probing a query without rows: the conditions whose removal produces rows, and the
+// conditions whose removal does not.
 type diagnosis struct {
 	Rows, None []string
 	All        bool // every condition was tried
@@ -31,8 +31,8 @@ type diagnosis struct {
 
 // diagnose runs a query that returned nothing without each of its conditions in turn, and reports which of them removes
 // the rows. It returns "" if the query is not simple enough (see [Dialect.probes]), if the run is close to one of its
-// limits, or if no probe could be evaluated. A probe that fails ends the diagnosis. Only the end of ctx and a failure
-// to write the trajectory are errors.
+// limits, or if no probe could be evaluated. A probe that fails ends the diagnosis. diagnose returns an error only if
+// ctx is done or the trajectory cannot be written.
 func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 	if !env.Diagnose || !env.TimeFor(maxProbes*probeTime) {
 		return "", nil

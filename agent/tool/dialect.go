@@ -126,8 +126,8 @@ func (d Dialect) WithView(query string) string {
 	return sparql.WithView(query)
 }
 
-// Properties returns the ID of a property that leads to each variable of a query on Wikidata. It returns nil for other
-// queries.
+// Properties maps each variable of a query on Wikidata to the ID of a property that leads to it. It returns nil for
+// other queries.
 func (d Dialect) Properties(query string) map[string]string {
 	if !d.wikibase() {
 		return nil

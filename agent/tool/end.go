@@ -1,6 +1,6 @@
 package tool
 
-// End is what a call that ends a run says. The zero End answers with the last executed query.
+// End is the meaning of a call that ends a run. The zero End answers with the last executed query.
 type End struct {
 	SPARQL   string // the answer's query; if empty, the query of Step or the last executed query
 	KG       string // the graph for SPARQL, or "" for the main graph

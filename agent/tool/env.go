@@ -19,7 +19,7 @@ import (
 type Graph interface {
 	// Search finds entities by label or alias.
 	Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error)
-	// Entity returns an entity's page with labels in lang (and its fallbacks mul, en); external identifiers are left
+	// Entity returns an entity's page with labels in lang (or its fallbacks, mul and en); external identifiers are left
 	// out.
 	Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
 	// Examples returns a property's examples (P1855) with labels in lang.
@@ -102,8 +102,8 @@ type Task struct {
 	Data      map[string]any
 }
 
-// failed converts a failure of the graph to a message for the model. Only the end of ctx and a failure to write the log
-// are errors.
+// failed converts a failure of the graph to a message for the model. It returns an error only if ctx is done or the log
+// cannot be written.
 func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()

@@ -18,7 +18,7 @@ import (
 // graph's queries and finder instead.
 type Explorer interface {
 	// Among performs a keyword search over the terms that a query returns. If the query returns more than 65,536 terms,
-	// the error is a kg.TooLarge.
+	// the error has kind kg.TooLarge.
 	Among(ctx context.Context, q event.AmongQuery) (*event.Among, error)
 	// Triples returns a page of the triples that match a pattern. At most 65,536 triples are examined.
 	Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error)

@@ -285,9 +285,9 @@ func usesText(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// countUses counts how often the hits are used, unless the search reported it. It runs one query for all hits and
-// counts up to a limit. If the query fails, no uses are shown; countUses returns an error only if ctx is done or the
-// log cannot be written.
+// countUses counts how often the hits are used, except those for which the search already reported this. It runs one
+// query for all hits and counts up to a limit. If the query fails, no uses are shown; countUses returns an error only
+// if ctx is done or the log cannot be written.
 func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 	var parts []string
 	place := map[string]*kg.Hit{}

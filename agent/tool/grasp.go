@@ -122,7 +122,7 @@ func (env *Env) node(name, what string) (rdf.Term, error) {
 		render.Clip(name, 60))
 }
 
-// predicate reads a property. On a Wikibase, "P31" and "wd:P31" mean wdt:P31.
+// predicate parses a property. On a Wikibase, "P31" and "wd:P31" mean wdt:P31.
 func (env *Env) predicate(name string) (rdf.Term, error) {
 	if strings.TrimSpace(name) == "a" {
 		return rdf.IRI(rdf.RDFType), nil

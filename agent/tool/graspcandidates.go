@@ -260,7 +260,7 @@ var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_liter
 const literalTime = 10 * time.Second
 
 // literals searches for literals that contain a string. If the graph cannot search all of them in time, it finds only
-// literals that equal the text and have either no language tag or one for the asker's languages.
+// literals that equal the text and have either no language tag or the tag of one of the asker's languages.
 func (env *Env) literals(ctx context.Context, text string, page int) (Result, error) {
 	q := graspQuery{text: text, typ: kg.Literal, page: page}
 	if err := q.check(); err != nil {

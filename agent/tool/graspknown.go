@@ -152,7 +152,7 @@ var graspShapes = keyed(&Tool{Name: "search_shape", Text: "grasp_search_shape.md
 	})
 
 const (
-	shapeOut = 30 // number of members' predicates shown
+	shapeOut = 30 // number of predicates shown whose subjects are members
 	shapeIn  = 10 // number of predicates shown whose objects are members
 )
 

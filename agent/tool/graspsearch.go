@@ -59,8 +59,8 @@ type graspQuery struct {
 	note string     // note that precedes the result
 }
 
-// find makes a search. If the candidates cannot be fetched, or if there are too many, the result says so, and the whole
-// index is searched.
+// find runs a search. If the candidates cannot be fetched, or if there are too many, it searches the whole index, and
+// the result says so.
 func (env *Env) find(ctx context.Context, q graspQuery) (Result, error) {
 	if err := q.check(); err != nil {
 		return wrong(err)
@@ -180,8 +180,8 @@ func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.Sea
 	return out, nil
 }
 
-// described removes the entities that the graph neither uses nor describes, unless all are like that. It returns the
-// number of entities left out.
+// described removes the entities that the graph neither uses nor describes, unless that would remove all hits. It
+// returns the number of entities left out.
 func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 	for _, h := range hits {
 		if h.Type == kg.Item && h.Uses == 0 && h.Description == "" && len(h.Info) == 0 {
@@ -230,7 +230,7 @@ func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidat
 	}
 	res, why, err := env.among(ctx, q, kg.FindQuery{Type: typ, Language: env.Language.Code, Limit: env.Show.perPage()})
 	if err != nil || why != nil || len(res.Hits) == 0 {
-		return err // only a help
+		return err // the list is only a suggestion
 	}
 	names := render.Names{Graph: &env.Source.Explain}
 	var shown []string
@@ -242,7 +242,7 @@ func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidat
 	return nil
 }
 
-// whatOf returns the name for what is searched.
+// whatOf returns the word for the kind of term that is searched for.
 func whatOf(typ kg.Type) string {
 	switch typ {
 	case kg.Item:

@@ -41,7 +41,7 @@ var (
 
 // statements looks up a Wikibase's data about the values of triples and, if subjects is set, about subjects that are
 // statements. It returns the data, keyed by the row's index, and all terms in the data. If the graph does not respond,
-// it returns nothing, because a list is useful even without the data.
+// statements returns nothing, because a list is useful even without the data.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {
 	query := statementQuery(rows, subjects)
@@ -108,8 +108,8 @@ func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 		maxStatements)
 }
 
-// learn adds a triple of the node, and reports whether the triple's terms are shown. own means that the list shows the
-// node itself as a value.
+// learn adds a triple whose subject is the node, and reports whether the triple's terms are shown. own means that the
+// list shows the node itself as a value.
 func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	p := property.Value
 	switch id := rdf.EntityID(p); {

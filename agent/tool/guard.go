@@ -156,7 +156,7 @@ func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 // unseenID is an ID that was not looked up before, with its label.
 type unseenID struct{ ID, Label string }
 
-// Warn tells the model the labels of the IDs that it used without having seen them.
+// Warn returns a message that tells the model the labels of the IDs that it used without having seen them.
 func (e *Env) Warn(ctx context.Context, ids []string) string {
 	if len(ids) == 0 || e.Labels == nil {
 		return ""

@@ -103,7 +103,7 @@ func (h *classTree) terms(start string) []rdf.Term {
 	return out
 }
 
-// write writes the superclasses of a class below it. It does not follow a class that it has already written.
+// write writes the superclasses of a class, and their superclasses, below the class. It does so only once per class.
 func (h *classTree) write(class string, depth int) {
 	if h.done[class] {
 		return

@@ -123,7 +123,7 @@ func kindsOf(same []node) string {
 	return strings.Join(kinds, " | ")
 }
 
-// nodes finds nodes by name, the best first.
+// nodes finds nodes by name, the best matches first.
 func (env *Env) nodes(ctx context.Context, n kbqa.Naming, name string) ([]node, error) {
 	s := env.Source
 	if s.Finder == nil && n.Dialect != kbqa.ByIRI {

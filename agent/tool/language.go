@@ -30,8 +30,8 @@ var languageNames = sync.OnceValue(func() map[string]string {
 	return names
 })
 
-// LanguageOf finds a language's code or English name in a string such as "The language is German." ok is false if there
-// is none.
+// LanguageOf finds a language's code or English name in a string such as "The language is German." It returns false if
+// there is none.
 func LanguageOf(s string) (Language, bool) {
 	s = strings.ToLower(strings.Trim(render.Fold(s), " .`\"'*"))
 	code, _, _ := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")

@@ -208,7 +208,7 @@ func (env *Env) propertyIRI(predicate string) string {
 	return predicate
 }
 
-// terms returns every term on the pages that has a label.
+// terms returns the entities and properties on the pages that can have labels.
 func (ps pages) terms(env *Env) []string {
 	var all []rdf.Term
 	for _, p := range ps {
@@ -286,7 +286,7 @@ func (n namer) values(r pageRow) string {
 	return s
 }
 
-// described returns the descriptions of entities by IRI, if the finder has them. Errors end the run.
+// described returns the descriptions of entities by IRI, if the finder has them. A non-nil error ends the run.
 func (env *Env) described(ctx context.Context, iris []string) (map[string]string, error) {
 	out := map[string]string{}
 	var asked []kg.FindQuery

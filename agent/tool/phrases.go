@@ -229,7 +229,7 @@ func (w word) joint() bool { return joints[strings.TrimRight(strings.ToLower(w.t
 var initials = regexp.MustCompile(`\.(\pL)`)
 
 // names adds spans of capitalized words, both in full and split at their small words. The first word of a sentence is
-// always capitalized.
+// always capitalized, so it is not considered a name on its own.
 func names(words []word, add func(from, to int, name, run bool)) {
 	for from := 0; from < len(words); from++ {
 		if !words[from].capped || words[from].stop && words[from].apart {

@@ -206,7 +206,7 @@ func (env *Env) someOf(ctx context.Context, members shape.Members) (string, erro
 }
 
 // profileProperty returns the profile of a property's statements, or only of those about members if members is not nil.
-// pattern means that a pattern determines the members, and not a class.
+// pattern means that a pattern, rather than a class, determines the members.
 func (env *Env) profileProperty(ctx context.Context, property string, members *shape.Members, pattern bool) (
 	string, error) {
 	stats, err := survey.Property(ctx, &env.Source.Explain, env.Graph.Query, property, members)
@@ -303,7 +303,7 @@ func share(n, of int64) string {
 	return percent(100*float64(n)/float64(max(of, 1)), n >= of)
 }
 
-// percent rounds a percentage, but never to 0, nor to 100 unless it is all of them.
+// percent formats a rounded percentage. It never rounds to 0, and it rounds to 100 only if all is set.
 func percent(p float64, all bool) string {
 	switch {
 	case p < 1:

@@ -9,8 +9,8 @@ import (
 type form struct{ strict, oneGraph bool }
 
 // Parameters returns the JSON schema of the arguments, as sent to a server. Only the strict form lists optional
-// arguments as required, with null as a value. An optional argument "kg" is included only if there are several graphs,
-// and then it is required.
+// arguments as required, with null as an allowed value. An optional argument "kg" is included only if there are several
+// graphs, and then it is required.
 func (t *Tool) Parameters(strict bool, graphs int) json.RawMessage {
 	if s, ok := t.forms[form{strict, graphs == 1}]; ok {
 		return s

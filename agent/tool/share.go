@@ -34,8 +34,8 @@ type keeper interface {
 	dated(ask func() (*kg.Table, error)) (*kg.Table, error)
 }
 
-// keeping returns the sources, each behind the keeper that of returns. The name passed to of is "" for the first
-// source.
+// keeping returns the sources, each wrapped in the keeper that of returns for it. The name passed to of is "" for the
+// first source.
 func (ss Sources) keeping(of func(s *Source, name string) keeper) Sources {
 	out := make(Sources, len(ss))
 	for i, s := range ss {
@@ -77,7 +77,7 @@ type keptCall struct {
 	done  chan struct{}
 	value any
 	err   error
-	fine  bool // the call returned
+	fine  bool // the call returned without a panic
 }
 
 // once makes a call, or gets its result from the keeper.

@@ -244,7 +244,7 @@ func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg
 			return nil
 		})
 	}
-	_ = group.Wait() // errors are stored with their messages
+	_ = group.Wait() // each search's error is in all
 	out := make([]*kg.SearchResult, len(qs))
 	var first error
 	for i, q := range qs { // log all, because a replay runs every search

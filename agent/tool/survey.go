@@ -148,7 +148,7 @@ func irisIn(d *kg.Description, terms ...rdf.Term) []string {
 	return out
 }
 
-// mostOf lists the first n elements and says how many remain.
+// mostOf lists the first n elements and reports how many remain.
 func mostOf(list []string, n int) string {
 	if len(list) <= n {
 		return strings.Join(list, ", ")

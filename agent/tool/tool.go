@@ -17,8 +17,8 @@
 //
 // All texts for models are in texts/.
 //
-// Over 6,000 lines: the tools of five systems share one environment but hardly call each other. Separate packages would
-// all need access to the environment's internals.
+// The package has more than 6,000 lines: the tools of five systems share one environment but hardly call each other.
+// Separate packages would all need access to the environment's internals.
 package tool
 
 import (
@@ -56,8 +56,8 @@ type Tool struct {
 	// End returns the meaning of a call that ends the run; Run is then nil. End is nil for a tool that does not end the
 	// run. The error tells the model what is wrong with the arguments.
 	End func(args json.RawMessage) (End, error)
-	// Flag is the name of the argument that says that there is no answer. It is "" if the first words of the text
-	// protocol's argument say so.
+	// Flag is the name of the argument that declares that there is no answer. It is "" if the first words of the text
+	// protocol's argument do so.
 	Flag string
 	// OnQuery returns the arguments that end the run with a query. It is nil if the arguments do not include a query.
 	OnQuery func(query string) json.RawMessage
@@ -68,7 +68,7 @@ type Tool struct {
 	// Raw means that FromText gets everything between the first and the last parenthesis of the action, unchanged,
 	// because the tool parses the quotation marks.
 	Raw bool
-	// Show returns what people see between the parentheses. It is nil if that is Input.
+	// Show returns what people see between the parentheses of a call. It is nil if that is Input.
 	Show func(args json.RawMessage) string
 	// Key returns the key by which calls are compared. If it is nil, the key is the result of Show with white space
 	// collapsed.
@@ -173,7 +173,7 @@ func (t *Tool) Shown(args json.RawMessage) string {
 	return b.String()
 }
 
-// KeyOf returns the key by which calls to any tools are compared.
+// KeyOf returns the key by which calls are compared, including calls to different tools.
 func (t *Tool) KeyOf(args json.RawMessage) string {
 	if t.Key != nil {
 		return t.Name + " " + t.Key(args)
@@ -181,7 +181,7 @@ func (t *Tool) KeyOf(args json.RawMessage) string {
 	return t.Name + " " + render.Fold(t.Shown(args))
 }
 
-// decode reads arguments. The error tells the model what is wrong with the arguments.
+// decode parses arguments into v. The error tells the model what is wrong with the arguments.
 func decode(args json.RawMessage, v any) error {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.DisallowUnknownFields()

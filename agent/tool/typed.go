@@ -53,7 +53,7 @@ func ending[A any](t *Tool, end func(a A) End) *Tool {
 	return t
 }
 
-// argumentsOf reads arguments. The error tells the model what is wrong with the arguments.
+// argumentsOf parses arguments into an A. The error tells the model what is wrong with the arguments.
 func argumentsOf[A any](args json.RawMessage) (A, error) {
 	var a A
 	if len(args) > maxArguments {

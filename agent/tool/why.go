@@ -19,16 +19,16 @@ type emptiness struct {
 }
 
 // aloneCondition is a condition that has no matches even on its own. Reason is "" if each part of the condition has
-// matches; otherwise, it says that the property is not used, that the entity is never the property's subject, that
-// nothing leads to the entity, or that the opposite direction has matches.
+// matches; otherwise, it is the reason: the property is not used, the entity is never the property's subject, nothing
+// leads to the entity, or the opposite direction has matches.
 type aloneCondition struct {
 	Condition, Reason     string
 	Subject, Object, Path string
 }
 
 // why explains why a query returned no rows: it reports the conditions that have no matches even on their own, with the
-// reasons, or that each condition has matches but nothing satisfies all of them. It returns "" if the query is more
-// than a conjunction, if the run is close to a limit, or if the graph fails. The result includes the findings of
+// reasons, or that each condition has matches but nothing satisfies all of them. It returns "" if the query is not a
+// simple conjunction, if the run is close to a limit, or if the graph fails. The result includes the findings of
 // [Env.diagnose]; errors are as for diagnose.
 func (env *Env) why(ctx context.Context, query string) (string, error) {
 	if !env.TimeFor((maxWhy + maxProbes) * probeTime) {
@@ -88,7 +88,7 @@ func (env *Env) why(ctx context.Context, query string) (string, error) {
 	return text, nil
 }
 
-// lone returns the triples in a query that is a conjunction; see [Dialect.probes].
+// lone returns the triples in a query that is a simple conjunction; see [Dialect.probes].
 func (d Dialect) lone(query string) (*sparql.Query, []condition) {
 	q, err := d.parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
@@ -131,7 +131,7 @@ func reason(q *sparql.Query, c condition, ask func(string) (bool, bool, error)) 
 	anyPath := &sparql.Path{Kind: sparql.PathTerm, Term: anyone("anyPredicate")}
 	type try struct {
 		reason string
-		on     bool // whether to ask this
+		on     bool // whether to run this query
 		want   bool // the reason applies if the query returns this
 		triple *sparql.Triples
 	}

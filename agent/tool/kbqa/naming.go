@@ -281,7 +281,7 @@ func (n Naming) Details(variable string) (patterns, vars string) {
 	return patterns, vars
 }
 
-// ValueOf reads the variables from [Naming.Details] in a row.
+// ValueOf returns what a row contains about a variable's node, in the variables from [Naming.Details].
 func (n Naming) ValueOf(row func(name string) rdf.Term, variable string) Value {
 	v := Value{Name: row(variable + "n"), Value: row(variable + "v"), Unit: row(variable + "u"), Date: row(variable + "d"),
 		Year: row(variable + "y")}

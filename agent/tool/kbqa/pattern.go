@@ -26,7 +26,7 @@ var (
 	soleNode = regexp.MustCompile(`^(?:<[^<>\s]+>|[A-Za-z][\w-]*:[^\s{}<>"]+|[QPL][0-9]+)$`)
 )
 
-// Around returns a form of a query for ?e that can be run. everywhere is true if the query's pattern is empty or
+// Around returns a query for ?e in a form that can be run. everywhere is true if the query's pattern is empty or
 // missing; ok is false if query is not a query for ?e.
 func (n Naming) Around(query string) (q string, everywhere, ok bool) {
 	query = strings.TrimSpace(query)

@@ -146,7 +146,7 @@ type kqa struct {
 
 func (k *kqa) triple(s rdf.Term, p string, o rdf.Term) { k.add(s, rdf.IRI(p), o) }
 
-// node adds an entity of a concept.
+// node adds an entity and, if concept is not "", makes it an instance of that concept.
 func (k *kqa) node(name, concept string) rdf.Term {
 	n := rdf.IRI(fmt.Sprintf("e%d", k.nodes))
 	k.nodes++
@@ -190,7 +190,7 @@ func (k *kqa) text(v string) rdf.Term {
 	return n
 }
 
-// fact adds a triple and a node with its modifiers, which are predicate-value pairs.
+// fact adds a triple and, if there are modifiers, a node with them. The modifiers are predicate-value pairs.
 func (k *kqa) fact(s rdf.Term, p string, o rdf.Term, modifiers ...any) {
 	k.triple(s, p, o)
 	if len(modifiers) == 0 {
