@@ -3,8 +3,8 @@
 // too.
 //
 // The package does not parse grammar. It detects a value that is paired with a different row's name if both are in the
-// same sentence. It does not detect a correct name in the wrong role ("the highest is X"). See docs/replies.md for how
-// well it works.
+// same sentence. Apart from superlatives ("the highest is X"), it does not detect a correct name in the wrong role. See
+// docs/replies.md for how well it works.
 package faithful
 
 import (

@@ -73,7 +73,7 @@ func (n number) is(v float64) bool {
 	return d == 0 || d <= n.slack && (n.slack != 0.5 || v != math.Trunc(v))
 }
 
-// figuresOf returns the figures in a value: a number, or the year and day of a date.
+// figuresOf returns the figures in a value: a number, or the year, month and day of a date.
 func figuresOf(t rdf.Term) []value {
 	if !t.IsLiteral() {
 		return nil
@@ -109,7 +109,7 @@ func figuresOf(t rdf.Term) []value {
 	return []value{{number: v, rows: map[int]bool{}}}
 }
 
-// maxListed is the maximum number of characters of a text that are searched for figures.
+// maxListed is the maximum number of bytes of a text that are searched for figures.
 const maxListed = 2000
 
 // figuresIn returns the figures in a text, such as a list of codes that the query joined, and the length of the list.

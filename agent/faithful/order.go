@@ -202,8 +202,9 @@ func (c *Checker) superlatives(toks []token, named []found) []superlative {
 	return out
 }
 
-// order returns the names that a sentence wrongly calls the highest, the oldest or the first. It compares names in the
-// first column that come before their superlatives, or after them, consistently throughout the sentence.
+// order returns a superlative, such as "the highest", "the oldest" or "the first", that a sentence wrongly says of a
+// name. It compares names in the first column that come before their superlatives, or after them, consistently
+// throughout the sentence.
 func (c *Checker) order(toks []token, named []found) []string {
 	if c.rows < 2 || len(c.columns) == 0 && !c.byOrder {
 		return nil

@@ -74,7 +74,7 @@ func sentence(e *sparql.Error) string {
 func (Dialect) NormalForm(query string) string { return sparql.NormalForm(query) }
 
 // Identifiers returns the IDs in a query, in order; see [Dialect.ID]. If the query cannot be parsed, it returns
-// everything that looks like a Q, P or L ID.
+// everything that looks like a Q or P ID.
 func (d Dialect) Identifiers(query string) []string {
 	q, err := d.parse(query)
 	if err != nil {

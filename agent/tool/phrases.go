@@ -34,7 +34,7 @@ func (p *phrase) noun(language string) bool {
 }
 
 // number reports whether a phrase consists only of digits, such as a year or an amount, which occurs in the names of
-// many entities. If it is quoted or matches exactly, a number is treated like any other name.
+// many entities. If it matches exactly, a number is treated like any other name.
 func (p *phrase) number() bool {
 	return !strings.ContainsFunc(p.text, func(c rune) bool { return !unicode.IsDigit(c) && !strings.ContainsRune(" .,-", c) })
 }

@@ -307,7 +307,7 @@ func (x *recordingExamples) FindExamples(ctx context.Context, q event.ExampleQue
 }
 
 // Wikibase returns g as the only source, described as a graph like Wikidata. It includes any other capabilities of g:
-// labels, finding, shapes and examples.
+// labels, finding, exploring, shapes and examples.
 func Wikibase(g Graph) Sources {
 	s := Source{Graph: g, Explain: kg.Description{Name: "wikidata", Title: "Wikidata", Dialect: "wdqs",
 		Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"}, Subclass: "wdt:P279"}}
