@@ -67,6 +67,7 @@ type Checker struct {
 	rows      int
 	arabic    arabicWords // see arabicKnown
 	labels    vocabulary  // words in the labels of the query's entities
+	picks     bool        // the text is a note, and the query shows the highest or lowest of several values
 	figured   [][]string  // the words of labels that contain figures
 	columns   []column
 	byOrder   bool // the query orders its rows by a single expression
@@ -133,6 +134,7 @@ func New(e Evidence) *Checker {
 		c.ids[id] = true
 	}
 	c.readShown(e.Shown)
+	c.picks = e.Shown != "" && pick.MatchString(e.Query)
 	c.read(e.Table, e.Labels)
 	c.readWindow(e.Query)
 	c.readTotals(e.Query, e.Table)
@@ -148,6 +150,9 @@ var window = regexp.MustCompile(`(?i)\b(LIMIT|OFFSET)\s+(\d+)`)
 var variable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`[?$]([\pL_][\pL\pM\d_]*)`)
 })
+
+// pick matches the aggregates that show one of several values.
+var pick = regexp.MustCompile(`(?i)\b(MAX|MIN)\s*\(`)
 
 var anyID = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 
@@ -188,8 +193,10 @@ func (c *Checker) sentence(s string) []Fault {
 	for _, f := range unpaired {
 		out = append(out, Fault{s, f, Figure, true})
 	}
-	for _, w := range c.orderIn(s, toks, named) {
-		add(w, Order)
+	if !c.picks {
+		for _, w := range c.orderIn(s, toks, named) {
+			add(w, Order)
+		}
 	}
 	covered := map[int]bool{}
 	for _, n := range named {

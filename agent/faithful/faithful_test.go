@@ -884,6 +884,20 @@ func TestPlayedSentences(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
+	capitals := Evidence{Language: "it", Question: "stati europei con la capitale e la popolazione della capitale", Query: "SELECT ?stato ?capitale (MAX(?p) AS ?popolazione) {}",
+		Labels: map[string]string{"Q183": "Germany", "Q64": "Berlin", "Q29": "Spain", "Q2807": "Madrid", "Q142": "France", "Q90": "Paris", "Q38": "Italy", "Q220": "Rome"},
+		Table: &kg.Table{Vars: []string{"stato", "capitale", "popolazione"}, Rows: [][]rdf.Term{{item("Q183"), item("Q64"), integer("3782202")},
+			{item("Q29"), item("Q2807"), integer("3416771")}, {item("Q142"), item("Q90"), {}}, {item("Q38"), item("Q220"), {}}}}}
+	for text, want := range map[string]string{"La popolazione è presente solo per 2 capitali: Berlino (3.782.202) e Madrid (3.416.771).": "",
+		"La popolazione è presente solo per 3 capitali: Berlino (3.782.202) e Madrid (3.416.771).": "3", "Per Madrid è riportato il valore più alto.": "alto"} {
+		if got := pieces(capitals, text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	capitals.Shown = "2 rows"
+	if got := pieces(capitals, "Per Madrid è riportato il valore più alto."); got != "" {
+		t.Error(got)
+	}
 	trek := Evidence{Language: "zh", Question: "列出所有《星际迷航》电影，哪些演员出演的最多", Query: "SELECT ?film ?actor {} HAVING (COUNT(DISTINCT ?f) > 1)",
 		Table: &kg.Table{Vars: []string{"film"}, Rows: [][]rdf.Term{{rdf.String("Star Trek")}, {rdf.String("Star Trek 4")}}}}
 	if got := pieces(trek, "表格先列出电影；随后列出出演超过一部的演员。"); got != "" {

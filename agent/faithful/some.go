@@ -47,24 +47,26 @@ func (c *Checker) readSome(t *kg.Table, labels map[string]string) {
 }
 
 // having contains words that express that something has or lacks a value.
-var having = wordMap(`have has having without lack lacks lacking missing none neither nor unknown
-	haben hat ohne fehlt fehlen kein keine keinen weder noch unbekannt
-	ont a sans manque manquent aucun aucune ni inconnu inconnue inconnus
-	tienen tiene sin falta faltan carecen ningún ninguno ninguna ni
-	hanno ha senza manca mancano nessun nessuno nessuna né
-	têm tem sem faltam nenhum nenhuma nem
-	hebben heeft zonder ontbreekt ontbreken geen noch
-	mają ma bez brakuje ani
-	есть имеют имеет без нет отсутствует указан указано указана ни
+var having = wordMap(`have has having without lack lacks lacking missing none neither nor unknown only
+	haben hat ohne fehlt fehlen kein keine keinen weder noch unbekannt nur
+	ont a sans manque manquent aucun aucune ni inconnu inconnue inconnus seul seuls seule seules seulement
+	tienen tiene sin falta faltan carecen ningún ninguno ninguna ni solo sólo solamente
+	hanno ha senza manca mancano nessun nessuno nessuna né solo soltanto
+	têm tem sem faltam nenhum nenhuma nem só apenas somente
+	hebben heeft zonder ontbreekt ontbreken geen noch alleen slechts
+	mają ma bez brakuje ani tylko
+	есть имеют имеет без нет отсутствует указан указано указана ни только
 	لها له لديها لديه بدون دون ينقص تنقص ليس ليست`)
 
 // havingUnspaced matches the equivalent words in Chinese and Japanese, which are parts of longer tokens.
 var havingUnspaced = regexp.MustCompile(`有|无|無|缺|ない|なし|ある|あり|あった|持|受賞`)
 
 // ofSome reports whether the token at i is the number of rows that have or lack a value or a label, in a sentence
-// without a name from the result, as in "only two of them have a label".
+// without a name from the result, as in "only two of them have a label", or one with so many names.
 func (c *Checker) ofSome(toks []token, named []found, i int) bool {
-	return len(named) == 0 && slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool { return c.some[n.value] }) &&
+	return slices.ContainsFunc(c.numbers(toks[i]), func(n number) bool {
+		return c.some[n.value] && (len(named) == 0 || float64(len(named)) == n.value)
+	}) &&
 		slices.ContainsFunc(toks, func(t token) bool { return having[t.folded] || havingUnspaced.MatchString(t.text) })
 }
 
