@@ -70,9 +70,9 @@ func choices(out *agent.Outcome) (list []Choice) {
 	return list
 }
 
-// chosen interprets a poster's answer to our question. The bot continues with the original request no matter how the
-// model judges the answer, which is often short. If the answer names one of the interpretations, by its result or its
-// position, that is the poster's choice. Answers by others are judged by the model and never choose an interpretation.
+// chosen interprets a poster's answer to our question. Since such an answer is often short, the bot continues with the
+// original request no matter how the model judges it. If the answer identifies one of the interpretations by its result
+// or its position, that one is chosen. Answers from others are judged by the model and never choose an interpretation.
 func (b *Bot) chosen(ctx context.Context, e *Entry, p place, t *agent.Triage) error {
 	posted, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {

@@ -85,7 +85,7 @@ const (
 	blockEndTemplate
 	blockReplyTemplate
 	stamped // the template contains a timestamp; does not depend on its name
-	// Structural templates occur between comments rather than in a comment.
+	// Structural templates occur between comments, not inside them.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate |
 		botTemplate | blockStartTemplate | blockEndTemplate | blockReplyTemplate
 )

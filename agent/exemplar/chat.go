@@ -34,7 +34,7 @@ type ChatMessage struct {
 	Content string `json:"content"`
 }
 
-// Reject is a model turn that a person rejected. In the file, it is an array of an index and a string.
+// Reject is a model turn that a person rejected. In the file, it is an array with two elements, an index and a string.
 type Reject struct {
 	Index int // index in Dialog of the message that replaced it
 	Text  string

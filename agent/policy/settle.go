@@ -44,7 +44,7 @@ func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
 	return s.Ended(b.At()), f, err
 }
 
-// over returns the reason that the search ends: event.SearchedAnswers, one of the constants that follow it, or the
+// over returns the reason why the search ended: event.SearchedAnswers, one of the constants declared after it, or the
 // limit or failure that stopped the search. detail describes the reason in words.
 func (t *tree) over() (reason, detail string) {
 	switch {

@@ -83,8 +83,7 @@ func (p *Preset) AsksKind(set *exemplar.Set) bool {
 	return p.Exemplars.Kind == KindByModel && len(set.Types()) > few
 }
 
-// Worked returns the dialogues for a question's kind as text or, if the set has few kinds, the dialogues for every
-// kind.
+// Worked returns, as text, the dialogues for a question's kind, or for every kind if the set has only a few.
 func (p *Preset) Worked(set *exemplar.Set, kind string) string {
 	kinds := set.Types()
 	if len(kinds) > few {

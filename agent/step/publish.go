@@ -41,8 +41,8 @@ type Answer struct {
 // Names returns how the answer's nodes are named.
 func (a *Answer) Names() render.Names { return render.Names{Graph: a.Graph, Labels: a.Labels} }
 
-// unfit explains to the model why a query cannot be published: it has no posting form, or its final run failed or
-// returned nothing.
+// unfit explains to the model why a query cannot be published: it cannot be written in a form that can be posted, or
+// its final run failed or returned nothing.
 type unfit struct {
 	text    string
 	kind    kg.Kind // kind of error if the final run failed

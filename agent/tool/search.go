@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxSearch is the maximum length of a search text, in characters. Labels and aliases have at most 250 characters on a
-// Wikibase.
+// maxSearch is the maximum length of a search string, in characters. Wikibase limits labels and aliases to 250
+// characters.
 const maxSearch = 200
 
 // SearchName is the action that searches for entities and properties by name.

@@ -100,7 +100,7 @@ func (r *runner) see(ctx context.Context, it dataset.Item, k known) {
 	r.watch.items[it.ID] = w
 }
 
-// watchedItem returns an item in the form shown to users. Rules determine its error class.
+// watchedItem returns an item in the form shown to users. Its error class is determined by rules.
 func (d folder) watchedItem(it *ItemData) WatchedItem {
 	w := WatchedItem{ID: it.ID, File: FileName(it.ID), Question: it.Question, Answered: it.Answered, Reason: it.Reason,
 		Excluded: it.excluded(), Scores: it.Scores, Steps: it.Steps, USD: it.Meta.Usage.USD + it.Meta.Lost.USD,

@@ -147,7 +147,7 @@ func Numbers(s string) string {
 	return digitGroups.ReplaceAllStringFunc(s, func(n string) string { return strings.ReplaceAll(n, " ", "\u00a0") })
 }
 
-// breaks marks where a web address may be broken, since browsers do not break web addresses on their own.
+// breaks marks the places where a URL may wrap, since browsers do not wrap URLs on their own.
 var breaks = strings.NewReplacer("/", "/<wbr>", ".", "<wbr>.", "_", "_<wbr>", "=", "=<wbr>", "%", "<wbr>%", ":", ":<wbr>")
 
 // Address marks the places where an address may be broken: after its punctuation, and, in a run of letters and digits,

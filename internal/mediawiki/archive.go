@@ -149,9 +149,9 @@ func (c *Client) namespace(ctx context.Context, title string) (number int, rest 
 // about="https://…/Special:Redirect/revision/123">.
 var revisionOf = regexp.MustCompile(`<html[^>]*\babout="[^"]*/revision/(\d+)"`)
 
-// HTML returns a page's newest revision as rendered by Parsoid. It uses the wiki's REST API, whose path is in the same
-// directory as api.php. It is retried like every read. If the wiki does not have this API or cannot render the page,
-// the error is Refused or Blocked; the caller should then read the wikitext instead.
+// HTML returns a page's newest revision as rendered by Parsoid. It uses the wiki's REST API, which is in the same
+// directory as api.php. Requests are retried like any other read. If the wiki does not have this API or cannot render
+// the page, the error is Refused or Blocked; the caller should then read the wikitext instead.
 //
 // Source: https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML.
 func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {

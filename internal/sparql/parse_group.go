@@ -139,7 +139,7 @@ func (p *parser) element(g *Group) {
 	g.Patterns = append(g.Patterns, x)
 }
 
-// merge combines the notes of a pattern with those of its first part.
+// merge combines a pattern's notes with those of its first part.
 func merge(a, b *Notes) *Notes {
 	if a == nil {
 		return b

@@ -92,7 +92,7 @@ const (
 	VariableTarget                    // the service name is a variable
 )
 
-// serviceIRI maps the IRIs of the query service's own services to their kinds.
+// serviceIRI maps the IRIs of the services that are built into the query service to their kinds.
 var serviceIRI = map[string]ServiceKind{
 	rdf.Wikibase + "label": LabelService, rdf.Wikibase + "around": AroundService, rdf.Wikibase + "box": BoxService,
 	rdf.Wikibase + "mwapi":                   MWAPIService,

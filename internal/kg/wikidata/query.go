@@ -37,8 +37,8 @@ func (c *Client) elsewhere(k kg.Kind) bool {
 	return false
 }
 
-// Primary returns the same client without the second endpoint, so that a query fails if the first endpoint fails. Both
-// clients share an account and together send one request at a time.
+// Primary returns a copy of the client without the second endpoint, so that a query fails if the first endpoint fails.
+// The two clients share an account, and only one of them sends a request at a time.
 func (c *Client) Primary() *Client {
 	d := *c
 	d.fallback = nil

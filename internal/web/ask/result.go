@@ -221,7 +221,7 @@ func final(events []agent.Event) *agent.Event {
 	return nil
 }
 
-// labeled adds labels to those cells in the rows that do not have one yet.
+// labeled adds a label to every cell in the rows that does not have one yet.
 func (s *Server) labeled(ctx context.Context, graph, lang string, rows [][]Cell) [][]Cell {
 	var ids []string
 	for _, row := range rows {
