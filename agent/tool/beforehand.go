@@ -58,7 +58,7 @@ func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error)
 	q.rank()
 	text := q.write()
 	if text == "" {
-		return Result{Text: say("beforehand_none", nil), Empty: true}, nil
+		return Result{Text: say("beforehand_none", env.Language.Code != English.Code), Empty: true}, nil
 	}
 	return Result{Text: text}, nil
 }

@@ -20,7 +20,8 @@ func (q *questioned) write() string {
 		lines = append(lines, q.thingLines(t)...)
 	}
 	if len(q.missing) > 0 {
-		lines = append(lines, say("beforehand_missing", strings.Join(q.missing, "; ")))
+		lines = append(lines, say("beforehand_missing", map[string]any{"Names": strings.Join(q.missing, "; "),
+			"Foreign": q.env.Language.Code != English.Code}))
 	}
 	for _, s := range q.shapes {
 		if list := q.shapeList(s); list != "" {
